@@ -1,10 +1,9 @@
 """Pages of the diagnostic codes, of the rules of the quarantine and of what each target loses."""
 
 from docs.markdown import captioned, heading, section, table, toctree
-from schemac.registry.codes import builtin_codes
+from schemac.registry.codes import builtin_codes, loss_pages, page
 from schemac.registry.installed import engine
-from schemac.registry.pages import loss_pages, page
-from schemac.source.pages import rule_pages
+from schemac.text.source.pages import rule_pages
 
 GROUPS = {
     "SC1": "Text and YAML",

@@ -3,12 +3,12 @@
 from typing import Any
 
 from docs.markdown import heading, section, table, toctree
-from schemac.artifacts.emission import ARTIFACTS
-from schemac.evolution.judge import JUDGE
-from schemac.evolution.tables import TABLES
+from schemac.artifacts.targets import ARTIFACTS
+from schemac.registry.codes import loss_pages
 from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engines
-from schemac.registry.pages import loss_pages
+from schemac.versions.evolution.judge import JUDGE
+from schemac.versions.evolution.tables import TABLES
 
 COMMANDS: tuple[tuple[Capability[Any], str], ...] = (
     (ARTIFACTS, "`schemac build` writes its artifacts"),

@@ -4,12 +4,12 @@ from typing import Any
 
 import schemac
 from docs.markdown import code, heading, section, table, toctree
-from schemac.attributes.arrow import NO_HINTS, ArrowDefaults
-from schemac.attributes.attribute import Attribute
-from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
-from schemac.kinds.registry import KINDS
-from schemac.logical.model import LogicalType
-from schemac.manifest.json_schema_words import json_schema
+from schemac.language.attributes.arrow import NO_HINTS, ArrowDefaults
+from schemac.language.attributes.attribute import Attribute
+from schemac.language.attributes.registry import ATTRIBUTES, OPEN, domain_of
+from schemac.language.kinds.registry import KINDS
+from schemac.language.logical.model import LogicalType
+from schemac.language.manifest.json_schema_conditions import json_schema
 
 _INHERITED = frozenset({"kind", "extra"})
 _BOUNDS = {

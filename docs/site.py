@@ -8,7 +8,7 @@ from typing import Any
 
 from docs import commands, diagnostics, engines, guide, language, lint, pictures, python_api
 from docs.markdown import heading, section, table, toctree
-from schemac.cli.json_schemas import SCHEMAS
+from schemac.cli.command_schema import SCHEMAS
 
 ROOT = Path(__file__).parents[1]
 _GENERATED = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)

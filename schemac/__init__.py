@@ -15,31 +15,33 @@ from schemac.engines import PUBLIC
 from schemac.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from schemac.api import build_text as build_text
-    from schemac.api import check_text as check_text
-    from schemac.api import compile_file as compile_file
-    from schemac.api import compile_text as compile_text
-    from schemac.api import diff as diff
-    from schemac.api import from_arrow as from_arrow
-    from schemac.api import from_parquet as from_parquet
-    from schemac.artifacts.emission import Loss as Loss
-    from schemac.attributes.arrow import ArrowDefaults as ArrowDefaults
+    from schemac.artifacts.targets import Loss as Loss
     from schemac.engines.api import *  # noqa: F403 — whatever the engines offer
-    from schemac.evolution.changes import Change as Change
+    from schemac.language.attributes.arrow import ArrowDefaults as ArrowDefaults
+    from schemac.project.api import build_text as build_text
+    from schemac.project.api import check_text as check_text
+    from schemac.project.api import compile_file as compile_file
+    from schemac.project.api import compile_text as compile_text
+    from schemac.project.api import diff as diff
+    from schemac.project.api import from_arrow as from_arrow
+    from schemac.project.api import from_parquet as from_parquet
     from schemac.rows.validation.result import UnfitRowsError as UnfitRowsError
     from schemac.rows.validation.result import Validation as Validation
-    from schemac.source.diagnostic import Diagnostic as Diagnostic
-    from schemac.source.diagnostic import SchemaError as SchemaError
-    from schemac.source.diagnostic import Severity as Severity
+    from schemac.text.source.diagnostic import Diagnostic as Diagnostic
+    from schemac.text.source.diagnostic import SchemaError as SchemaError
+    from schemac.text.source.diagnostic import Severity as Severity
+    from schemac.versions.evolution.changes import Change as Change
 else:
     _HOMES = {
-        **dict.fromkeys(("build_text", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"),
-        **dict.fromkeys(("from_arrow", "from_parquet"), "schemac.api"),
+        **dict.fromkeys(
+            ("build_text", "check_text", "compile_file", "compile_text", "diff"), "schemac.project.api"
+        ),
+        **dict.fromkeys(("from_arrow", "from_parquet"), "schemac.project.api"),
         **dict.fromkeys(PUBLIC, "schemac.engines.api"),
-        **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
-        "ArrowDefaults": "schemac.attributes.arrow",
-        "Change": "schemac.evolution.changes",
-        "Loss": "schemac.artifacts.emission",
+        **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.text.source.diagnostic"),
+        "ArrowDefaults": "schemac.language.attributes.arrow",
+        "Change": "schemac.versions.evolution.changes",
+        "Loss": "schemac.artifacts.targets",
         **dict.fromkeys(("UnfitRowsError", "Validation"), "schemac.rows.validation.result"),
     }
     # Type checkers take a list for all there is, and could not follow this one.

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemac.arrow.lower import lower
-from schemac.identity.lockfile import read_lock
-from schemac.logical.dataset import LogicalDataset
+from schemac.arrow.to_arrow import lower
+from schemac.language.logical.dataset import LogicalDataset
 from schemac.project.configuration import Project, find_project
 from schemac.project.options import CompileOptions
 from schemac.project.stages import compile_source
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.report import Report
-from schemac.source.text import decode_text
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text
+from schemac.versions.identity.lockfile import read_lock
 from tests.printing import arrow_text, logical_text
 
 

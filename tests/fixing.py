@@ -12,16 +12,15 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import NamedTuple
 
-from schemac.pipeline.conforming.check import checked_job
+from schemac.pipeline.conforming.load import checked_job
 from schemac.project.configuration import Project, find_project
 from schemac.project.fixing import Fixing
-from schemac.project.overlays import overlay_of
+from schemac.project.options import overlay_of
 from schemac.project.stages import check_source
-from schemac.registry.codes import builtin_codes
-from schemac.registry.pages import page
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.report import Report
-from schemac.source.text import SourceText
+from schemac.registry.codes import builtin_codes, page
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText
 from tests.compiling import compile_bytes
 from tests.golden import CORPUS
 from tests.page_files import RIDES as FILES

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.source.pages import Page
+from schemac.text.source.pages import Page
 
 RIDES = {"rides.yaml": "fields:\n  - name: fare\n    type: Float64\n", "rides.ndjson": '{"fare": 1.5}\n'}
 

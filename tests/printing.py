@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.path import Part, quoted
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import Part, quoted
+from schemac.language.logical.schema_fields import SchemaField
 
 _PARTS = ("fields", "item_type", "key_type", "value_type", "inner")
 

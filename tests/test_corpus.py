@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from schemac.registry.codes import builtin_codes
-from schemac.source.diagnostic import Severity
-from schemac.source.render.text import render_text
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.render.text import render_text
 from tests.compiling import compile_bytes
 from tests.golden import CORPUS, Golden
 

@@ -11,12 +11,12 @@ import schemac
 from schemac.pipeline import codes as of_pipeline
 from schemac.project.configuration import find_project
 from schemac.registry.codes import builtin_codes, builtin_providers, codes_of
-from schemac.registry.pages import page as page_of
-from schemac.source import catalogue
-from schemac.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
-from schemac.source.diagnostic import Code, Severity
-from schemac.source.pages import Example, Page
-from schemac.source.report import Report
+from schemac.registry.codes import page as page_of
+from schemac.text.source import catalogue
+from schemac.text.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
+from schemac.text.source.diagnostic import Code, Severity
+from schemac.text.source.pages import Example, Page
+from schemac.text.source.report import Report
 from tests.compiling import compile_bytes
 from tests.page_files import lay_out
 from tests.shell import Shell
@@ -176,7 +176,7 @@ def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:
 
 def test_find_every_page_where_its_code_is() -> None:
     """Those of an engine or of the pipeline lie in its folder."""
-    folders = {"schemac.source.pages": tuple(CATALOGUE.values())} | {
+    folders = {"schemac.text.source.pages": tuple(CATALOGUE.values())} | {
         bringer.pages: codes_of(bringer) for bringer in builtin_providers() if bringer.pages or bringer.codes
     }
     for package, codes in folders.items():

@@ -12,16 +12,16 @@ import binascii
 import struct
 from typing import Any
 
-from schemac.arrow.lift import lift
-from schemac.attributes.arrow import (
+from schemac.arrow.from_arrow import lift
+from schemac.language.attributes.arrow import (
     BUFFER_ENCODING,
     DATE_ENCODING,
     DECIMAL_ENCODING,
     DICTIONARY_ENCODING,
 )
-from schemac.physical.arrow import ArrowSchema, pa
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.language.physical.arrow import ArrowSchema, pa
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
 
 _ENCODINGS = {a.key for a in (BUFFER_ENCODING, DATE_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING)}
 _V5, _SCHEMA = 4, 1

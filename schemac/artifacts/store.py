@@ -15,11 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from schemac.artifacts.folder import STAGING, OutputFolder, RefusedError
-from schemac.artifacts.provenance import NAME, Built, Provenance, digest
+from schemac.artifacts.folder import NAME, STAGING, Built, OutputFolder, Provenance, RefusedError, digest
 from schemac.artifacts.swap import Swap, recover, remove_if_empty
-from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
-from schemac.source.report import Report
+from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
+from schemac.text.source.report import Report
 
 _HELP = "run `schemac build`"
 _PARTS = 2

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from schemac.artifacts.emission import Emission
-from schemac.attributes import arrow, odf, own
-from schemac.attributes.attribute import Role
-from schemac.attributes.registry import DOMAINS, domain_of, has_role
-from schemac.kinds.sequences import Binary
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.arrow import pa
-from schemac.physical.field import LoweredField
-from schemac.source.diagnostic import Code
+from schemac.artifacts.targets import Emission
+from schemac.language.attributes import arrow, odf, own
+from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.registry import DOMAINS, domain_of, has_role
+from schemac.language.kinds.sequences import Binary
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import pa
+from schemac.language.physical.field import LoweredField
+from schemac.text.source.diagnostic import Code
 
 MOST_DIGITS = 38
 """Of a decimal of 128 bits."""

@@ -21,7 +21,12 @@ from schemac.cli.planning import (
 )
 from schemac.cli.progress import progress_bar
 from schemac.cli.terminal import ask, put
-from schemac.evolution.tables import (
+from schemac.registry.engine import Trait
+from schemac.registry.installed import blamed, engines, with_trait
+from schemac.text.source.phrases import listed
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.versions.evolution.tables import (
     SPREAD,
     TABLES,
     PlannedChange,
@@ -30,12 +35,7 @@ from schemac.evolution.tables import (
     Tables,
     refuse_rounding,
 )
-from schemac.identity.lock import LockedDataset
-from schemac.registry.engine import Trait
-from schemac.registry.installed import blamed, engines, with_trait
-from schemac.source.json_object import Json
-from schemac.source.listing import listed
-from schemac.source.report import Report
+from schemac.versions.identity.lock import LockedDataset
 
 SPREAD_FROM = 20_000_000
 """Rows from which on another engine rewrites a column; below, it takes longer to start than it saves."""

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from itertools import chain
 
-from schemac.attributes.own import CLASSIFICATION, DEPRECATED
-from schemac.cli.layout import GREEN, RED, YELLOW, painted, wrapped
 from schemac.cli.output import (
     add_engines,
     add_output_arguments,
@@ -24,19 +22,20 @@ from schemac.cli.output import (
     versions_of,
 )
 from schemac.cli.project import open_compared
-from schemac.cli.terminal import put_rendered
-from schemac.evolution.judge import JUDGE, judged_engines
-from schemac.evolution.ownership import Concern, Rule
-from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
-from schemac.physical.arrow import numpy_left_out
+from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put_rendered, wrapped
+from schemac.language.attributes.own import CLASSIFICATION, DEPRECATED
+from schemac.language.physical.arrow import numpy_left_out
 from schemac.project.comparing import compare
 from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
 from schemac.project.shared_work import collector_paused
-from schemac.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION
-from schemac.source.diagnostic import Code, Diagnostic, Label
-from schemac.source.printable import printable
-from schemac.source.report import Report
-from schemac.source.span import WHOLE_FILE
+from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION
+from schemac.text.source.diagnostic import Code, Diagnostic, Label
+from schemac.text.source.phrases import printable
+from schemac.text.source.report import Report
+from schemac.text.source.span import WHOLE_FILE
+from schemac.versions.evolution.judge import JUDGE, judged_engines
+from schemac.versions.evolution.ownership import Concern, Rule
+from schemac.versions.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,29 +12,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from schemac.artifacts.emission import ARTIFACTS, load_target
-from schemac.artifacts.provenance import NAME as PROVENANCE
+from schemac.artifacts.folder import NAME as PROVENANCE
 from schemac.artifacts.store import Build, Store, Written
-from schemac.cli.denial import add_deny, denied_engines
-from schemac.cli.output import add_compile_arguments, add_engines, exit_code, print_status, show
-from schemac.cli.output_file import why_not
+from schemac.artifacts.targets import ARTIFACTS, load_target
+from schemac.cli.output import (
+    add_compile_arguments,
+    add_deny,
+    add_engines,
+    denied_engines,
+    exit_code,
+    print_status,
+    show,
+    why_not,
+)
 from schemac.cli.project import add_stdin, imported_files, open_project, out_folder, overlay_of, report_files
 from schemac.cli.watching import Watched, add_watch, watch
-from schemac.physical.arrow import numpy_left_out
+from schemac.language.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import FILES, Project
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
-from schemac.project.progress import PROGRESS
 from schemac.project.shared_work import collector_paused
-from schemac.project.workers import share
-from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.render.text import count_summary
-from schemac.source.report import Report
-from schemac.source.text import reason_of
+from schemac.project.workers import PROGRESS, share
+from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.render.text import count_summary
+from schemac.text.source.report import Report
+from schemac.text.source.text import reason_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,30 +1,244 @@
 """`schemac check`: findings, and nothing written.
 
+`--fix`, `--unsafe-fixes` and `--diff` of `schemac check`.
+
 Layer: cli.
+Shape: Pipelines among the files that `schemac check` checks: a pipeline that somebody names is checked as by `schemac run --dry-run`;
+      in a folder, pipelines are passed over, for their input need not be on every machine that checks manifests.
 """
 
 import argparse
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from schemac.cli.denial import add_deny, with_denied
-from schemac.cli.fixes import add_fix_arguments, checked, fix_hint, fix_settings, is_fixing, run_fixes
-from schemac.cli.output import add_compile_arguments, exit_code, print_status, show
-from schemac.cli.pipelines import apart, check_pipelines, manifests_of
-from schemac.cli.project import (
-    add_stdin,
-    edited_of,
-    imported_files,
-    open_project,
-    overlay_of,
-    report_files,
-)
+from schemac.cli.exit_code import ExitCode
+from schemac.cli.output import add_compile_arguments, add_deny, exit_code, print_status, show, with_denied
+from schemac.cli.project import add_stdin, edited_of, imported_files, open_project, overlay_of, report_files
+from schemac.cli.terminal import notify, put_source
 from schemac.cli.watching import Watched, add_watch, watch
-from schemac.physical.arrow import numpy_left_out
-from schemac.project.compile import compile_files
+from schemac.language.manifest.documents import is_pipeline
+from schemac.language.physical.arrow import numpy_left_out
+from schemac.project.compile import Output, compile_files
+from schemac.project.configuration import Project, find_project
+from schemac.project.discovery import ManifestFile, lock_path
+from schemac.project.fixing import Fixing
 from schemac.project.options import CompileOptions
-from schemac.source.render.text import count_summary
-from schemac.source.report import Report
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.phrases import listed
+from schemac.text.source.render.text import count_summary, render_text
+from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text, read_file
+from schemac.text.syntax.document import parse
+
+if TYPE_CHECKING:
+    from schemac.project.options import RunOverlay
+
+_WORDS = (b"target", b"source")
+"""A pipeline has one of them at least."""
+
+
+def apart(
+    files: Sequence[ManifestFile], edited: Mapping[str, bytes]
+) -> tuple[list[ManifestFile], list[ManifestFile]]:
+    """Return the manifests, and the pipelines among the files that somebody named."""
+    pipelines = [file for file in files if file.is_named and is_pipeline(_value(file, edited))]
+    return [file for file in files if file not in pipelines], pipelines
+
+
+def _value(file: ManifestFile, edited: Mapping[str, bytes]) -> object:
+    """Return what a file says if it may be a pipeline."""
+    content = edited.get(os.path.abspath(file.path)) or file.content(Report())
+    if content is None or not any(word in content for word in _WORDS):
+        return None
+    source = decode_text(content, file.name, Report())
+    documents = parse(source, Report()) if source is not None else []
+    return documents[0].value if documents else None
+
+
+def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes]) -> Iterator[Path]:
+    """Yield the manifests that pipelines name, also those that cannot be read, and their locks."""
+    for file in pipelines:
+        value = _value(file, edited)
+        named = value.get("schema") if isinstance(value, dict) else None
+        manifest = file.path.parent / named if isinstance(named, str) else Path()
+        # A path such as `.` has no name that a lock's could be made of.
+        if manifest.name:
+            yield from (manifest, lock_path(manifest))
+
+
+def check_pipelines(pipelines: Sequence[ManifestFile], options: CompileOptions, report: Report) -> None:
+    """Say what is wrong with pipelines, and with their manifests."""
+    for file in pipelines:
+        report.extend(_findings(file, options))
+
+
+def _findings(file: ManifestFile, options: CompileOptions) -> Sequence[Diagnostic]:
+    report = Report()
+    try:
+        # Imported here for start-up time, and because Spark is an extra that may not be there.
+        from schemac.pipeline.conforming.load import checked_job
+    except ModuleNotFoundError as error:
+        report_missing_package(error, report)
+        return report.diagnostics
+    checked_job(Path(file.name), report, options.overlay, options.edited)
+    return without_ignored_in(file.name, report, options.edited).diagnostics
+
+
+def report_missing_package(error: ModuleNotFoundError, report: Report) -> None:
+    """Say that a package of the pipeline is not installed."""
+    # Imported here for start-up time: few checks are of pipelines.
+    from schemac.pipeline.codes import MISSING_PACKAGE
+    from schemac.text.source.files import install_help
+
+    message = f"the pipeline needs {error.name}, which is not installed"
+    report.add(MISSING_PACKAGE, message, help=install_help(error))
+
+
+def without_ignored_in(pipeline: str, report: Report, edited: Mapping[str, bytes]) -> Report:
+    """Return what no comment in a pipeline, its manifest or its overlay ignores."""
+    if not report.diagnostics:
+        return report
+    from schemac.project.fixing import without_ignored  # for start-up time: most runs find nothing
+
+    def text(name: str) -> bytes | None:
+        try:
+            return edited.get(os.path.abspath(name)) or read_file(name)
+        except OSError:
+            return None
+
+    project = find_project(Path(pipeline).resolve().parent, Report())
+    remaining = Report()
+    remaining.extend(without_ignored(report.diagnostics, text, project))
+    return remaining
+
+
+def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--fix`, `--unsafe-fixes`, `--diff`."""
+    parser.add_argument("--fix", action="store_true", help="apply the safe fixes")
+    parser.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        help="with --fix or --diff: also fixes that are a guess, or that change the meaning of a manifest",
+    )
+    parser.add_argument(
+        "--diff",
+        action="store_true",
+        help="show what --fix would change, and write nothing; with --format json or sarif, the findings with their fixes",
+    )
+
+
+def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return how many of the findings have fixes, for the end of a summary."""
+    safe = sum(d.fix is not None and d.fix.is_safe for d in diagnostics)
+    unsafe = sum(d.fix is not None and not d.fix.is_safe for d in diagnostics)
+    if not safe and not unsafe:
+        return ""
+    parts = [f"{safe} with --fix"] if safe else []
+    parts += [f"{unsafe} with --fix --unsafe-fixes"] if unsafe else []
+    return f"; can be fixed: {', '.join(parts)}"
+
+
+def checked(output: Output, pipelines: Sequence[ManifestFile]) -> str:
+    """Return what was checked, for the summary: `checked 3 datasets, 1 pipeline`."""
+    counts = [(len(output.datasets), "dataset")] if output.datasets or not pipelines else []
+    counts += [(len(pipelines), "pipeline")] if pipelines else []
+    return "checked " + ", ".join(f"{n} {noun}{'s' if n != 1 else ''}" for n, noun in counts)
+
+
+def is_fixing(options: argparse.Namespace) -> bool:
+    """Whether fixes are to be carried out or shown. In a format for programs, findings have their fixes: `--diff` shows them as they are."""
+    return options.format == "text" if options.diff else bool(options.fix)
+
+
+def fix_settings(options: argparse.Namespace, report: Report) -> bool:
+    """Fix what a configuration or an overlay is refused for; whether a file was written, and all has to be read again."""
+    fixing = Fixing(options.unsafe_fixes)
+    fixing.run(lambda _: () if fixing.after else report.diagnostics, {})
+    if options.diff:
+        put_source(_diff(fixing))
+        return False
+    fixing.write(report)
+    if fixing.written:
+        print_status(f"{_summary(fixing, report.diagnostics, 'fixed')} in {listed(fixing.written)}", options)
+    return bool(fixing.written)
+
+
+def run_fixes(
+    options: argparse.Namespace,
+    named: Sequence[ManifestFile],
+    project: Project,
+    compile_options: CompileOptions,
+    report: Report,
+) -> int:
+    """Fix what can be fixed, say what is left; the exit code is that of the check after it."""
+    output, pipelines = Output(), list[ManifestFile]()
+
+    def check(edited: dict[str, bytes]) -> Sequence[Diagnostic]:
+        nonlocal output, pipelines
+        local_report = Report()
+        local_report.extend(report.diagnostics)
+        overlay = _overlay(options, compile_options, edited, local_report)
+        now = replace(compile_options, edited={**compile_options.edited, **edited}, overlay=overlay)
+        # What a fix has made readable may turn out to be a pipeline.
+        files, pipelines = apart(named, now.edited)
+        output = compile_files(files, project, now, local_report, is_whole=not options.paths)
+        check_pipelines(pipelines, now, local_report)
+        return local_report.diagnostics
+
+    fixing = Fixing(options.unsafe_fixes)
+    findings = fixing.run(check, dict(compile_options.edited))
+    project.cache.save()
+    if options.diff:
+        put_source(_diff(fixing))
+        left = count_summary(findings)
+        print_status(f"{_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options)
+        return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)
+    if options.paths == ["-"]:
+        put_source(_standard_output(fixing, named, compile_options))
+        notify(render_text(findings).rstrip() or "no findings")
+        return exit_code(findings, options)
+    written = Report()
+    fixing.write(written)
+    findings = (*findings, *written.diagnostics)
+    show(findings, options)
+    print_status(f"{checked(output, pipelines)}: {count_summary(findings) or 'no findings'}", options)
+    print_status(_summary(fixing, findings, "fixed"), options)
+    return exit_code(findings, options)
+
+
+def _overlay(
+    options: argparse.Namespace, compile_options: CompileOptions, edited: dict[str, bytes], report: Report
+) -> "RunOverlay | None":
+    """Return the overlay of a run as its fixes have made it so far."""
+    content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
+    if content is None:
+        return compile_options.overlay
+    from schemac.project.options import overlay_of  # for start-up time: few runs have one
+
+    return overlay_of(content, str(options.overlay), report)
+
+
+def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], compile_options: CompileOptions) -> str:
+    """Return the text of the standard input after its fixes; without any it comes out as it was."""
+    name = files[0].name
+    return fixing.text(name) if name in fixing.after else next(iter(compile_options.edited.values())).decode()
+
+
+def _diff(fixing: Fixing) -> str:
+    from schemac.text.source.render.text import render_diff  # for start-up time: few runs show a change
+
+    return "".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after)
+
+
+def _summary(fixing: Fixing, findings: Sequence[Diagnostic], done: str) -> str:
+    """Return the last line: `fixed 3, 2 more with --unsafe-fixes`."""
+    left = fixing.left(findings)
+    more = f", {left[False]} more with --unsafe-fixes" if left[False] and not fixing.is_unsafe else ""
+    return f"{done} {len(fixing.done)}{more}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,11 +6,11 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cache.store import NO_CACHE, Cache, remove_cache
 from schemac.cli.output import add_text_or_json, exit_code, print_status, show
+from schemac.project.cache.store import NO_CACHE, Cache, remove_cache
 from schemac.project.configuration import find_project
-from schemac.source.catalogue import WRITE_FAILED
-from schemac.source.report import Report
+from schemac.text.source.catalogue import WRITE_FAILED
+from schemac.text.source.report import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,9 @@ def run(options: argparse.Namespace) -> int:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             report.add(
-                WRITE_FAILED, f"cannot remove the cache: {reason}", file=f"{folder.name}/.schemac/cache"
+                WRITE_FAILED,
+                f"cannot remove the cache: {reason}",
+                file=f"{folder.name}/.schemac/project/cache",
             )
             continue
         removed = size if removed is None else removed + (size or 0)

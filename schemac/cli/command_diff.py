@@ -6,21 +6,20 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cli.layout import wrapped
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
 from schemac.cli.project import open_compared
-from schemac.cli.terminal import put
-from schemac.evolution.changes import Location
-from schemac.physical.arrow import numpy_left_out
+from schemac.cli.terminal import put, wrapped
+from schemac.language.physical.arrow import numpy_left_out
 from schemac.project.comparing import compare
 from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
-from schemac.source.catalogue import MISSING_EXTRA, WRITE_FAILED
-from schemac.source.extras import install_help
-from schemac.source.printable import printable
-from schemac.source.report import Report
-from schemac.source.text import reason_of
+from schemac.text.source.catalogue import MISSING_EXTRA, WRITE_FAILED
+from schemac.text.source.files import install_help
+from schemac.text.source.phrases import printable
+from schemac.text.source.report import Report
+from schemac.text.source.text import reason_of
+from schemac.versions.evolution.changes import Location
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

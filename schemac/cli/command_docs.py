@@ -9,10 +9,10 @@ from pathlib import Path
 from schemac.cli.output import add_common, add_paths, exit_code, print_status, show
 from schemac.cli.project import open_project
 from schemac.project.manifests import read_manifests
-from schemac.source.catalogue import MISSING_EXTRA
-from schemac.source.diagnostic import Severity
-from schemac.source.extras import install_help
-from schemac.source.report import Report
+from schemac.text.source.catalogue import MISSING_EXTRA
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.files import install_help
+from schemac.text.source.report import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace, report: Report) -> None:
     from schemac.documentation.folder import write_pages  # for start-up time, as below
-    from schemac.documentation.reading import read_site
+    from schemac.documentation.model import read_site
 
     folder = Path(options.out_folder)
     project, files = open_project(options, report)

@@ -10,19 +10,19 @@ from pathlib import Path
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_manifest
-from schemac.manifest.expanded_text import expanded_text
-from schemac.manifest.library import Library, Reuse
+from schemac.language.manifest.expanded_text import expanded_text
+from schemac.language.manifest.library import Library, Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.progress import PROGRESS
+from schemac.project.workers import PROGRESS
 from schemac.project.writing import replace_file
-from schemac.source.catalogue import WRITE_FAILED
-from schemac.source.diagnostic import Severity
-from schemac.source.report import Report
-from schemac.source.text import decode_text, reason_of
-from schemac.syntax.document import parse
+from schemac.text.source.catalogue import WRITE_FAILED
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text, reason_of
+from schemac.text.syntax.document import parse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,16 +7,14 @@ import argparse
 from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.layout import wrapped
-from schemac.cli.terminal import notify, put, put_page
-from schemac.registry.codes import builtin_code, codes
-from schemac.registry.pages import loss_pages, page
-from schemac.source.code import Code
-from schemac.source.pages import rule_pages
-from schemac.source.suggest import closest
+from schemac.cli.terminal import notify, put, put_page, wrapped
+from schemac.registry.codes import builtin_code, codes, loss_pages, page
+from schemac.text.source.code import Code
+from schemac.text.source.pages import rule_pages
+from schemac.text.source.phrases import closest
 
 if TYPE_CHECKING:
-    from schemac.lint.rule import Rule
+    from schemac.language.lint.rule import Rule
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _rules_of_others() -> "tuple[Rule, ...]":
     """Return the rules that other distributions bring."""
-    from schemac.lint.registry import (  # for start-up time: pages of our own need none
-        builtin_rules,
-        installed_rules,
-    )
+    from schemac.language.lint.registry import builtin_rules, installed_rules
 
     builtin = builtin_rules()
     return tuple(rule for rule in installed_rules() if rule not in builtin)

@@ -10,16 +10,15 @@ from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show, show_document
 from schemac.cli.project import edited_of, open_project
 from schemac.cli.terminal import notify, put, put_source
-from schemac.formatting.format import formatted
+from schemac.language.formatting.format import formatted
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
 from schemac.project.options import CompileOptions
-from schemac.project.progress import PROGRESS
-from schemac.source.render.diff import render_diff
-from schemac.source.render.text import render_text
-from schemac.source.report import Report
-from schemac.source.text import decode_text
-from schemac.syntax.document import parse
+from schemac.project.workers import PROGRESS
+from schemac.text.source.render.text import render_diff, render_text
+from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text
+from schemac.text.syntax.document import parse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

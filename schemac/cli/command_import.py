@@ -17,22 +17,22 @@ from typing import NamedTuple
 from schemac.artifacts.folder import make_folder
 from schemac.cli.output import add_output_arguments, exit_code, print_status, show
 from schemac.cli.terminal import put_manifest
-from schemac.identity.adopt import adopt, adopt_ids
-from schemac.identity.lock import Lock, LockedDataset, Numbers
-from schemac.identity.lockfile import write_lock
-from schemac.importers.checked import from_tree
+from schemac.importers.datasets import from_tree
 from schemac.importers.importer import Imported
 from schemac.importers.sources import formats, import_source, standard_form
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import preorder
-from schemac.manifest.names import fitted_name, is_dataset_name
-from schemac.manifest.write import write_manifest
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import preorder
+from schemac.language.manifest.standard import fitted_name, is_dataset_name
+from schemac.language.manifest.write import write_manifest
 from schemac.project.locking import lock_name
-from schemac.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.text import reason_of
+from schemac.text.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.source.text import reason_of
+from schemac.versions.identity.freeze import adopt, adopt_ids
+from schemac.versions.identity.lock import Lock, LockedDataset, Numbers
+from schemac.versions.identity.lockfile import write_lock
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

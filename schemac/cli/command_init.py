@@ -12,13 +12,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from schemac.artifacts.folder import make_folder
+from schemac.cli.command_schema import files_of_project
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.json_schemas import files_of_project
-from schemac.cli.layout import wrapped
-from schemac.cli.terminal import notify, put
+from schemac.cli.terminal import notify, put, wrapped
 from schemac.project.discovery import has_lock, walk
 from schemac.project.writing import replace_file
-from schemac.source.text import reason_of
+from schemac.text.source.text import reason_of
 
 TEMPLATES = {
     "minimal": "one table, and nothing else",

@@ -5,13 +5,12 @@ Layer: cli.
 
 import argparse
 
-from schemac.attributes.own import Classification
-from schemac.cli.layout import table
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
 from schemac.cli.project import open_project
-from schemac.cli.terminal import put_rendered
+from schemac.cli.terminal import put_rendered, table
+from schemac.language.attributes.own import Classification
 from schemac.project.listing import FieldFilter, ListedField, listed_fields
-from schemac.source.report import Report
+from schemac.text.source.report import Report
 
 _HEAD = ("field", "type", "owner", "tags", "classification", "deprecated")
 

@@ -1,18 +1,52 @@
 """`schemac lock`: freeze the present schemas as the next versions.
 
+`schemac lock` of manifests: their next versions, and whether their locks have them.
+
 Layer: cli.
 """
 
 import argparse
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_compile_arguments, exit_code, print_status, show
-from schemac.cli.terminal import notify
-from schemac.physical.arrow import numpy_left_out
-from schemac.project.discovery import lock_path
+from schemac.cli.project import open_project
+from schemac.cli.terminal import notify, put_manifest
+from schemac.language.logical.schema_fields import preorder
+from schemac.language.manifest.write import write_manifest
+from schemac.language.physical.arrow import numpy_left_out
+from schemac.project.configuration import Project
+from schemac.project.discovery import has_lock, lock_path
+from schemac.project.lock_index import LockSearch, LostLocks
+from schemac.project.locking import (
+    LockFile,
+    identified,
+    lock_name,
+    open_lock,
+    pair_since,
+    report_returned_names,
+    report_undeclared_renames,
+    report_unlocked,
+    save_lock,
+    summary,
+)
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.merging import merge_driver, resolve
-from schemac.source.report import Report
+from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.phrases import closest, listed
+from schemac.text.source.report import Report
+from schemac.text.source.text import read_file
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.renames import undeclared_renames
+from schemac.versions.evolution.version_pair import VersionPair
+from schemac.versions.identity.freeze import freeze
+from schemac.versions.identity.lock import Lock
+from schemac.versions.identity.lockfile import write_lock
+from schemac.versions.identity.opening import open_version
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
             _resolve(options, report)
         else:
             # Imported here for start-up time: git starts the merge driver once for each lock.
-            from schemac.cli.locking import lock_manifests
+            # DROPPED
             from schemac.project.shared_work import collector_paused
 
             with collector_paused():
@@ -105,3 +139,238 @@ def _locks(path: Path) -> list[Path]:
             if lock.is_file() and any(lock.with_suffix(suffix).exists() for suffix in (".yaml", ".yml"))
         ]
     return [path if path.suffix == ".lock" else lock_path(path)]
+
+
+def lock_manifests(options: argparse.Namespace, report: Report) -> None:
+    """Lock the manifests that the arguments name, or compare them with their locks."""
+    project, files = open_project(options, report)
+    strict = options.strict or project.configuration.strict
+    compiled = read_manifests(files, project, report, strict=strict)
+    if report.has_errors:
+        return
+    # All or nothing: a lock is written only once every manifest of the run has its next version.
+    unchanged = UnchangedLocks(project)
+    planned = _planned(compiled, project, unchanged, options, report)
+    if not (options.check or options.show is not None or report.has_errors):
+        _write(planned, unchanged, options, report)
+    project.cache.save()
+
+
+class UnchangedLocks:
+    """What is kept of manifests whose locks need no new version."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._keys = project.cache.keys("lock", None)
+
+    @cached_property
+    def _search(self) -> LockSearch:
+        return LockSearch(self._project)
+
+    def key(self, file: CompiledFile) -> bytes | None:
+        """Return the key of a manifest and its lock as they are now; None if there is no lock to read."""
+        try:
+            lock = read_file(lock_path(file.file.path)) if has_lock(file.file.path) else None
+        except OSError:
+            return None
+        return self._key(file, lock) if lock is not None else None
+
+    def _key(self, file: CompiledFile, lock: bytes) -> bytes:
+        return self._keys.key(file.key, lock, file.named)
+
+    def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
+        """Return what there is to say of a lock that is as it should be; None if nobody has seen that yet."""
+        key = self.key(file)
+        entry = (
+            self._project.cache.get(key, tuple[tuple[Diagnostic, ...], str | None])
+            if key is not None
+            else None
+        )
+        if entry is None:
+            return None
+        findings, searched_locks = entry
+        is_current = searched_locks is None or searched_locks == self._search.digest_for(file.file.path)
+        return findings if is_current else None
+
+    def keep(
+        self, file: CompiledFile, key: bytes | None, lock_report: Report, *, is_looked_for: bool
+    ) -> None:
+        """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
+        if key is not None and key == self.key(file) and not lock_report.has_errors:
+            searched_locks = self._search.digest_for(file.file.path) if is_looked_for else None
+            self._project.cache.put(key, (lock_report.diagnostics, searched_locks))
+
+    def keep_written(self, file: CompiledFile, lock: Lock) -> None:
+        """Keep that a lock which has just been written is as it should be, with what there is to say of it from now on."""
+        report = Report()
+        identifieds = [identified(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets]
+        if not any(one.is_changed for one in identifieds):
+            key = self._key(file, write_lock(lock).encode())
+            self.keep(file, key, report, is_looked_for=False)
+
+
+def _write(
+    planned: "Sequence[_Next]", unchanged: UnchangedLocks, options: argparse.Namespace, report: Report
+) -> None:
+    """Write the locks that are others now, and say which."""
+    for next_one in planned:
+        if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
+            unchanged.keep_written(next_one.file, next_one.lock)
+            lines = "\n".join(next_one.lines)
+            print_status(
+                lines or f"{next_one.name}: the file has the new format; nothing else changed", options
+            )
+        elif not report.has_errors:
+            print_status(f"{next_one.name}: unchanged", options)
+
+
+class _Next(NamedTuple):
+    """What becomes of a lock."""
+
+    name: str
+    file: CompiledFile
+    lock_file: LockFile | None = None
+    """None if it is known to stay as it is."""
+    lock: Lock = Lock()
+    lines: Sequence[str] = ()
+    """What is new in it."""
+
+
+def _planned(
+    compiled: Sequence[CompiledFile],
+    project: Project,
+    unchanged: UnchangedLocks,
+    options: argparse.Namespace,
+    report: Report,
+) -> list[_Next]:
+    """Return what becomes of each lock; of those that are known to stay as they are, nothing is asked again."""
+    restored_ids = _restored(compiled, dict(options.restore), report) if options.restore else {}
+    dropped = _DroppedFields(options.drop)
+    search = LostLocks(project)
+    is_plain = not options.restore and not options.drop and options.show is None
+    planned: list[_Next] = []
+    for file in compiled:
+        diagnostics = unchanged.cached(file) if is_plain else None
+        if diagnostics is not None:
+            report.extend(diagnostics)
+            planned.append(_Next(lock_name(file.file.name), file))
+            continue
+        file_report, key = Report(), unchanged.key(file)
+        is_looked_for = search.report(file, file_report)
+        lock_file = open_lock(file.file.path, file.file.name, file_report) if file.named else None
+        if lock_file is not None and options.show is not None:
+            _show(file, lock_file, options, file_report)
+        elif lock_file is not None:
+            lock, lines = _next(file, lock_file, options, restored_ids, dropped, file_report)
+            planned.append(_Next(lock_file.name, file, lock_file, lock, lines))
+            if is_plain and write_lock(lock) == lock_file.text:
+                unchanged.keep(file, key, file_report, is_looked_for=is_looked_for)
+        report.extend(file_report.diagnostics)
+    dropped.report(compiled, report)
+    return planned
+
+
+class _DroppedFields:
+    """The fields that the author says are dropped."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = frozenset(paths)
+        self._used: set[str] = set()
+
+    def take(self, pair: VersionPair) -> None:
+        """Look for the fields in what a dataset does not have any more."""
+        removed = (field for field in preorder(pair.old.dataset.columns) if field not in pair.after)
+        self._used.update(field.path_text for field in removed if field.path_text in self.paths)
+
+    def report(self, compiled: Sequence[CompiledFile], report: Report) -> None:
+        """Say which of them no dataset has dropped."""
+        datasets = [named.name for file in compiled for named in file.named]
+        for path in sorted(self.paths - self._used):
+            report.add(
+                UNKNOWN_COLUMN,
+                f"{path} was not removed from {listed(datasets, 'or')} since the last version",
+                help="name a field of the last version that the manifest does not have any more",
+            )
+
+
+def _next(
+    file: CompiledFile,
+    lock_file: LockFile,
+    options: argparse.Namespace,
+    restored_ids: Mapping[str, Mapping[str, int]],
+    dropped: "_DroppedFields",
+    report: Report,
+) -> tuple[Lock, list[str]]:
+    lock, lines = lock_file.lock, []
+    for dataset in file.datasets:
+        locked = lock_file.lock.dataset(dataset.name)
+        identities = identified(dataset, locked, report, restored_ids.get(dataset.name, {}))
+        if options.check:
+            report_unlocked(dataset, locked, identities, report, is_error=True)
+            continue
+        after = freeze(dataset, locked, identities)
+        lock = lock.with_dataset(after)
+        if after is locked or after.newest is None:
+            continue
+        what = _columns(len(dataset.columns))
+        if locked.newest:
+            pair = pair_since(dataset, locked, identities)
+            dropped.take(pair)
+            undecided = [rename for rename in undeclared_renames(pair) if rename.path not in dropped.paths]
+            report_undeclared_renames(dataset, undecided, report, Severity.ERROR)
+            changes = diff_of(pair)
+            report_returned_names(dataset, changes, locked, identities, report)
+            what = summary(changes)
+        lines.append(f"{lock_file.name}: version {after.newest.number} of {dataset.name}: {what}")
+    return lock, lines
+
+
+def _restored(
+    compiled: Sequence[CompiledFile], ids_by_path: Mapping[str, int], report: Report
+) -> dict[str, dict[str, int]]:
+    """Return the ids that fields are to have, by dataset."""
+    restored_ids: dict[str, dict[str, int]] = {}
+    datasets = [dataset for file in compiled for dataset in file.datasets]
+    for path_text, id in ids_by_path.items():
+        having = [
+            d
+            for d in datasets
+            if any(field.path_text == path_text for field in preorder(d.columns) if field.is_member)
+        ]
+        if len(having) == 1:
+            restored_ids.setdefault(having[0].name, {})[path_text] = id
+            continue
+        path_texts = {field.path_text for d in datasets for field in preorder(d.columns) if field.is_member}
+        near = closest(path_text, path_texts)
+        report.add(
+            UNKNOWN_COLUMN,
+            f"{', '.join(d.name for d in having)} all have a field {path_text}"
+            if having
+            else f"none of these datasets has a field {path_text}",
+            help="name the manifest that you mean"
+            if having
+            else f"did you mean {near}?"
+            if near
+            else "give the field's current name in the manifest",
+        )
+    return restored_ids
+
+
+def _show(file: CompiledFile, lock_file: LockFile, options: argparse.Namespace, report: Report) -> None:
+    for dataset in file.datasets:
+        locked = lock_file.lock.dataset(dataset.name)
+        version = locked.version(options.show)
+        if version is None:
+            last = locked.newest.number if locked.newest else 0
+            report.add(
+                NOTHING_TO_COMPILE,
+                f"{dataset.name} has no version {options.show};"
+                f" {f'the newest is {last}' if last else 'it was never locked'}",
+                file=lock_file.name,
+            )
+            continue
+        put_manifest(write_manifest(open_version(locked, version).logical), options)
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' if count != 1 else ''}"

@@ -26,16 +26,16 @@ from schemac.cli.planning import (
     requested_version,
 )
 from schemac.cli.terminal import put
-from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
-from schemac.evolution.version_pair import LockedSchemaVersion
-from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
 from schemac.project.targets import engines_of, is_left_out
 from schemac.registry.installed import blamed, engine, engines
-from schemac.source.catalogue import UNUSABLE_TABLE
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.suggest import one_of
+from schemac.text.source.catalogue import UNUSABLE_TABLE
+from schemac.text.source.phrases import one_of
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.versions.evolution.tables import TABLES, TableChange, refuse_rounding
+from schemac.versions.evolution.version_pair import LockedSchemaVersion
+from schemac.versions.identity.lock import LockedDataset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

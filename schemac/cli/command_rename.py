@@ -9,15 +9,15 @@ from pathlib import Path
 
 from schemac.cli.output import add_no_cache, add_output_arguments, exit_code, print_status, show
 from schemac.cli.project import find_dataset, open_project
-from schemac.logical.dataset import LogicalDataset
-from schemac.manifest.write import scalar
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.manifest.write import scalar
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.referring import referring_fields
 from schemac.project.renaming import rename
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.text import SourceText, read_file
-from schemac.syntax.document import parse
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.source.text import SourceText, read_file
+from schemac.text.syntax.document import parse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

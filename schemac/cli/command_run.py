@@ -1,35 +1,123 @@
 """`schemac run`: a pipeline on Spark, with its progress and its report.
 
 Layer: cli.
+Shape: The files that `schemac run` writes about a run: reports, metrics, events: a bad path is told before anything is run. What is
+      written afterwards does not change the exit code of the run, except that a file that cannot be written any more is told and gives
+      2 where all else was clean.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schemac.cli.command_check import report_missing_package, without_ignored_in
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_output_arguments, add_overlay_argument, exit_code, print_status, show
-from schemac.cli.pipelines import report_missing_package, without_ignored_in
 from schemac.cli.progress import ProgressLines, records_bar
 from schemac.cli.project import overlay_of
-from schemac.cli.run_files import RunFiles, add_file_arguments
 from schemac.cli.terminal import notify, put, put_json
-from schemac.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
-from schemac.source.report import Report
+from schemac.text.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
+from schemac.text.source.report import Report
+from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:
-    from schemac.physical.arrow import ArrowSchema
+    from schemac.language.physical.arrow import ArrowSchema
     from schemac.pipeline.conforming.load import LoadedJob
     from schemac.pipeline.explain import FieldPlan
-    from schemac.pipeline.reports.outcome import Outcome
+    from schemac.pipeline.reports.outcome import Lineage, Outcome
     from schemac.pipeline.reports.progress import State
     from schemac.pipeline.runner import RunReport
-    from schemac.rows.runs.request import Replay, RunRequest
+    from schemac.rows.runs.identity import Replay, RunRequest
+
+
+def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--report`, `--metrics`, `--lineage`."""
+    parser.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write a report of the run, even if it stops; the ending of the name decides: .html (one page without"
+        " external resources), .json or .txt; may be repeated",
+    )
+    parser.add_argument(
+        "--metrics",
+        metavar="FILE",
+        help="write the run's numbers as OpenMetrics text, for the textfile collector of Prometheus",
+    )
+    parser.add_argument(
+        "--lineage",
+        metavar="FILE",
+        help="append the run's OpenLineage events to a file, one JSON object in each line",
+    )
+
+
+class RunFiles:
+    """The files that were asked for on the command line."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.began = datetime.now(UTC)
+        self.lineage: Lineage | None = None
+
+    def mistake(self) -> str | None:
+        """Say what is wrong with a file that was named, before the run."""
+        from schemac.pipeline.reports.outcome import REPORT_ENDINGS  # for start-up time, as below
+
+        for report in self.options.report:
+            if Path(report).suffix.lower() not in REPORT_ENDINGS:
+                return f"--report {report}: the name has to end in {', '.join(REPORT_ENDINGS)}"
+        named = [*self.options.report, self.options.metrics, self.options.lineage]
+        for path in filter(None, named):
+            if self.options.dry_run or self.options.explain is not None:
+                other = "--dry-run" if self.options.dry_run else "--explain"
+                return f"{path} reports on a run, but {other} runs nothing; leave one of the two out"
+            folder = Path(path).absolute().parent
+            if not folder.is_dir():
+                return f"{path} cannot be written: there is no folder {folder}"
+            if Path(path).is_dir() or not os.access(folder, os.W_OK):
+                return f"{path} cannot be written"
+        return None
+
+    def started(self) -> bool:
+        """Tell that the run begins; false where that cannot be written."""
+        if self.options.lineage is None:
+            return True
+        from schemac.pipeline.reports.outcome import Lineage
+
+        self.lineage = Lineage.new(Path(self.options.lineage), self.options.pipeline)
+        return _tried(self.options.lineage, partial(self.lineage.started, self.began))
+
+    def ended(self, outcome: "Outcome", schema: "ArrowSchema | None") -> ExitCode:
+        """Write what is to be written of the run; clean if all of it could be."""
+        from schemac.pipeline.reports.outcome import write_metrics, write_report
+
+        written = [
+            _tried(report, partial(write_report, outcome, Path(report))) for report in self.options.report
+        ]
+        if self.options.metrics is not None:
+            written.append(
+                _tried(self.options.metrics, partial(write_metrics, outcome, Path(self.options.metrics)))
+            )
+        if self.lineage is not None:
+            written.append(_tried(self.options.lineage, partial(self.lineage.ended, outcome, schema)))
+        return ExitCode.CLEAN if all(written) else ExitCode.USAGE
+
+
+def _tried(path: str, write: Callable[[], None]) -> bool:
+    try:
+        write()
+    except OSError as error:
+        notify(f"schemac: cannot write {path}: {reason_of(error)}")
+        return False
+    return True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -138,10 +226,9 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
     report = call.report
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
-        from schemac.pipeline.conforming.check import checked_job
-        from schemac.pipeline.conforming.load import load_job
+        from schemac.pipeline.conforming.load import checked_job, load_job
         from schemac.pipeline.errors import PipelineError
-        from schemac.rows.runs.request import RunRequest
+        from schemac.rows.runs.identity import RunRequest
     except ModuleNotFoundError as error:
         report_missing_package(error, report)
         return
@@ -170,7 +257,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
 
 def _replay(options: argparse.Namespace) -> "Replay | None":
     from schemac.pipeline.errors import PipelineError
-    from schemac.rows.runs.request import Replay  # for start-up time, as above
+    from schemac.rows.runs.identity import Replay  # for start-up time, as above
 
     slices = {name: text for name in ("run", "rule", "path") if (text := getattr(options, name))}
     if options.replay:
@@ -188,7 +275,7 @@ def _write(
     report: Report,
 ) -> "RunReport":
     from schemac.pipeline.library import run_loaded  # for start-up time, as above
-    from schemac.pipeline.reports.text import shown
+    from schemac.pipeline.reports.run_facts import shown
 
     result = run_loaded(loaded, request=request, progress=progress)
     for warning in result.warnings:

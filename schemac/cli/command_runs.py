@@ -8,17 +8,15 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from schemac.cli.layout import table, wrapped
+from schemac.cli.command_check import report_missing_package
 from schemac.cli.output import add_output_arguments, exit_code, show, show_document
-from schemac.cli.pipelines import report_missing_package
-from schemac.cli.terminal import put, put_rendered
+from schemac.cli.terminal import put, put_rendered, table, wrapped
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
-from schemac.rows.runs.table_runs import table_runs
-from schemac.rows.runs.tables import Sink, sink_names, sink_of
-from schemac.source.catalogue import INPUT_NOT_FOUND
-from schemac.source.report import Report
+from schemac.rows.runs.tables import Sink, sink_names, sink_of, table_runs
+from schemac.text.source.catalogue import INPUT_NOT_FOUND
+from schemac.text.source.report import Report
 
 COLUMNS = ("version", "committed", "mode", "written", "quarantined", "schema", "run", "source")
 

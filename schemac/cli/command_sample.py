@@ -10,17 +10,17 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemac.artifacts.rows import ROW_WRITER
+from schemac.artifacts.dataset import ROW_WRITER
 from schemac.cli.output import add_no_cache, exit_code, print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import notify, put_source
 from schemac.project.manifests import read_manifests
 from schemac.project.options import CompileOptions
 from schemac.registry.installed import engines
-from schemac.source.catalogue import SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
-from schemac.source.diagnostic import SchemaError
-from schemac.source.report import Report
-from schemac.source.text import reason_of
+from schemac.text.source.catalogue import SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
+from schemac.text.source.diagnostic import SchemaError
+from schemac.text.source.report import Report
+from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
 def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":
     """Return the form of the output; None after saying why it cannot be written."""
     from schemac.rows.samples.files import NDJSON, format_of, sample_formats  # for start-up time, as above
-    from schemac.source.suggest import closest
+    from schemac.text.source.phrases import closest
 
     known = {one.name: one for one in sample_formats()}
     named = options.rows_format
@@ -192,7 +192,7 @@ def _write_wrong(
     report: Report,
 ) -> None:
     from schemac.rows.samples.files import NDJSON, new_file  # for start-up time, as above
-    from schemac.rows.samples.wrong import wrong_rows
+    from schemac.rows.samples.wrong_records import wrong_rows
 
     generated = wrong_rows(dataset, options.seed, others)
     wrong_form = form.wrong(dataset, generated)

@@ -17,13 +17,13 @@ from schemac.cli.planning import (
     owner_of,
     requested_version,
 )
-from schemac.evolution.tables import TABLES, DataCheck
-from schemac.evolution.version_pair import LockedSchemaVersion
-from schemac.identity.lock import LockedDataset
 from schemac.importers.sources import detect
 from schemac.registry.installed import blamed
-from schemac.source.catalogue import UNCHECKED_REFERENCE, UNUSABLE_TABLE
-from schemac.source.report import Report
+from schemac.text.source.catalogue import UNCHECKED_REFERENCE, UNUSABLE_TABLE
+from schemac.text.source.report import Report
+from schemac.versions.evolution.tables import TABLES, DataCheck
+from schemac.versions.evolution.version_pair import LockedSchemaVersion
+from schemac.versions.identity.lock import LockedDataset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

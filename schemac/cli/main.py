@@ -14,10 +14,9 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, cast
 
-from schemac.cache import WrongEntryError
 from schemac.cli.exit_code import ExitCode
-from schemac.source.listing import listed
-from schemac.source.suggest import closest
+from schemac.project.cache import WrongEntryError
+from schemac.text.source.phrases import closest, listed
 from schemac.version import __version__
 
 COMMANDS = {
@@ -164,7 +163,7 @@ def _run(argv: list[str]) -> int:
     if parser.chosen is not None:
         parser.chosen.refuse_empty(options)
     if getattr(options, "output_file", None) is not None:
-        from schemac.cli.output_file import printed_to, why_not  # for start-up time, as below
+        from schemac.cli.output import printed_to, why_not  # for start-up time, as below
 
         reason = why_not(options.output_file)
         if reason is not None:
@@ -243,8 +242,8 @@ class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""
         if message:
-            from schemac.cli.layout import folded  # for start-up time, as above
-            from schemac.source.printable import printable
+            from schemac.cli.terminal import folded  # for start-up time, as above
+            from schemac.text.source.phrases import printable
 
             message = folded(printable(message, keep="\n"), sys.stderr)
         super().exit(status, message)

@@ -1,31 +1,39 @@
 """Printing findings, and the arguments that all commands share.
 
+`--deny losses` of `schemac check` and `schemac build`.
+
 Layer: cli.
+Shape: `--output-file`: what a command prints, in a file: the file is whole or as it was, also where the command is interrupted.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schemac.artifacts.targets import target_names
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.layout import is_colourful, width
-from schemac.cli.terminal import notify, put, put_json, put_rendered
-from schemac.logical.system import VARIANTS
+from schemac.cli.terminal import OutputError, is_colourful, notify, put, put_json, put_rendered, width
+from schemac.language.logical.origins import VARIANTS
+from schemac.project.options import CompileOptions
+from schemac.project.writing import replace_file
 from schemac.registry.engine import Capability, VersionSetting
 from schemac.registry.installed import engines, version_settings
-from schemac.source.catalogue import (
+from schemac.text.source.catalogue import (
     INVALID_CONFIGURATION,
     NOTHING_TO_COMPILE,
     STALE_ARTIFACT,
     UNLOCKED_CHANGE,
 )
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.render.github import render_github
-from schemac.source.render.json import envelope
-from schemac.source.render.places import from_root
-from schemac.source.render.sarif import render_sarif
-from schemac.source.render.text import count_summary, render_text
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.render.ci_reports import from_root, render_github, render_sarif
+from schemac.text.source.render.json import envelope
+from schemac.text.source.render.text import count_summary, render_text
+from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:
     from schemac.project.configuration import Project
@@ -39,15 +47,15 @@ def _sarif(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _junit(diagnostics: Sequence[Diagnostic], fail_on: Severity) -> str:
-    from schemac.source.render.junit import (
-        render_junit,
-    )  # for start-up time, as below: XML takes a while to load
+    from schemac.text.source.render.ci_reports import (
+        render_junit,  # for start-up time, as below: XML takes a while to load
+    )
 
     return render_junit(diagnostics, fail_on)
 
 
 def _gitlab(diagnostics: Sequence[Diagnostic], _: Severity) -> str:
-    from schemac.source.render.gitlab import render_gitlab
+    from schemac.text.source.render.ci_reports import render_gitlab
 
     return render_gitlab(diagnostics)
 
@@ -263,3 +271,74 @@ def _count(text: str) -> int:
     if number < 0:
         raise argparse.ArgumentTypeError("has to be zero or more")
     return number
+
+
+def why_not(path: str) -> str | None:
+    """Return why a file cannot be written, as far as that can be told before the command has done its work."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    if Path(path).is_dir():
+        return "it is a folder"
+    return None if os.access(folder, os.W_OK) else "its folder cannot be written to"
+
+
+@contextmanager
+def printed_to(options: argparse.Namespace) -> Iterator[None]:
+    """Put what is printed in here into the file that was asked for. Raises OutputError if it cannot be written."""
+    path = getattr(options, "output_file", None)
+    if path is None:
+        yield
+        return
+    with redirect_stdout(io.StringIO()) as printed:
+        yield
+    try:
+        replace_file(Path(path), printed.getvalue().encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise OutputError(error.errno, f"{path}: {reason_of(error)}") from error
+
+
+_LOSSES = "losses"
+
+
+def add_deny(parser: argparse.ArgumentParser) -> None:
+    """Add the option that makes losses errors."""
+    parser.add_argument(
+        "--deny",
+        action="append",
+        type=_engines,
+        metavar="losses[=NAME,…]",
+        help="treat losses of these engines, or of all engines that are built, as errors",
+    )
+
+
+def _engines(text: str) -> tuple[str, ...]:
+    """Return the engines that are named; none stands for all."""
+    what, _, names = text.partition("=")
+    engines = tuple(name.strip() for name in names.split(",") if name.strip())
+    if what != _LOSSES or ("=" in text and not engines):
+        raise argparse.ArgumentTypeError("write `losses`, or `losses=` and names of engines")
+    unknown = next((name for name in engines if name not in target_names()), None)
+    if unknown is not None:
+        raise argparse.ArgumentTypeError(
+            f"no engine is called '{unknown}'; choose from {', '.join(target_names())}"
+        )
+    return engines
+
+
+def denied_engines(options: argparse.Namespace, targets: tuple[str, ...]) -> frozenset[str]:
+    """Return the engines whose losses are errors, of those that are built."""
+    named = options.deny or ()
+    return frozenset(name for names in named for name in (names or targets))
+
+
+def with_denied(compile_options: CompileOptions, options: argparse.Namespace) -> CompileOptions:
+    """Return the options of a check whose losses are errors, also of engines that nothing is built for otherwise."""
+    engines = denied_engines(options, compile_options.targets)
+    named = {name for names in options.deny or () for name in names}
+    return replace(
+        compile_options,
+        targets=tuple(name for name in target_names() if name in {*compile_options.targets, *engines}),
+        asked_for=compile_options.asked_for | named,
+        denied=engines,
+    )

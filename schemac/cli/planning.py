@@ -6,20 +6,20 @@ Layer: cli.
 import argparse
 from collections.abc import Sequence
 
-from schemac.cli.layout import wrapped
 from schemac.cli.output import add_no_cache, add_text_or_json
 from schemac.cli.project import find_dataset
-from schemac.evolution.tables import TABLES, PlanLine
-from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
-from schemac.identity.freeze import freeze
-from schemac.identity.lock import LockedDataset
+from schemac.cli.terminal import wrapped
 from schemac.project.configuration import Project
 from schemac.project.locking import identified, open_lock, report_unlocked
 from schemac.registry.engine import Engine, Trait
 from schemac.registry.installed import engines, with_trait
-from schemac.source.catalogue import UNKNOWN_REFERENCE
-from schemac.source.listing import listed
-from schemac.source.report import Report
+from schemac.text.source.catalogue import UNKNOWN_REFERENCE
+from schemac.text.source.phrases import listed
+from schemac.text.source.report import Report
+from schemac.versions.evolution.tables import TABLES, PlanLine
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version
+from schemac.versions.identity.freeze import freeze
+from schemac.versions.identity.lock import LockedDataset
 
 
 def add_dataset(parser: argparse.ArgumentParser) -> None:

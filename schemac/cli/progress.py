@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from schemac.cli.terminal import notify
 from schemac.cli.waiting import clear
-from schemac.source.printable import printable
+from schemac.text.source.phrases import printable
 
 LINE_EVERY_SECONDS = 10.0
 

@@ -12,17 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemac.cache.store import FOLDER, NO_CACHE, Cache
 from schemac.cli.output import detail
+from schemac.project.cache.store import FOLDER, NO_CACHE, Cache
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, find_manifests
 from schemac.project.git_tree import tracked_files
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.source.catalogue import NOTHING_TO_COMPILE, TRACKED_CACHE, UNREADABLE_FILE
-from schemac.source.report import Report
-from schemac.source.suggest import closest
-from schemac.source.text import MAX_BYTES
+from schemac.text.source.catalogue import NOTHING_TO_COMPILE, TRACKED_CACHE, UNREADABLE_FILE
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.text.source.text import MAX_BYTES
 
 STDIN = "-"
 """The PATH of standard input."""
@@ -30,8 +30,8 @@ _NAMELESS = "<stdin>"
 
 if TYPE_CHECKING:
     # For start-up time: most commands find what they need of a dataset in the cache.
-    from schemac.logical.dataset import LogicalDataset
-    from schemac.project.overlays import RunOverlay
+    from schemac.language.logical.dataset import LogicalDataset
+    from schemac.project.options import RunOverlay
 
 
 def open_project(
@@ -180,7 +180,7 @@ def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | Non
     """Return the overlay of a run; None if none is named, and after saying what is wrong with it."""
     if options.overlay is None:
         return None
-    from schemac.project.overlays import load_overlay  # for start-up time: few runs have one
+    from schemac.project.options import load_overlay  # for start-up time: few runs have one
 
     return load_overlay(options.overlay, report)
 

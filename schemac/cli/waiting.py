@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from schemac.project.progress import PROGRESS
+from schemac.project.workers import PROGRESS
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -69,7 +69,7 @@ class _Bar:
     def _text(self) -> str:
         from rich.markup import escape  # as above
 
-        from schemac.source.printable import printable
+        from schemac.text.source.phrases import printable
 
         return escape(
             printable(

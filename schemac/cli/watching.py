@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.cache import WrongEntryError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.project import STDIN, out_folder
 from schemac.cli.terminal import clear_screen, notify
 from schemac.cli.waiting import bar_when_long
+from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import FILES, Project
 from schemac.project.discovery import walk
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from schemac.project.writing import SUFFIX, NewFile
-from schemac.source.catalogue import FOREIGN_FOLDER, IN_THE_WAY, WRITE_FAILED
-from schemac.source.report import Report
-from schemac.source.text import reason_of
+from schemac.text.source.catalogue import FOREIGN_FOLDER, IN_THE_WAY, WRITE_FAILED
+from schemac.text.source.report import Report
+from schemac.text.source.text import reason_of
 
 LIST = ".schemac-docs.json"
 

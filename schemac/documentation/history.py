@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from schemac.evolution.changes import Fact
-from schemac.evolution.diff import field_type_text
-from schemac.evolution.types import type_facts
-from schemac.evolution.version_pair import LockedSchemaVersion
-from schemac.evolution.words import AttributeFact, attribute_facts, schema_facts
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.versions.evolution.changes import Fact
+from schemac.versions.evolution.diff import (
+    AttributeFact,
+    attribute_facts,
+    field_type_text,
+    schema_facts,
+    type_facts,
+)
+from schemac.versions.evolution.version_pair import LockedSchemaVersion
 
 
 class Step(NamedTuple):

@@ -20,14 +20,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from schemac.attributes.own import Classification
 from schemac.documentation.history import History, Step
 from schemac.documentation.model import DatasetPage, FieldPage, Site
 from schemac.documentation.picture import draw
-from schemac.evolution.changes import Change, Fact
+from schemac.language.attributes.own import Classification
 from schemac.project.comparisons import Comparison, rename_findings
-from schemac.source.json_object import Json
-from schemac.source.printable import printable
+from schemac.text.source.phrases import printable
+from schemac.text.source.span import Json
+from schemac.versions.evolution.changes import Change, Fact
 
 _PRIVATE = (Classification.CONFIDENTIAL, Classification.PERSONAL, Classification.SENSITIVE)
 _ASSETS = ("style.css", "site.js")

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from schemac.documentation.model import DatasetPage, FieldPage, Property, Site
-from schemac.evolution.changes import Change
-from schemac.source.printable import printable
+from schemac.text.source.phrases import printable
+from schemac.versions.evolution.changes import Change
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])|(https?|ftp|www)(?=[:.])|@")
 _LINE_START = re.compile(r"^(\s*)([-+=]|\d+[.)])", re.MULTILINE)

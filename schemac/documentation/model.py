@@ -1,15 +1,39 @@
 """What the pages tell. Values only; all texts are as their authors wrote them.
 
+What the pages tell, out of the manifests of a project, their locks and what the engines make of them.
+
 Layer: documentation.
 """
 
 import dataclasses
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from schemac.attributes.own import Deprecation
-from schemac.documentation.history import History
-from schemac.evolution.changes import Change
+from schemac.artifacts.targets import types_in_target
+from schemac.documentation.history import History, read_history
+from schemac.language.attributes.constraints import OF_ROWS, OF_VALUES, REFERENCES
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import Deprecation
+from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
+from schemac.language.logical.model import Part
+from schemac.language.logical.schema_fields import ATTRIBUTES as OWNERSHIP
+from schemac.language.logical.schema_fields import Ownership, SchemaField
+from schemac.project.configuration import Project
+from schemac.project.locking import Locked, locked_datasets
+from schemac.project.manifests import CompiledFile
+from schemac.project.options import CompileOptions
+from schemac.project.targets import emit_targets, engines_of
+from schemac.registry.installed import engine
+from schemac.text.source.report import Report
+from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.diff import diff, field_type_text
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version
+from schemac.versions.identity.compilation import Compilation
 
 
 class EngineType(NamedTuple):
@@ -171,3 +195,175 @@ class Site:
     def relations_to(self, name: str) -> tuple[Relation, ...]:
         """Return the references of others to a dataset."""
         return tuple([one for one in self.relations if one.target == name and one.source != name])
+
+
+_LISTED_KEYS = {
+    DESCRIPTION.key,
+    *(a.key for a in OWNERSHIP),
+    *(a.key for a in OF_VALUES),
+    *(a.key for a in OF_ROWS),
+}
+"""Attributes that have a place of their own on a page."""
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.-]")
+_UNLOCKED = "not locked yet"
+
+
+class _Known(NamedTuple):
+    """What is known of the fields of a dataset besides what its manifest says."""
+
+    dataset: LogicalDataset
+    whole: Ownership
+    ids: Mapping[SchemaField, int]
+    key: Sequence[SchemaField]
+    types: Mapping[SchemaField, list[EngineType]]
+    losses: Mapping[str, list[LossText]]
+
+
+def read_site(title: str, files: Iterable[CompiledFile], project: Project, report: Report) -> Site:
+    """Return all pages; what is wrong with a lock is in the report."""
+    pages: list[DatasetPage] = []
+    relations: list[Relation] = []
+    for file in files:
+        locks = _locks(file, report)
+        for dataset in file.datasets:
+            pages.append(_dataset(dataset, file, locks.get(dataset.name), project))
+            relations += _relations(dataset)
+    pages.sort(key=lambda one: (one.name.casefold(), one.name))
+    return Site(title, tuple(pages), tuple(relations))
+
+
+def _locks(file: CompiledFile, report: Report) -> Mapping[str, Locked]:
+    local_report = Report()
+    locks = locked_datasets(file.file.path, file.file.name, file.datasets, local_report, is_error=False)
+    # That a schema is not locked yet is on its page.
+    report.extend(d for d in local_report.diagnostics if d.severity == "error")
+    return locks
+
+
+def _dataset(
+    dataset: LogicalDataset, file: CompiledFile, locked: Locked | None, project: Project
+) -> DatasetPage:
+    whole, extra = Ownership.of(None, dataset.schema), dataset.schema.extra
+    types, losses = _engines(dataset, locked, project)
+    key = primary_key(dataset.columns) or named_key(dataset)
+    known = _Known(dataset, whole, locked.identities.ids if locked is not None else {}, key, types, losses)
+    versions = _versions(dataset, locked)
+    return DatasetPage(
+        dataset.name,
+        file_of(dataset.name),
+        file.file.name,
+        _text(extra.get(DESCRIPTION.key)),
+        whole.owner or "",
+        whole.tags,
+        whole.classification or "",
+        whole.deprecation,
+        tuple([_field(field, known) for field in dataset.columns]),
+        tuple([field.path_text for field in key]),
+        tuple(_of(extra, OF_ROWS)),
+        tuple(_others(extra)),
+        tuple(losses.get("", ())),
+        tuple([version.label.removeprefix("lock:") for version in versions]),
+        tuple(_revisions(versions)),
+        read_history(versions) if len(versions) > 1 else None,
+    )
+
+
+def file_of(name: str) -> str:
+    """Return a name as a part of a URL and of a file's name, of ASCII alone; different names stay different."""
+    return _UNSAFE.sub(lambda sign: f"~{ord(sign[0]):x}~", name)
+
+
+def _field(field: SchemaField, known: _Known) -> FieldPage:
+    ownership = Ownership.of(field, known.dataset.schema)
+    above = Ownership.of(field.parent, known.dataset.schema)
+    path = field.path_text
+    return FieldPage(
+        field.segment.value if isinstance(field.segment, Part) else field.segment,
+        path,
+        f"field-{file_of(path)}",
+        field_type_text(field),
+        field.is_nullable,
+        field.is_member,
+        _text(field.extra.get(DESCRIPTION.key)),
+        known.ids.get(field),
+        known.key.index(field) + 1 if field in known.key else None,
+        ownership.owner or "" if ownership.owner != above.owner else "",
+        tuple([tag for tag in ownership.tags if tag not in above.tags]),
+        ownership.classification or "" if ownership.classification != above.classification else "",
+        ownership.deprecation if ownership.deprecation != above.deprecation else None,
+        tuple(_of(field.extra, OF_VALUES)),
+        tuple(_others(field.extra)),
+        tuple(known.types.get(field, ())),
+        tuple(known.losses.get(path, ())),
+        # A part that says nothing but the type of its list or map has no entry of its own.
+        tuple([_field(c, known) for c in field.children if c.is_member or c.children or c.extra]),
+    )
+
+
+def _engines(
+    dataset: LogicalDataset, locked: Locked | None, project: Project
+) -> tuple[Mapping[SchemaField, list[EngineType]], Mapping[str, list[LossText]]]:
+    """Return what the project's targets have for each field, and what they lose at each path."""
+    options = CompileOptions.of(project)
+    compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+    types: dict[SchemaField, list[EngineType]] = defaultdict(list)
+    for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
+        engine_types = types_in_target(name, compilation)
+        if engine_types is None or engine_types[1].has_errors:
+            continue
+        for field, text in engine_types[0].items():
+            types[field].append(EngineType(engine(name).title, text))
+    # What a target refuses is for `build` to say.
+    losses: dict[str, list[LossText]] = defaultdict(list)
+    for loss in emit_targets(compilation, options, Report()).losses:
+        lost = LossText(engine(loss.target).title, loss.lost, loss.becomes)
+        if lost not in losses[loss.path]:
+            losses[loss.path].append(lost)
+    return types, losses
+
+
+def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSchemaVersion]:
+    if locked is None or locked.dataset.newest is None:
+        return []
+    versions = [locked_schema_version(locked.dataset, version.number) for version in locked.dataset.versions]
+    if locked.identities.is_changed:
+        now = LockedSchemaVersion(
+            dataset, _UNLOCKED, locked.dataset, locked.identities.ids, locked.identities.numbers
+        )
+        versions.append(now)
+    return versions
+
+
+def _revisions(versions: Sequence[LockedSchemaVersion]) -> Iterable[Revision]:
+    labels = [version.label.removeprefix("lock:") for version in versions]
+    for n, (old, new) in enumerate(pairwise(versions)):
+        yield Revision(labels[n], labels[n + 1], diff(old, new))
+
+
+def _relations(dataset: LogicalDataset) -> Iterable[Relation]:
+    for one in REFERENCES.read(dataset.schema.extra) or ():
+        fields = tuple(one.fields)
+        yield Relation(dataset.name, fields, one.dataset, tuple(one.to or fields))
+
+
+def _of(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[Property]:
+    for attribute in attributes:
+        if attribute.key in extra and attribute is not REFERENCES:
+            yield Property(attribute.key.rpartition("/")[2], _text(extra[attribute.key]))
+
+
+def _others(extra: Mapping[str, Any]) -> Iterable[Property]:
+    for key, value in extra.items():
+        if key not in _LISTED_KEYS:
+            yield Property(key, _text(value))
+
+
+def _text(value: Any) -> str:
+    """Return a value as text; of a list, each item on a line of its own."""
+    if value is None:
+        return ""
+    if isinstance(value, list) and value and not any(isinstance(item, dict) for item in value):
+        return "\n".join(
+            ", ".join(map(_text, item)) if isinstance(item, list) else _text(item) for item in value
+        )
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

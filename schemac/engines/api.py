@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.importers.checked import from_tree
-from schemac.manifest.names import fitted_name
-from schemac.source.catalogue import UNREADABLE_SOURCE
-from schemac.source.report import Report
+from schemac.importers.datasets import from_tree
+from schemac.language.manifest.standard import fitted_name
+from schemac.text.source.catalogue import UNREADABLE_SOURCE
+from schemac.text.source.report import Report
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,10 +115,10 @@ class Dataset(CheckedDataset):
 
     def _repr_html_(self) -> str:
         """Return the fields as an HTML table, for notebooks."""
-        from schemac.attributes.odf import DESCRIPTION  # for start-up time: programs show nothing
-        from schemac.evolution.diff import field_type_text
-        from schemac.logical.schema_fields import preorder
-        from schemac.source.render.fragment import html_table
+        from schemac.language.attributes.odf import DESCRIPTION  # for start-up time: programs show nothing
+        from schemac.language.logical.schema_fields import preorder
+        from schemac.text.source.render.fragment import html_table
+        from schemac.versions.evolution.diff import field_type_text
 
         rows = [
             (field.path_text, field_type_text(field), str(DESCRIPTION.read(field.extra) or ""))
@@ -159,13 +159,13 @@ class Dataset(CheckedDataset):
         from schemac.engines.paimon import artifact as paimon  # for start-up time, as above
 
         emission = self._emit("paimon")
-        return paimon.table_schema(self._compilation, emission, time_millis).to_dict()
+        return paimon.compiled_table_schema(self._compilation, emission, time_millis).to_dict()
 
     def to_iceberg(self) -> dict[str, Any]:
         """Return Iceberg's schema as a dict for `pyiceberg.schema.Schema.model_validate`. Raises SchemaError if Iceberg cannot hold it."""
         from schemac.engines.iceberg import artifact as iceberg  # for start-up time, as above
 
-        return iceberg.schema_of(self._compilation, self._emit("iceberg")).to_json()
+        return iceberg.compiled_schema(self._compilation, self._emit("iceberg")).to_json()
 
     def to_jsonschema(self) -> dict[str, Any]:
         """Return the JSON Schema (2020-12) of a record. Raises SchemaError if a type cannot be written as JSON."""

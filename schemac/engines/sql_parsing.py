@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from schemac.attributes.constraints import CONDITION_WORDS
-from schemac.source.span import Span
-from schemac.syntax.words import MalformedError
+from schemac.language.attributes.constraints import CONDITION_WORDS
+from schemac.text.source.span import Span
+from schemac.text.syntax.type_text import MalformedError
 
 _TOKEN = re.compile(
     r"--[^\n]*|/\*.*?\*/|(\$\w*\$).*?\1|'(?:\\.|''|[^'\\])*'|\"[^\"]*\"|`[^`]*`|[^'\"`$/]|\$(?!\w*\$)|/(?!\*)",

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.engines.sql_parsing import CLAUSES, SqlParser, span_of
-from schemac.source.span import Span
-from schemac.syntax.words import MalformedError
+from schemac.text.source.span import Span
+from schemac.text.syntax.type_text import MalformedError
 
 Expression = Any
 """Of sqlglot."""

@@ -1,34 +1,134 @@
-"""Tables of SQL in those dialects that sqlglot parses, as schemas.
+"""Tables of SQL as schemas, and the rules for types that several databases have alike.
 
 Layer: engines, below their folders.
-Shape: a dialect gives an Arrow type for each of its types, and says what is lost; names, keys, comments and constraints are
-read alike for all. Members, items and values may be null unless the text says otherwise, as in all these databases.
+Shape: a dialect gives an Arrow type for each of its types, and says what is lost; names, keys, comments and constraints are read alike
+      for all. Members, items and values may be null unless the text says otherwise, as in all these databases.
+      What the types of SQL are in Arrow, where several databases have them alike: a rule judges a type with its parameters: an Arrow
+      type, and what that does not say.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from schemac.arrow.lift import lift
-from schemac.attributes.constraints import MAX_LENGTH
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.sql_rules import Rule, SqlType
+from schemac.arrow.from_arrow import lift
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
-from schemac.importers.constraining import Constraints, enumerated
-from schemac.importers.importer import Imported, Notes, refuse
-from schemac.importers.keys import mark_key
-from schemac.importers.scripts import script_text
-from schemac.importers.table_names import dataset_names, repeated
-from schemac.kinds.registry import BY_NAME
-from schemac.logical.path import FieldPath, Part, dotted
-from schemac.physical.arrow import ArrowField, ArrowType, pa
-from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.text import SourceText
-from schemac.syntax.words import MalformedError
+from schemac.importers.constraints import Constraints, enumerated, mark_key
+from schemac.importers.importer import Imported, Notes, dataset_names, refuse, repeated, script_text
+from schemac.language.attributes.constraints import MAX_LENGTH
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.type_text import MalformedError
+
+_MOST_DIGITS = 76
+
+
+class TypeMapping(NamedTuple):
+    """What a type of a dialect is."""
+
+    type: ArrowType
+    loss: str = ""
+    """What the type does not say, as a note."""
+    longest: int | None = None
+    """The greatest length of its values."""
+
+
+class SqlType(NamedTuple):
+    """A type without parts, as a dialect judges it."""
+
+    text: str
+    """As the dialect writes it."""
+    numbers: tuple[int, ...]
+    """Its parameters, as far as they are numbers."""
+    words: tuple[str, ...] = ()
+    """Its other parameters."""
+
+
+Rule = Callable[[SqlType], TypeMapping | None]
+"""Judges a type; None if no kind stands for it with these parameters."""
+
+
+def plain(make: Callable[[], ArrowType], loss: str = "") -> Rule:
+    """Return the rule of a type that is always the same."""
+    return lambda written: TypeMapping(make(), loss)
+
+
+def text(written: SqlType) -> TypeMapping:
+    """Judge a type whose values have a text, which is kept in its place."""
+    return TypeMapping(pa.string(), f"not kept: the type {written.text}; this is its text")
+
+
+def string(written: SqlType) -> TypeMapping:
+    """Judge a text, with its greatest length in characters."""
+    return TypeMapping(pa.string(), longest=written.numbers[0] if written.numbers else None)
+
+
+def binary(written: SqlType) -> TypeMapping:
+    """Judge bytes, with their greatest length."""
+    return TypeMapping(pa.binary(), longest=written.numbers[0] if written.numbers else None)
+
+
+def wkb(written: SqlType) -> TypeMapping:
+    """Judge shapes on the earth, as bytes of well-known binary."""
+    return TypeMapping(pa.binary(), f"not kept: the type {written.text}; this is its well-known binary")
+
+
+def decimals(precision: int, scale: int, loss: str = "") -> Rule:
+    """Return the rule of exact numbers, with what a type without parameters is."""
+
+    def rule(written: SqlType) -> TypeMapping | None:
+        if not written.numbers:
+            return TypeMapping(_decimal(precision, scale), loss)
+        digits, after = (*written.numbers, 0)[:2]
+        return TypeMapping(_decimal(digits, after)) if 0 < digits <= _MOST_DIGITS else None
+
+    return rule
+
+
+def _decimal(precision: int, scale: int) -> ArrowType:
+    return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
+
+
+def timestamps(zone: str | None, digits: int, loss: str = "") -> Rule:
+    """Return the rule of timestamps, with the digits after the second of a type without parameters."""
+
+    def rule(written: SqlType) -> TypeMapping:
+        unit, rounded = _unit(written, digits)
+        return TypeMapping(pa.timestamp(unit, zone), "; ".join(filter(None, (rounded, loss))))
+
+    return rule
+
+
+def times(digits: int, loss: str = "") -> Rule:
+    """Return the rule of times of day, likewise."""
+
+    def rule(written: SqlType) -> TypeMapping:
+        unit, rounded = _unit(written, digits)
+        type_ = pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
+        return TypeMapping(type_, "; ".join(filter(None, (rounded, loss))))
+
+    return rule
+
+
+def _unit(written: SqlType, digits: int) -> tuple[str, str]:
+    """Return the unit that holds the digits after the second, and a note where it holds more."""
+    count = written.numbers[0] if written.numbers else digits
+    stored_digits = next((stored_digits for stored_digits in (0, 3, 6) if count <= stored_digits), 9)
+    loss = (
+        ""
+        if stored_digits == count
+        else f"not kept: the {count} digits in {written.text}, here {stored_digits}"
+    )
+    return {0: "s", 3: "ms", 6: "us", 9: "ns"}[stored_digits], loss
+
 
 """Bytes of a script."""
 _DEEPEST = 100

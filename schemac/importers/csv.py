@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
-from schemac.importers.samples import ALWAYS_NULL, described, read_sample
-from schemac.physical.arrow import ArrowType, pa
-from schemac.source.report import Report
+from schemac.importers.sniffing import ALWAYS_NULL, described, read_sample
+from schemac.language.physical.arrow import ArrowType, pa
+from schemac.text.source.report import Report
 
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _QUOTED = re.compile(r'"[^"]*"')

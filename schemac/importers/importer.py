@@ -1,22 +1,28 @@
-"""The interface of an importer, and its result.
+"""The interface of importers and what they return, and how they read JSON files and SQL scripts.
+
+The JSON of a file that holds a schema. The text of an SQL script that a schema is imported from. Names of datasets for the tables of a
+script.
 
 Layer: importers.
 Errors: SC552 unreadable-source.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from schemac.identity.lock import EngineData, Highest, Numbers
-from schemac.logical.path import FieldPath, Part
-from schemac.source.catalogue import UNREADABLE_SOURCE
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.text import SourceText
+from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.catalogue import UNREADABLE_SOURCE
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json, Region, Span
+from schemac.text.source.text import SourceText
+from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
 
 class Notes:
@@ -126,3 +132,83 @@ def first_line(error: BaseException) -> str:
     """Return what a library has to say, as the end of a sentence of ours."""
     text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
     return f"{text[:1].lower()}{text[1:]}"
+
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+_LARGEST_EXPONENT = 400
+"""Beyond the exponents of doubles, and of every decimal that a schema can have."""
+
+
+class Beyond(str):
+    """A number that no type has, as it is written: its exponent is larger than those of all types."""
+
+    __slots__ = ()
+
+
+def exact_number(text: str) -> Decimal | Beyond:
+    """Return a number with a fraction or an exponent, as `json.loads` hands it over."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return Beyond(text)
+    return value if abs(value.adjusted()) <= _LARGEST_EXPONENT else Beyond(text)
+
+
+def double(text: str) -> float | Beyond:
+    """Return a number with a fraction or an exponent as a double; one that is none as it is written."""
+    value = float(text)
+    return value if abs(value) != float("inf") else Beyond(text)
+
+
+def json_document(content: bytes) -> Any:
+    """Return the value of a text. Raises ValueError or RecursionError if it is not valid JSON."""
+    document = json.loads(content)
+    if _SURROGATE.search(content):
+        # Half a character has a form in JSON, but no text can hold it.
+        json.dumps(document, ensure_ascii=False).encode()
+    return document
+
+
+def refuse_json(file: Path, error: Exception, report: Report) -> None:
+    """Report why a file is not valid JSON, at the very place if that is known."""
+    if isinstance(error, json.JSONDecodeError):
+        at = Region.within(error.lineno, error.colno, error.colno + 1)
+        message = f"cannot read {file}: it is not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
+        report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
+    else:
+        refuse(file, f"it is not valid JSON: {error}", report)
+
+
+LARGEST_BYTES = 32 * 1024 * 1024
+
+
+def script_text(path: Path, report: Report) -> str | None:
+    """Return the text of a script; None after saying why it is not read."""
+    if path.stat().st_size > LARGEST_BYTES:
+        help = "export the schema without the data, as `pg_dump --schema-only` does"
+        refuse(path, f"it is larger than {LARGEST_BYTES // 1024**2} MiB", report, help=help)
+        return None
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        refuse(path, f"it is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}", report)
+        return None
+
+
+def dataset_names(tables: Sequence[tuple[str, ...]]) -> list[str | None]:
+    """Return namespace and table of names with catalogs, with the catalog only where two would be the same; None for no name."""
+    short = ["/".join(name[-2:]).casefold() for name in tables]
+    counts = Counter(short)
+    names: list[str | None] = []
+    for table, name in zip(tables, short, strict=True):
+        holders = table[:-1] if counts[name] > 1 else table[-2:-1]
+        names.append("/".join(filter(None, (".".join(holders), *table[-1:]))) or None)
+    return names
+
+
+def repeated(names: Sequence[str | None]) -> str | None:
+    """Return the first name that occurs twice, whatever its case; None if there is none."""
+    folded = [name.casefold() for name in names if name is not None]
+    return next((name for name in names if name is not None and folded.count(name.casefold()) > 1), None)

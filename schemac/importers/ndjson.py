@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.importers.samples import ALWAYS_NULL, described, read_sample
-from schemac.logical.path import FieldPath, Part
-from schemac.physical.arrow import ArrowField, ArrowType, pa
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.text import SourceText
+from schemac.importers.sniffing import ALWAYS_NULL, described, read_sample
+from schemac.language.logical.model import FieldPath, Part
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json, Span
+from schemac.text.source.text import SourceText
 
 _BLANK = re.compile(r"\s*")
 _FEATURES = re.compile(r'\s*\{.*?"features"\s*:\s*\[', re.DOTALL)

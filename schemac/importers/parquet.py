@@ -12,11 +12,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.arrow_schema import from_arrow_schema
+from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
-from schemac.logical.path import FieldPath, Part
-from schemac.physical.arrow import pa
-from schemac.source.report import Report
+from schemac.language.logical.model import FieldPath, Part
+from schemac.language.physical.arrow import pa
+from schemac.text.source.report import Report
 
 _FIELD_ID = b"PARQUET:field_id"
 _DROPPED_TYPES = ("ENUM", "BSON", "INTERVAL", "GEOMETRY", "GEOGRAPHY")

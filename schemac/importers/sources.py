@@ -10,18 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.constraining import without_missing
-from schemac.importers.foreign_json import refuse_foreign
+from schemac.importers.constraints import without_missing
 from schemac.importers.importer import Imported, Importer, refuse
-from schemac.logical.path import FieldPath, Part, quoted
+from schemac.importers.sniffing import refuse_foreign
+from schemac.language.logical.model import FieldPath, Part, quoted
 from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import blamed, engines
-from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.extras import install_help
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.suggest import closest
+from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.files import install_help
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
 
 _OWN = (
     Format("parquet", "schemac.importers.parquet:IMPORTER", (".parquet", ".pq"), magic=b"PAR1"),

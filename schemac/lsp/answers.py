@@ -9,19 +9,18 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidRequest
 
-from schemac.formatting.format import formatted
+from schemac.language.formatting.format import formatted
 from schemac.lsp.completion import complete
 from schemac.lsp.context import Context
 from schemac.lsp.findings import actions, uri_of
 from schemac.lsp.hints import inlay_hints
 from schemac.lsp.hover import field_text, word_text
+from schemac.lsp.locations import FieldTarget, FileRange, Scope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.projects import Checked, is_yaml
 from schemac.lsp.renaming import RefusedRenameError, Renamable, RenameEdits, renamable, rename_edits
-from schemac.lsp.scope import Scope
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.symbols import document_symbols, workspace_symbols
-from schemac.lsp.targets import FieldTarget, FileRange
 from schemac.lsp.texts import Lines, line_edits
 
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from lsprotocol import types
 
-from schemac.attributes.attribute import Attribute
-from schemac.attributes.constraints import REFERENCES
-from schemac.attributes.family import Family
-from schemac.attributes.own import CLOCK_ZONE, DEPRECATED
-from schemac.kinds.foreign import FOREIGN_NAMES
-from schemac.kinds.registry import BY_NAME
-from schemac.logical.model import LogicalType
-from schemac.lsp.completion_items import CompletionItem, named, plain, yaml_text, zones
+from schemac.language.attributes.attribute import Attribute, Family
+from schemac.language.attributes.constraints import REFERENCES
+from schemac.language.attributes.own import CLOCK_ZONE, DEPRECATED
+from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
+from schemac.language.logical.model import LogicalType
+from schemac.language.manifest.groups import Use
+from schemac.language.manifest.overlay import DatasetOverlay, OverlayFile
 from schemac.lsp.context import Context
+from schemac.lsp.findings import CompletionItem, named, plain, yaml_text, zones
 from schemac.lsp.grammar import (
     Extra,
     Property,
@@ -32,14 +32,12 @@ from schemac.lsp.grammar import (
     properties_of,
     property_of,
 )
+from schemac.lsp.locations import Scope
 from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_items
-from schemac.lsp.scope import Scope
 from schemac.lsp.texts import Lines
-from schemac.manifest.groups import Use
-from schemac.manifest.overlay import DatasetOverlay, OverlayFile
-from schemac.source.suggest import fold
-from schemac.syntax.model import AuthoredModel, class_text
+from schemac.text.source.phrases import fold
+from schemac.text.syntax.document import AuthoredModel, class_text
 
 
 def complete(

@@ -10,7 +10,7 @@ from functools import cached_property
 from schemac.lsp.grammar import Shape, root_shape, shape_at
 from schemac.lsp.outline import cursor_at
 from schemac.lsp.values_at_cursor import CursorValues
-from schemac.syntax.document import TreePath
+from schemac.text.syntax.document import TreePath
 
 
 class Context:

@@ -6,12 +6,12 @@ Layer: lsp.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.projects import Checked
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
-from schemac.syntax.document import TreePath
+from schemac.text.syntax.document import TreePath
 
 
 class FieldLocation(NamedTuple):

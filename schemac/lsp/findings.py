@@ -1,19 +1,23 @@
 """Findings as an editor shows them.
 
+Items of completion: what an editor proposes at a cursor.
+
 Layer: lsp.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
+from schemac.lsp.flow_cursor import is_plain
 from schemac.lsp.texts import Lines
-from schemac.registry.codes import codes
-from schemac.registry.pages import page_file
-from schemac.source.diagnostic import Diagnostic, Label, Severity
-from schemac.source.span import Region
+from schemac.registry.codes import codes, page_file
+from schemac.text.source.diagnostic import Diagnostic, Label, Severity
+from schemac.text.source.span import Region
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -106,3 +110,48 @@ def actions(
 
 EXPLAIN = "schemac.explain"
 """The command that opens the page of a code."""
+
+
+@dataclass(frozen=True)
+class CompletionItem:
+    """Something that can be written."""
+
+    label: str
+    text: str
+    kind: types.CompletionItemKind
+    detail: str = ""
+    documentation: str = ""
+    is_snippet: bool = False
+    rank: int = 5
+    """Sorts items; small ones come first."""
+    filter: str = ""
+    """What is typed to find it, where it is not the label."""
+
+
+def plain(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[CompletionItem]:
+    """Yield words that are values."""
+    return (CompletionItem(word, yaml_text(word), kind, rank=2) for word in words)
+
+
+def yaml_text(value: Any) -> str:
+    """Return a value as a manifest writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and not is_plain(value):
+        from schemac.language.manifest.write import scalar  # for start-up time: writing is rare
+
+        return scalar(value)
+    return str(value)
+
+
+def named(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[CompletionItem]:
+    """Yield words that are keys of a mapping."""
+    return (CompletionItem(word, f"{yaml_text(word)}: ", kind, rank=2) for word in words)
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Return the names of time zones."""
+    from zoneinfo import available_timezones  # for start-up time: few manifests name one
+
+    return ("UTC", *sorted(available_timezones() - {"UTC"}))

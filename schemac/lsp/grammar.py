@@ -12,13 +12,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BeforeValidator
 from pydantic.fields import FieldInfo
 
-from schemac.attributes.attribute import Attribute, Spelling, spellings
-from schemac.attributes.family import Family
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.registry import ATTRIBUTES, OPEN, known
-from schemac.kinds.registry import BY_NAME, SPELLINGS
-from schemac.logical.model import Field, LogicalType, Schema
-from schemac.manifest.envelopes import (
+from schemac.language.attributes.attribute import Attribute, Family, Spelling, spellings
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.registry import ATTRIBUTES, OPEN, known
+from schemac.language.kinds.registry import BY_NAME, SPELLINGS
+from schemac.language.logical.model import Field, LogicalType, Schema
+from schemac.language.manifest.envelopes import (
     BareSchema,
     DatasetResource,
     DatasetSnapshot,
@@ -27,12 +26,10 @@ from schemac.manifest.envelopes import (
     SetDataSchema,
     SourceResource,
 )
-from schemac.manifest.groups import Group, GroupField, GroupLibrary, Use
-from schemac.manifest.inherited import is_inherited
-from schemac.manifest.names import EVENTS
-from schemac.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
-from schemac.syntax.document import TreePath
-from schemac.syntax.model import AuthoredModel, class_text
+from schemac.language.manifest.groups import Group, GroupField, GroupLibrary, Use, is_inherited
+from schemac.language.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
+from schemac.language.manifest.standard import EVENTS
+from schemac.text.syntax.document import AuthoredModel, TreePath, class_text
 
 ValueAt = Callable[[int], Any]
 """Returns what is written at the first steps of a path, as far as it can be read."""

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 from lsprotocol import types
 
-from schemac.arrow.lower import lower
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.arrow.to_arrow import lower
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.field_locations import location_of
 from schemac.lsp.projects import Checked
 from schemac.lsp.texts import Lines
 from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
-from schemac.source.report import Report
+from schemac.text.source.report import Report
 
 _LONGEST = 60
 """Code points of a type that is shown in a line."""

@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from schemac.artifacts.emission import Compilation, Loss, run_target, types_in_target
-from schemac.attributes.attribute import Attribute
-from schemac.attributes.constraints import OF_VALUES
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.registry import known
-from schemac.evolution.diff import field_type_text
-from schemac.identity.opening import open_version
-from schemac.kinds.registry import BY_NAME
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import LogicalType
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.artifacts.targets import Loss, run_target, types_in_target
+from schemac.language.attributes.attribute import Attribute
+from schemac.language.attributes.constraints import OF_VALUES
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.registry import known
+from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import LogicalType
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.context import Context
 from schemac.lsp.field_locations import DatasetField
 from schemac.lsp.grammar import Property, Shape, alternatives, chosen, description_of, kind_of, properties_of
@@ -28,8 +26,11 @@ from schemac.project.locking import Locked, locked_datasets
 from schemac.project.options import CompileOptions
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
-from schemac.source.report import Report
-from schemac.syntax.model import AuthoredModel, class_text
+from schemac.text.source.report import Report
+from schemac.text.syntax.document import AuthoredModel, class_text
+from schemac.versions.evolution.diff import field_type_text
+from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.opening import open_version
 
 _MOST_COLUMNS = 300
 """Columns of a dataset from which on a column is compiled alone, without what its engines say of the whole schema."""

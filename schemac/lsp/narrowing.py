@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from schemac.lsp.lines import entries_of, indent_of, is_content, is_document_start
-from schemac.source.diagnostic import Diagnostic, Label
+from schemac.lsp.flow_cursor import entries_of, indent_of, is_content, is_document_start
+from schemac.text.source.diagnostic import Diagnostic, Label
 
 LEAST_FIELDS = 40
 """Fields of a list from which on a part of it is checked first."""

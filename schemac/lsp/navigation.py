@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from schemac.attributes.constraints import REFERENCES
-from schemac.attributes.own import DEPRECATED
-from schemac.attributes.registry import ATTRIBUTES, domain_of
-from schemac.identity.lock_lines import dataset_line
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.attributes.constraints import REFERENCES
+from schemac.language.attributes.own import DEPRECATED
+from schemac.language.attributes.registry import ATTRIBUTES, domain_of
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.manifest.documents import is_overlay, is_pipeline
+from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_fields
 from schemac.lsp.context import Context
 from schemac.lsp.field_locations import (
@@ -26,12 +27,7 @@ from schemac.lsp.field_locations import (
     location_of,
     users_of,
 )
-from schemac.lsp.occurrences import datasets_of, occurrences_of
-from schemac.lsp.outline import Role
-from schemac.lsp.project_texts import ProjectTexts
-from schemac.lsp.projects import Checked, key_of
-from schemac.lsp.scope import Scope
-from schemac.lsp.targets import (
+from schemac.lsp.locations import (
     DatasetTarget,
     FieldTarget,
     FileRange,
@@ -39,20 +35,23 @@ from schemac.lsp.targets import (
     GroupTarget,
     NamedTarget,
     ParameterTarget,
+    Scope,
     Target,
     VocabularyTarget,
 )
-from schemac.manifest.documents import is_overlay, is_pipeline
-from schemac.manifest.groups import PLACEHOLDER, Use, strings_in
+from schemac.lsp.occurrences import datasets_of, occurrences_of
+from schemac.lsp.outline import Role
+from schemac.lsp.projects import Checked, ProjectTexts, key_of
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import identified, open_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import place_of_name
-from schemac.source.report import Report
-from schemac.source.span import Region
-from schemac.source.text import decode_text
-from schemac.syntax.document import Document, Location, TreePath, parse
+from schemac.text.source.report import Report
+from schemac.text.source.span import Region
+from schemac.text.source.text import decode_text
+from schemac.text.syntax.document import Document, Location, TreePath, parse
+from schemac.versions.identity.lockfile import dataset_line
 
 
 class Navigator:

@@ -10,15 +10,15 @@ import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from schemac.attributes.constraints import REFERENCES
-from schemac.attributes.registry import domain_of
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.path import dotted
+from schemac.language.attributes.constraints import REFERENCES
+from schemac.language.attributes.registry import domain_of
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import dotted
+from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
+from schemac.language.manifest.write import scalar
 from schemac.lsp.field_locations import DatasetField
-from schemac.lsp.lines import is_plain
-from schemac.lsp.project_texts import ProjectTexts, uses_in
-from schemac.lsp.projects import key_of
-from schemac.lsp.targets import (
+from schemac.lsp.flow_cursor import is_plain
+from schemac.lsp.locations import (
     DatasetTarget,
     FieldTarget,
     FileRange,
@@ -27,14 +27,13 @@ from schemac.lsp.targets import (
     ParameterTarget,
     VocabularyTarget,
 )
-from schemac.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
-from schemac.manifest.write import scalar
+from schemac.lsp.projects import ProjectTexts, key_of, uses_in
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import Edit, edits_of_references, path_after
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.text import SourceText
-from schemac.syntax.document import Document, TreePath, parse
+from schemac.text.source.report import Report
+from schemac.text.source.span import Span
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.document import Document, TreePath, parse
 
 
 class Occurrence(NamedTuple):

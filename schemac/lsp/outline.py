@@ -2,7 +2,7 @@
 
 Layer: lsp.
 Shape: only what leads to the cursor is read, so a mistake elsewhere does not matter, and neither does the size of the text. Of sound
-texts the path is that of `schemac.syntax.document`, which the tests compare for every value of the corpus.
+texts the path is that of `schemac.text.syntax.document`, which the tests compare for every value of the corpus.
 Units: lines and columns are zero-based and in code points.
 """
 
@@ -12,9 +12,17 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple
 
-from schemac.lsp.flow_cursor import Flow, flow_at
-from schemac.lsp.lines import Entry, Sort, entries_of, indent_of, is_content, is_document_start
-from schemac.syntax.document import TreePath
+from schemac.lsp.flow_cursor import (
+    Entry,
+    Flow,
+    Sort,
+    entries_of,
+    flow_at,
+    indent_of,
+    is_content,
+    is_document_start,
+)
+from schemac.text.syntax.document import TreePath
 
 
 class Role(Enum):

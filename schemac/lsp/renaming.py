@@ -14,18 +14,11 @@ from typing import Any, NamedTuple
 
 from lsprotocol import types
 
-from schemac.attributes.registry import domain_of
-from schemac.identity.lock import Lock
-from schemac.identity.lockfile import write_lock
-from schemac.logical.path import quoted
+from schemac.language.attributes.registry import domain_of
+from schemac.language.logical.model import quoted
 from schemac.lsp.context import Context
 from schemac.lsp.findings import uri_of
-from schemac.lsp.navigation import Navigator
-from schemac.lsp.occurrences import Occurrence, datasets_of, field_edits, occurrences_of
-from schemac.lsp.outline import word_at
-from schemac.lsp.project_texts import ProjectTexts
-from schemac.lsp.projects import Checked, ProjectFolder, key_of
-from schemac.lsp.targets import (
+from schemac.lsp.locations import (
     DatasetTarget,
     FieldTarget,
     FileTarget,
@@ -34,15 +27,21 @@ from schemac.lsp.targets import (
     ParameterTarget,
     VocabularyTarget,
 )
+from schemac.lsp.navigation import Navigator
+from schemac.lsp.occurrences import Occurrence, datasets_of, field_edits, occurrences_of
+from schemac.lsp.outline import word_at
+from schemac.lsp.projects import Checked, ProjectFolder, ProjectTexts, key_of
 from schemac.lsp.texts import Lines, line_edits
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import Edit, NoEditError, Renamed, edited, fields_of
 from schemac.project.renaming import planned_rename
 from schemac.project.rewriting import Rewriting, Surroundings
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.report import Report
-from schemac.source.span import Region
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.report import Report
+from schemac.text.source.span import Region
+from schemac.versions.identity.lock import Lock
+from schemac.versions.identity.lockfile import write_lock
 
 
 class RefusedRenameError(Exception):

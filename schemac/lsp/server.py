@@ -22,12 +22,10 @@ from pygls.workspace import TextDocument, Workspace
 
 from schemac.lsp.answers import Answers
 from schemac.lsp.findings import EXPLAIN, page_link
-from schemac.lsp.frames import Frames
 from schemac.lsp.session import Session
-from schemac.lsp.texts import EditedText
-from schemac.registry.codes import codes
-from schemac.registry.pages import page
-from schemac.source.json_object import Json
+from schemac.lsp.texts import EditedText, Frames
+from schemac.registry.codes import codes, page
+from schemac.text.source.span import Json
 from schemac.version import __version__
 
 P = TypeVar("P")

@@ -21,15 +21,15 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.companions import check_companion, is_companion
 from schemac.lsp.field_locations import Index
 from schemac.lsp.findings import to_lsp_diagnostic, uri_of
 from schemac.lsp.narrowing import Edited, edited_lines, merged, narrowed
+from schemac.lsp.pipelines import check_companion, is_companion
 from schemac.lsp.projects import Checked, ProjectFolder, Projects, is_yaml, key_of
 from schemac.lsp.texts import Lines
 from schemac.project.configuration import Project
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.text import read_file
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.text import read_file
 
 T = TypeVar("T")
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
 
-from schemac.attributes.family import Family
-from schemac.evolution.diff import field_type_text
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.attributes.attribute import Family
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.manifest.groups import GroupFile
 from schemac.lsp.field_locations import location_of
 from schemac.lsp.findings import LinesOf, uri_of
 from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.texts import Lines
-from schemac.manifest.groups import GroupFile
 from schemac.project.manifests import CompiledFile
-from schemac.syntax.document import Document
+from schemac.text.syntax.document import Document
+from schemac.versions.evolution.diff import field_type_text
 
 _MAX_SYMBOLS = 500
 """Symbols of a project that are listed for one search."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from schemac.lsp.lines import block_end, entries_of, indent_of, is_content, is_document_start
+from schemac.lsp.flow_cursor import block_end, entries_of, indent_of, is_content, is_document_start
 from schemac.lsp.outline import Cursor
-from schemac.source.report import Report
-from schemac.source.text import SourceText
-from schemac.syntax.document import parse
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.document import parse
 
 _MISSING: Any = object()
 _MOST_LINES = 2_000

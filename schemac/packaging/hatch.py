@@ -15,16 +15,16 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.plugin import hookimpl
 
-from schemac.artifacts.emission import target_names
 from schemac.artifacts.store import Build, Store
+from schemac.artifacts.targets import target_names
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import find_manifests
 from schemac.project.options import CompileOptions
 from schemac.project.workers import share
-from schemac.source.json_object import Json
-from schemac.source.render.text import render_text
-from schemac.source.report import Report
+from schemac.text.source.render.text import render_text
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
 
 _SETTINGS = ("out", "paths", "targets", "strict")
 _OF_HATCH = ("dependencies", "enable-by-default", "require-runtime-dependencies", "require-runtime-features")

@@ -5,7 +5,7 @@ Rooms: `library`, `stream` and `runner` put them together; CONTRIBUTING has a ta
 Shape: the way of a record of JSON to the table. Spark brings batches and takes them away; `schemac.rows` alone says what a value is.
 
 1. `reading` lists the files and cuts them into pieces; a task reads the lines of its piece: texts, and what is wrong with their bytes.
-2. `batch_reading.file_task` puts the texts of some files into a batch, `record_task` gives it to the one `rows.validation.validator`.
+2. `record_tasks.FileTask` puts the texts of some files into a batch, `record_task` gives it to the one `rows.validation.validator`.
 3. `rows.judging.json_proofs` takes the records apart into a column of tokens for each field, as cells of CSV are (`csv_batches`).
    A record that its decoder refuses, or in which a key may stand twice, is parsed by itself (`rows.judging.tokens`).
 4. Each column is read for its field: a proof takes nearly all values with Arrow's kernels (`text_proofs`; `proofs` for columns that
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from schemac.pipeline.reports.progress import State, Step
     from schemac.pipeline.reports.run_facts import ReasonCount
     from schemac.pipeline.reports.run_report import RunReport
-    from schemac.pipeline.reruns.history import CommittedRun, runs_of
     from schemac.pipeline.writing.table_sink import register_formats
-    from schemac.rows.runs.request import Replay
+    from schemac.rows.runs.history import CommittedRun
+    from schemac.rows.runs.identity import Replay
+    from schemac.rows.runs.tables import runs_of
 
 __all__ = [
     "CommittedRun",
@@ -55,16 +56,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "conformed"),
-    **dict.fromkeys(("CommittedRun", "runs_of"), "reruns.history"),
-    "ReasonCount": "reports.run_facts",
-    "Replay": "reruns.replay",
-    "RunReport": "reports.run_report",
-    **dict.fromkeys(("State", "Step"), "reports.progress"),
-    **dict.fromkeys(("fill_columns", "run", "write"), "library"),
-    "Job": "declaration.job",
-    "register_formats": "writing.table_sink",
-    "PipelineError": "errors",
+    **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "pipeline.conformed"),
+    "CommittedRun": "rows.runs.history",
+    "runs_of": "rows.runs.tables",
+    "ReasonCount": "pipeline.reports.run_facts",
+    "Replay": "pipeline.reruns.replay",
+    "RunReport": "pipeline.reports.run_report",
+    **dict.fromkeys(("State", "Step"), "pipeline.reports.progress"),
+    **dict.fromkeys(("fill_columns", "run", "write"), "pipeline.library"),
+    "Job": "pipeline.declaration.job",
+    "register_formats": "pipeline.writing.table_sink",
+    "PipelineError": "pipeline.errors",
 }
 
 
@@ -72,7 +74,7 @@ def __getattr__(name: str) -> Any:
     """Load a public name when it is first used: importing this package loads neither PySpark nor Lance."""
     if name not in _HOMES:
         raise AttributeError(f"module 'schemac.pipeline' has no attribute '{name}'")
-    return getattr(import_module(f"schemac.pipeline.{_HOMES[name]}"), name)
+    return getattr(import_module(f"schemac.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

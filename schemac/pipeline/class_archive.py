@@ -1,7 +1,7 @@
 """Makes the archive of Spark's classes with which later sessions on this machine start sooner.
 
 Layer: pipeline.
-Shape: a small run; when its Java ends it writes the classes that it has loaded (see `spark.class_archive`). Another process, or
+Shape: a small run; when its Java ends it writes the classes that it has loaded (see `spark.startup`). Another process, or
        a kill, finds a whole archive or none.
 """
 
@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import start_session
-from schemac.pipeline.spark.class_archive import archive_path, dump_base, dump_options, take
+from schemac.pipeline.spark.startup import archive_path, dump_base, dump_options, take
 
 LONGEST_DUMP_SECONDS = 600
 SCHEMA = pa.schema(

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, functions
 
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
-from schemac.pipeline.conforming.given import with_computed_fields
+from schemac.pipeline.conforming.gather import with_computed_fields
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.conforming.validation import conform as projected
@@ -25,16 +25,15 @@ from schemac.pipeline.conforming.validation import key_checked, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import Records, records_in_column, records_of_frame
-from schemac.pipeline.reports.html import conform_fragment, conformed_fragment
 from schemac.pipeline.reports.run_facts import ReasonCount
+from schemac.pipeline.reports.run_report import conform_fragment, conformed_fragment
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, RAW, SOURCE
-from schemac.pipeline.spark.executors import ship
+from schemac.pipeline.spark.executors import active, ship
 from schemac.pipeline.spark.failures import spark_errors_reported
-from schemac.pipeline.spark.registration import active
-from schemac.pipeline.spark.sqltext import name
-from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
-from schemac.syntax.model_errors import model_errors
+from schemac.pipeline.spark.sql import name
+from schemac.text.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
+from schemac.text.syntax.model_errors import model_errors
 
 FRAME = "dataframe"
 """What a run of a frame names as the format of its source."""

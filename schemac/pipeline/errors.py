@@ -1,14 +1,18 @@
-"""Errors of a pipeline for its author.
+"""Errors of pipelines and warnings about absent paths, as their authors get them.
+
+A path that a pipeline names and no record of its source has, as reports tell of it.
 
 Layer: pipeline.
 Shape: `PipelineError` is the one exception class, as Python programs import it; `runs.errors` has it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from schemac.rows.runs.errors import PipelineError
-from schemac.source.help import Help
-from schemac.source.suggest import closest
+from schemac.rows.runs.errors import PipelineError, Place
+from schemac.text.source.catalogue import ABSENT_LIST, ABSENT_PATH, EMPTIED_TABLE
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
 
 __all__ = ["PipelineError", "did_you_mean"]
 
@@ -26,3 +30,50 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
         return None
     names_text = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
     return f"known here: {names_text}" + (", …" if len(names) > MOST_NAMES else "")
+
+
+@dataclass(frozen=True)
+class AbsentPath:
+    """A path that no record of a source has."""
+
+    path: str
+    """As the author wrote it."""
+    use: str
+    """What is read from there."""
+    place: Place
+    """The setting that names it."""
+    help: str | None = None
+    loses_records: bool = False
+    """Whether records without it give no row."""
+    searched: int | None = None
+    """How many of the first records were searched; None for all."""
+
+    @property
+    def message(self) -> str:
+        """Say what is missing, and what it was to be."""
+        none = (
+            "no record that was read"
+            if self.searched is None
+            else f"none of the first {self.searched:,} records"
+        )
+        return f"{none} has `{self.path}`, {self.use}"
+
+    def warning(self) -> PipelineError:
+        """Report it in addition to the report of a run."""
+        return PipelineError(ABSENT_PATH, self.message, self.help, place=self.place)
+
+    def error(self) -> PipelineError:
+        """Refuse a run that would lose all records of the source."""
+        message = f"{self.message}: the source would give no row"
+        return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
+
+
+def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineError:
+    """Return the error with the path that is most likely its cause: records of which none fits may all lack it."""
+    if error.code is not EMPTIED_TABLE or not absent:
+        return error
+    cause = absent[0]
+    way_out = "; ".join(filter(None, (cause.message, cause.help, error.way_out)))
+    return PipelineError(
+        error.code, error.message, way_out, place=cause.place, is_uncommitted=error.is_uncommitted
+    )

@@ -14,27 +14,27 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from schemac.arrow.constrained import Constrained, constraints_of
-from schemac.constraints.constraint import Constraint
-from schemac.pipeline.conforming.clocks import with_zones, zone_of
-from schemac.pipeline.conforming.given import with_computed_fields
+from schemac.arrow.constraints import Constrained, constraints_of
+from schemac.language.constraints.constraint import Constraint
+from schemac.pipeline.conforming.gather import with_computed_fields
+from schemac.pipeline.conforming.mapping import with_zones, zone_of
 from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading import inputs
 from schemac.pipeline.reading.source import Records, open_records
 from schemac.pipeline.session import settings_of_a_run, start_session
+from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
-from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.value_columns import spark_type
+from schemac.rows.judging.arrays import is_scalar, storage_type
 from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
-from schemac.rows.judging.parts import Context, cell_reader, json_reader
+from schemac.rows.judging.judge import Context, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of
-from schemac.rows.judging.shapes import is_scalar, storage_type
 from schemac.rows.judging.tokens import parse
 from schemac.rows.validation.validator import FieldInput
-from schemac.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
-from schemac.source.pages import rule_pages
+from schemac.text.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
+from schemac.text.source.pages import rule_pages
 
 WIDTH = 110
 

@@ -13,7 +13,6 @@ from typing import Any, Literal, Unpack
 
 from pyspark.sql import DataFrame, SparkSession
 
-from schemac.api import compile_file
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.backfill.spool import Batches, spooled
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
@@ -24,14 +23,14 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.spark.columns import ERRORS, ROW_ID
-from schemac.pipeline.spark.sqltext import name
+from schemac.pipeline.spark.sql import name
 from schemac.pipeline.stream import run_or_stream as run_job
-from schemac.rows.runs.identity import random_id
-from schemac.rows.runs.request import RunRequest
+from schemac.project.api import compile_file
+from schemac.rows.runs.identity import RunRequest, random_id
 from schemac.rows.runs.tables import SINK, TableForm
-from schemac.source.catalogue import JOIN, PIPELINE_FILE, STREAMING_FRAME
-from schemac.source.diagnostic import SchemaError
-from schemac.source.report import Report
+from schemac.text.source.catalogue import JOIN, PIPELINE_FILE, STREAMING_FRAME
+from schemac.text.source.diagnostic import SchemaError
+from schemac.text.source.report import Report
 
 
 def run(

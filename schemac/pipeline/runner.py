@@ -1,8 +1,10 @@
-"""Runs one job: read, conform, write good and bad rows in one pass, verify, report.
+"""The run of one job, into a table of an engine or a format of Spark.
+
+Makes the report of a run of what its sink says.
 
 Layer: pipeline.
-Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out, whose counts come from what the
-       tasks wrote. Nothing is committed when the run raises.
+Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out, whose counts come from what the tasks wrote. Nothing is
+      committed when the run raises.
 Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 
@@ -16,13 +18,12 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.conforming.gather import Opened, conformed, records_read
-from schemac.pipeline.conforming.preflight import check, check_places
+from schemac.pipeline.conforming.load import check, check_places
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.absent_path import AbsentPath, explained
-from schemac.pipeline.reading.unchanged import Seen, changed_since, look
+from schemac.pipeline.errors import AbsentPath, PipelineError, explained
+from schemac.pipeline.reading.paths import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
-from schemac.pipeline.reports.run_report import RunReport
+from schemac.pipeline.reports.run_report import RunReport, top_reasons
 from schemac.pipeline.reruns.incremental import news
 from schemac.pipeline.reruns.repeats import (
     Identified,
@@ -36,18 +37,49 @@ from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quara
 from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.writing.engine_write import write_to_engine
-from schemac.pipeline.writing.file_systems import local_address
+from schemac.pipeline.writing.file_runs import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
-from schemac.pipeline.writing.sink_report import SinkReport
+from schemac.pipeline.writing.sink_options import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
-from schemac.pipeline.writing.workspace import sweep
-from schemac.pipeline.writing.written_report import report_of
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.locations import is_local, local_path
-from schemac.rows.runs.request import Replay, RunRequest
-from schemac.rows.runs.staging import keep_alive
-from schemac.rows.runs.storage import storage_in_use
+from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest
+from schemac.rows.runs.staging import keep_alive, sweep
+from schemac.rows.runs.storage import is_local, local_path, storage_in_use
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
+
+
+def report_of(
+    numbers: SinkReport,
+    job: Job,
+    identity: RunIdentity,
+    rows_in: int | None,
+    differences: Sequence[str],
+    started: float,
+) -> RunReport:
+    """Report what was written; records that are in no count are a difference too. `rows_in` is None where Spark took it along."""
+    written, quarantined = numbers.rows_written, numbers.rows_quarantined
+    others = numbers.superseded + numbers.deleted
+    rows_in = written + quarantined + others if rows_in is None else rows_in
+    if rows_in != written + quarantined + others:
+        counts_text = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
+        differences = (*differences, counts_text + (f", {others} superseded or deleting" if others else ""))
+    return RunReport(
+        run=identity.id,
+        identity=identity,
+        rows_in=rows_in,
+        rows_written=written,
+        rows_quarantined=quarantined,
+        reasons=top_reasons(numbers.reasons),
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=numbers.version,
+        quarantine_path=job.quarantine_path if quarantined else None,
+        quarantine_version=numbers.quarantine_version,
+        differences=tuple(differences),
+        superseded=numbers.superseded,
+        deleted=numbers.deleted,
+        warnings=top_reasons(numbers.warnings),
+    )
+
 
 __all__ = ["Opened", "RunReport", "no_progress", "run"]
 

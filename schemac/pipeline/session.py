@@ -1,8 +1,10 @@
-"""Starts the one Spark session of a run, quietly.
+"""The one Spark session of a run, and an engine's work spread over its tasks.
 
 Layer: pipeline.
-Shape: a `SparkSession` with our sinks registered; an active session is used as it is. The settings that decide about
-       values (time zone, ANSI, parsing) are put in place for each run, and taken back after it.
+Shape: a `SparkSession` with our sinks registered; an active session is used as it is. The settings that decide about values (time zone,
+      ANSI, parsing) are put in place for each run, and taken back after it.
+      Work of an engine on many parts of a table, spread over Spark's tasks: the engine says what a task does with the numbers of its
+      parts; what the tasks made comes back, and the caller commits.
 """
 
 import logging
@@ -11,7 +13,7 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -23,19 +25,16 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.progress import Step, Watch, watched
-from schemac.pipeline.spark.class_archive import archive_options
-from schemac.pipeline.spark.executors import is_local_master, python_of_executors, ship
+from schemac.pipeline.spark.executors import active, is_local_master, python_of_executors, ship
 from schemac.pipeline.spark.failures import not_started, spark_errors_reported
-from schemac.pipeline.spark.java import java_home
-from schemac.pipeline.spark.masters import check_master
-from schemac.pipeline.spark.registration import active
-from schemac.pipeline.spark.spark_home import with_links_as_home
+from schemac.pipeline.spark.startup import archive_options, check_master, java_home, with_links_as_home
 from schemac.pipeline.writing.table_sink import register_engine
-from schemac.pipeline.writing.workspace import folder_of_process
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.staging import folder_of_process
 from schemac.rows.runs.storage import storage_in_use
 from schemac.rows.runs.tables import sink_names
+from schemac.versions.evolution.tables import PartsTask, Progress
 
 LOCAL, CONNECT = "local[*]", "sc://"
 STATIC_SETTINGS = {
@@ -279,3 +278,15 @@ def _make_importable_on_workers() -> None:
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if root not in known:
         os.environ["PYTHONPATH"] = os.pathsep.join([root, *filter(None, known)])
+
+
+def spread_on_spark(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
+    """Do the task for all parts, one Spark task for each; return what it made of each."""
+    progress(f"{title} on Spark", 0, len(parts))
+    session = start_session(app_name="schemac apply")
+    try:
+        results = session.sparkContext.parallelize(parts, len(parts)).mapPartitions(task).collect()
+    except PySparkException as error:
+        raise RuntimeError(str(error).strip().splitlines()[-1]) from error
+    progress(f"{title} on Spark", len(parts), len(parts))
+    return dict(results)

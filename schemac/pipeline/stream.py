@@ -22,8 +22,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from schemac.pipeline.backfill.runs import backfill
+from schemac.pipeline.conforming.load import check
 from schemac.pipeline.conforming.mapping import OF_FILES
-from schemac.pipeline.conforming.preflight import check
 from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job
 from schemac.pipeline.declaration.source_options import OF_STREAMS
 from schemac.pipeline.errors import PipelineError
@@ -37,11 +37,10 @@ from schemac.pipeline.reruns.replay import check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.spark.failures import spark_errors_reported
-from schemac.rows.runs.identity import RunIdentity, random_id
-from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.identity import RunIdentity, RunRequest, random_id
 from schemac.rows.runs.storage import storage_in_use
 from schemac.rows.runs.tables import TableForm, source_names
-from schemac.source.catalogue import UNREADABLE_INPUT
+from schemac.text.source.catalogue import UNREADABLE_INPUT
 
 FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
 _STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}

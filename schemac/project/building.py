@@ -11,25 +11,25 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.artifacts.provenance import Built, are_inside
+from schemac.artifacts.folder import Built, are_inside
 from schemac.artifacts.store import built
-from schemac.cache.keys import digest
+from schemac.project.cache.keys import digest
 from schemac.project.configuration import Project
 from schemac.project.discovery import has_lock, read_lock_bytes
 from schemac.project.imported import FolderFiles
-from schemac.project.lock_search import LockSearch
+from schemac.project.lock_index import LockSearch
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.shared_work import LARGE_FROM
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.files import Contents
-from schemac.source.report import Report
-from schemac.source.text import decode_text
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.files import Contents
+from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them, and many projects have no locks.
+    from schemac.project.lock_index import LostLocks
     from schemac.project.locking import Locked
-    from schemac.project.lost_locks import LostLocks
 
 
 class BuiltFile(NamedTuple):
@@ -61,7 +61,7 @@ class Builds:
 
     @cached_property
     def _lost(self) -> "LostLocks":
-        from schemac.project.lost_locks import LostLocks  # for start-up time, as above
+        from schemac.project.lock_index import LostLocks  # for start-up time, as above
 
         return LostLocks(self._project)
 
@@ -128,7 +128,7 @@ class Builds:
         source = decode_text(file.content, file.file.name, Report()) if findings else None
         if source is None:
             return findings
-        from schemac.project.ignoring import Ignoring, without_ignored  # for start-up time, as above
+        from schemac.project.fixing import Ignoring, without_ignored  # for start-up time, as above
 
         files = FolderFiles(file.file.path, file.file.name, self._options.edited, self._project)
         ignoring = Ignoring(source, self._project, files, file.imported, Contents())

@@ -17,17 +17,23 @@ from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, is_manifest_name, lock_name, lock_path
-from schemac.project.exclusion import Exclusion, is_pattern
+from schemac.project.discovery import (
+    Exclusion,
+    ManifestFile,
+    is_manifest_name,
+    is_pattern,
+    lock_name,
+    lock_path,
+)
 from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.project.past_manifests import Before
 from schemac.project.setting_values import Configuration
-from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
-from schemac.source.files import Files
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.text import read_file
+from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
+from schemac.text.source.files import Files
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.source.text import read_file
 
 _SUFFIXES = (".yaml", ".yml")
 

@@ -11,29 +11,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from schemac.evolution.changes import Change, Fact
-from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import judge, judged_engines, load
-from schemac.evolution.ownership import concerns, of_dropped
-from schemac.evolution.undeclared_renames import undeclared_renames
-from schemac.evolution.version_pair import (
-    LockedSchemaVersion,
-    SchemaVersion,
-    VersionPair,
-    locked_schema_version,
-    pair_versions,
-)
-from schemac.manifest.library import Library, imports_of
+from schemac.language.manifest.library import Library, imports_of
 from schemac.project.commits import read_commit
 from schemac.project.comparisons import ComparedFile, Comparison, ComparisonRequest, light, light_rename
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lock_path
 from schemac.project.imported import FolderFiles
-from schemac.project.inferred import RAW_ARROW_SCHEMA
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow
 from schemac.project.options import CompileOptions
-from schemac.project.past_manifests import Before, SchemaVersions, first_versions, versions_before
+from schemac.project.past_manifests import (
+    RAW_ARROW_SCHEMA,
+    Before,
+    SchemaVersions,
+    first_versions,
+    versions_before,
+)
 from schemac.project.references import (
     artifact_versions,
     content_of,
@@ -48,9 +41,21 @@ from schemac.project.references import (
 from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_out
-from schemac.source.catalogue import UNKNOWN_REFERENCE
-from schemac.source.diagnostic import Severity
-from schemac.source.report import Report
+from schemac.text.source.catalogue import UNKNOWN_REFERENCE
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.report import Report
+from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.judge import judge, judged_engines, load
+from schemac.versions.evolution.ownership import concerns, of_dropped
+from schemac.versions.evolution.renames import undeclared_renames
+from schemac.versions.evolution.version_pair import (
+    LockedSchemaVersion,
+    SchemaVersion,
+    VersionPair,
+    locked_schema_version,
+    pair_versions,
+)
 
 SHARED_FROM = 200_000
 """Bytes of changed manifests from which on a run is shared between the cores."""

@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from schemac.cache.entries import read_with
-from schemac.evolution.changes import Change
-from schemac.evolution.facts import facts
-from schemac.evolution.ownership import Concern
-from schemac.evolution.undeclared_renames import UndeclaredRename
-from schemac.evolution.verdict import Verdict
-from schemac.logical.facts import AnyFact
-from schemac.manifest.write import scalar
-from schemac.source.catalogue import POSSIBLE_RENAME
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.listing import listed
-from schemac.source.report import Report
-from schemac.source.span import WHOLE_FILE
+from schemac.language.logical.facts import AnyFact
+from schemac.language.manifest.write import scalar
+from schemac.project.cache.entries import read_with
+from schemac.text.source.catalogue import POSSIBLE_RENAME
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.phrases import listed
+from schemac.text.source.report import Report
+from schemac.text.source.span import WHOLE_FILE
+from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.facts import facts
+from schemac.versions.evolution.ownership import Concern
+from schemac.versions.evolution.renames import UndeclaredRename
+from schemac.versions.evolution.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

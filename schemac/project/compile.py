@@ -8,22 +8,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schemac.cache import WrongEntryError
-from schemac.logical.resources import Named
+from schemac.language.logical.dataset import Named
+from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import CompileOptions
-from schemac.project.referring import check_references
+from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
-from schemac.project.vocabularies import report_unused_vocabularies
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.report import Report
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.report import Report
 
 if TYPE_CHECKING:
-    # For start-up time: what only checks makes no artifacts.
-    from schemac.artifacts.provenance import Built
+    from schemac.artifacts.folder import Built
     from schemac.project.building import Builds, BuiltFile
 
 SHARED_FROM = LARGE_FROM
@@ -34,7 +32,7 @@ def across_files(report: Report, files: Sequence[CompiledFile], project: Project
     """Return what was found in several manifests together, without what comments in them ignore."""
     if not report.diagnostics:
         return []
-    from schemac.project.ignoring import without_ignored  # for start-up time: little is found so
+    from schemac.project.fixing import without_ignored  # for start-up time: little is found so
 
     contents = {file.file.name: file.content for file in files}
     return without_ignored(report.diagnostics, contents.get, project)

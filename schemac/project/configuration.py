@@ -16,21 +16,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from schemac.cache.store import NO_CACHE, Cache, has_cache
-from schemac.project.exclusion import Exclusion, is_within
+from schemac.project.cache.store import NO_CACHE, Cache, has_cache
+from schemac.project.discovery import Exclusion, is_within
 from schemac.project.setting_values import Configuration
 from schemac.project.settings_file import SettingsFile
-from schemac.source.catalogue import INVALID_CONFIGURATION
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.span import Region
-from schemac.source.text import read_file, reason_of
+from schemac.text.source.catalogue import INVALID_CONFIGURATION
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json, Region
+from schemac.text.source.text import read_file, reason_of
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
-    from schemac.attributes.arrow import ArrowDefaults
-    from schemac.checks.vocabulary import Vocabulary
-    from schemac.lint.selection import Selection
+    from schemac.language.attributes.arrow import ArrowDefaults
+    from schemac.language.checks.vocabulary import Vocabulary
+    from schemac.language.lint.selection import Selection
 
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -63,16 +62,14 @@ class Project:
     @cached_property
     def selection(self) -> "Selection":
         """The rules that it enables; files with rules of its own are run to load them. Raises EngineError."""
-        from schemac.lint.selection import (
-            Selection,  # for start-up time: what is found in the cache needs none
-        )
+        from schemac.language.lint.selection import Selection
 
         return Selection(replace(self.configuration.lint, rules=self.rule_files), self.folder)
 
     @cached_property
     def known_rules(self) -> "Selection":
         """The rules that it enables, without those of its own: nothing of the project is run."""
-        from schemac.lint.selection import Selection  # for start-up time, as above
+        from schemac.language.lint.selection import Selection  # for start-up time, as above
 
         return Selection(replace(self.configuration.lint, rules=()), self.folder)
 
@@ -127,7 +124,9 @@ class Project:
     @property
     def defaults(self) -> "ArrowDefaults":
         """Encodings of fields without a hint, as lowering takes them."""
-        from schemac.attributes.arrow import ArrowDefaults  # for start-up time: what only checks needs none
+        from schemac.language.attributes.arrow import (
+            ArrowDefaults,  # for start-up time: what only checks needs none
+        )
 
         return ArrowDefaults(**self.configuration.encodings)
 
@@ -255,7 +254,7 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
     key = _key(path, table, contents, cache)
     configuration = cache.get(key, Configuration) if key is not None else None
     if configuration is None:
-        from schemac.lint.selection import Selection  # for start-up time, as below
+        from schemac.language.lint.selection import Selection  # for start-up time, as below
         from schemac.project.settings import (
             checked_settings,
             report_rule_files,

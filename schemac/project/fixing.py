@@ -2,26 +2,42 @@
 
 Layer: project.
 Shape: nothing is written before the end: what a round of fixes makes is checked again in memory, with what it may bring to light. A
-round after which a text is not YAML any more is tried again with one fix, and a fix that does this alone is left out.
+      round after which a text is not YAML any more is tried again with one fix, and a fix that does this alone is left out.
+      Findings that comments in manifests ignore, and comments that ignore nothing: a comment counts in the text in which the finding
+      is, which may be that of a group. Whether a comment in a text with groups alone is of use, only the manifests that use them could
+      tell, so nothing is said of it.
 """
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from schemac.project.configuration import Project
+from schemac.project.imported import FolderFiles, Imported
 from schemac.project.writing import replace_file
-from schemac.source.catalogue import DUPLICATE_KEY, WRITE_FAILED
-from schemac.source.diagnostic import Diagnostic, Fix
-from schemac.source.edits import applied, files_of
-from schemac.source.report import Report
-from schemac.source.text import SourceText, read_file, reason_of
-from schemac.syntax.document import parse
+from schemac.text.source.catalogue import (
+    CATALOGUE,
+    DUPLICATE_KEY,
+    REFERENCE_TO_NO_KEY,
+    UNUSED_GROUP,
+    WRITE_FAILED,
+)
+from schemac.text.source.diagnostic import Diagnostic, Fix, Severity
+from schemac.text.source.edits import applied, files_of
+from schemac.text.source.files import Contents
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText, decode_text, read_file, reason_of
+from schemac.text.syntax.document import parse
+
+if TYPE_CHECKING:
+    from schemac.language.lint.ignores import Ignores
 
 MOST_ROUNDS = 100
 """Rounds of fixes; a text with more is done when the command runs again."""
-_MARK = "\ufeff"
+_FIX_MARK = "\ufeff"
 Check = Callable[[dict[str, bytes]], Sequence[Diagnostic]]
 """Checks the manifests, with these contents in place of files, and returns the findings."""
 
@@ -92,7 +108,7 @@ class Fixing:
         except (OSError, UnicodeDecodeError):
             return None
         self.before[name] = text
-        return text.removeprefix(_MARK)
+        return text.removeprefix(_FIX_MARK)
 
     @property
     def edited(self) -> dict[str, bytes]:
@@ -101,7 +117,7 @@ class Fixing:
 
     def text(self, name: str) -> str:
         """Return a changed text with the byte order mark that it had."""
-        mark = _MARK if self.before[name].startswith(_MARK) else ""
+        mark = _FIX_MARK if self.before[name].startswith(_FIX_MARK) else ""
         return mark + self.after[name]
 
     def write(self, report: Report) -> None:
@@ -133,3 +149,96 @@ def _mistakes(source: SourceText) -> Counter[str]:
     report = Report()
     parse(source, report)
     return Counter(d.code for d in report.diagnostics)
+
+
+_COMMENT_MARK = "schemac:"
+
+
+class Ignoring:
+    """The comments of one manifest and of what it imports."""
+
+    def __init__(
+        self,
+        source: SourceText,
+        project: Project,
+        files: FolderFiles,
+        imported: Imported,
+        contents: Contents,
+        *,
+        has_rules: bool = False,
+    ) -> None:
+        self._project = project
+        self._has_rules = has_rules
+        """Whether rules are looked at, also those of the project's own."""
+        texts = [source]
+        for path, _ in imported.files:
+            content = contents.of(files, path)
+            text = None if isinstance(content, OSError) else decode_text(content, files.name(path), Report())
+            texts += [text] if text is not None else []
+        self._ignores = [
+            _ignores(text, self._project, has_rules=self._has_rules)
+            for text in texts
+            if _COMMENT_MARK in text.content
+        ]
+        self._manifest_ignores = (
+            self._ignores[0] if self._ignores and _COMMENT_MARK in source.content else None
+        )
+
+    def not_ignored(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Return the findings that no comment ignores."""
+        remaining = list(findings)
+        for ignores in self._ignores:
+            remaining = ignores.kept(remaining)
+        return remaining
+
+    def of_comments(self, path: str, findings: Iterable[Diagnostic], *, has_schema: bool) -> list[Diagnostic]:
+        """Return what there is to say of the manifest's own comments, after all findings went through `kept`."""
+        if self._manifest_ignores is None:
+            return []
+        selection = self._project.selection
+        rules = selection.rules_for(path)
+        wrong = list(self._manifest_ignores.report.diagnostics)
+        # A mistake may hide what a comment is for.
+        if has_schema and not any(d.severity is Severity.ERROR for d in findings):
+            looked_for = {rule.code.id for rule in rules}
+            wrong += self._manifest_ignores.unused(looked_for | _OF_CHECKS)
+        severities = {rule.code.id: selection.severity(rule) for rule in rules}
+        return [
+            replace(d, severity=severities[d.code] or d.severity, excerpt=d.excerpt, fix=d.fix)
+            for d in wrong
+            if d.code in severities
+        ]
+
+
+def without_ignored(
+    findings: Iterable[Diagnostic], texts: Callable[[str], bytes | None], project: Project
+) -> list[Diagnostic]:
+    """Return the findings that no comment of the text that each is about ignores.
+
+    `texts` returns the content of a file by the name that findings have for it: of a manifest, an overlay or a pipeline.
+    """
+    remaining = list(findings)
+    can_be_ignored = [one.file for one in remaining if one.severity is not Severity.ERROR]
+    for name in dict.fromkeys(can_be_ignored):
+        content = texts(name)
+        source = decode_text(content, name, Report()) if content is not None and _MARKED in content else None
+        remaining = _ignores(source, project).kept(remaining) if source is not None else remaining
+    return remaining
+
+
+def _ignores(source: SourceText, project: Project, *, has_rules: bool = False) -> "Ignores":
+    from schemac.language.lint.ignores import Ignores  # for start-up time, as above
+    from schemac.registry.codes import codes
+
+    selection = project.selection if has_rules else project.known_rules
+    of_rules = {rule.code.id: rule.code for rule in selection.rules}
+    return Ignores(source, {**codes(), **of_rules})
+
+
+_MARKED = _COMMENT_MARK.encode()
+_OF_CHECKS = frozenset(
+    code.id
+    for code in CATALOGUE.values()
+    if code.id.startswith(("SC2", "SC3")) and code.severity is not Severity.ERROR
+) - {UNUSED_GROUP.id, REFERENCE_TO_NO_KEY.id}
+"""Codes that every check of one manifest looks for; the others need all of them."""

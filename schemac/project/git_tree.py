@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from schemac.cache.store import FILE
+from schemac.project.cache.store import FILE
 
 _LINK, _SUBMODULE = "120000", "160000"
 _MOST_LINKS = 40

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.project.configuration import Project, find_project, repository_of
-from schemac.project.exclusion import is_within
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.files import Contents, Files, OutsideError
-from schemac.source.report import Report
-from schemac.source.text import MAX_BYTES, read_file
+from schemac.project.discovery import is_within
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.files import Contents, Files, OutsideError
+from schemac.text.source.report import Report
+from schemac.text.source.text import MAX_BYTES, read_file
 
 if TYPE_CHECKING:
     # For start-up time: most manifests import nothing.
-    from schemac.manifest.library import Reuse
+    from schemac.language.manifest.library import Reuse
 
 _WAY_OUT = 'move it into the project, or name its folder in the settings: `importFolders = ["../shared"]`'
 _SEPARATORS = str.maketrans("/", os.sep)

@@ -6,18 +6,17 @@ Layer: project.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.own import Classification
-from schemac.evolution.diff import field_type_text
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.ownership import Ownership
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import Classification
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import read_manifests
-from schemac.source.diagnostic import Severity
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.versions.evolution.diff import field_type_text
 
 
 @dataclass(frozen=True, slots=True)

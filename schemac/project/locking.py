@@ -16,25 +16,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from schemac.arrow.lower import LoweringOptions, lower
-from schemac.arrow.lower_metadata import with_version
-from schemac.artifacts.emission import Compilation
-from schemac.evolution.changes import Change, Fact
-from schemac.evolution.diff import diff_of
-from schemac.evolution.undeclared_renames import UndeclaredRename, undeclared_renames
-from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
-from schemac.identity.freeze import Identified, identify, lost
-from schemac.identity.lock import Lock, LockedDataset, Version
-from schemac.identity.lockfile import read_lock, report_unreadable, write_lock
-from schemac.identity.opening import open_version
-from schemac.identity.restore import RestoreError, restored
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.findings import Findings
-from schemac.physical.field import LoweredSchema
+from schemac.arrow.metadata import with_version
+from schemac.arrow.to_arrow import LoweringOptions, lower
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.findings import Findings
+from schemac.language.physical.field import LoweredSchema
 from schemac.project.comparisons import question
 from schemac.project.discovery import lock_path
 from schemac.project.writing import replace_file
-from schemac.source.catalogue import (
+from schemac.text.source.catalogue import (
     LOCK_CONTENTION,
     POSSIBLE_RENAME,
     REFUSED_RESTORE,
@@ -42,9 +32,19 @@ from schemac.source.catalogue import (
     UNLOCKED_CHANGE,
     WRITE_FAILED,
 )
-from schemac.source.diagnostic import Severity
-from schemac.source.report import Report
-from schemac.source.text import read_file, reason_of
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.report import Report
+from schemac.text.source.text import read_file, reason_of
+from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
+from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.freeze import Identified, identify, lost
+from schemac.versions.identity.lock import Lock, LockedDataset, Version
+from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
+from schemac.versions.identity.opening import open_version
+from schemac.versions.identity.restore import RestoreError, restored
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,23 +11,23 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.cache import WrongEntryError
-from schemac.lint.settings import LintSettings
-from schemac.logical.resources import Named, with_distinct_names
-from schemac.logical.system import Variant
+from schemac.language.lint.settings import LintSettings
+from schemac.language.logical.dataset import Named, with_distinct_names
+from schemac.language.logical.origins import Variant
+from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, Imported
 from schemac.project.options import CompileOptions
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.files import Contents
-from schemac.source.report import Report
-from schemac.source.text import SourceText, decode_text
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.files import Contents
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText, decode_text
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them.
-    from schemac.logical.dataset import LogicalDataset
-    from schemac.manifest.library import Library
+    from schemac.language.logical.dataset import LogicalDataset
+    from schemac.language.manifest.library import Library
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -144,7 +144,7 @@ class Checks:
     def _imports(self) -> "Library":
         """The imported files of this run."""
         if self._library is None:
-            from schemac.manifest.library import Library  # for start-up time, as above
+            from schemac.language.manifest.library import Library  # for start-up time, as above
 
             self._library = Library(self._contents)
         return self._library
@@ -181,7 +181,7 @@ class Checks:
         has_schema: bool,
     ) -> tuple[Diagnostic, ...]:
         """Return the findings that no comment ignores, and what there is to say of the comments."""
-        from schemac.project.ignoring import Ignoring  # for start-up time, as above
+        from schemac.project.fixing import Ignoring  # for start-up time, as above
 
         has_rules = self._options.has_rules
         ignoring = Ignoring(
@@ -223,7 +223,7 @@ class Checks:
     def _check(
         self, source: SourceText, file: ManifestFile, report: Report, options: CompileOptions
     ) -> "tuple[list[LogicalDataset], Imported]":
-        from schemac.manifest.library import Reuse  # for start-up time, as above
+        from schemac.language.manifest.library import Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
 
         reuse = Reuse(self._files(file), self._imports)
@@ -250,7 +250,7 @@ def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
             files_of.setdefault(named.name.casefold(), []).append(number)
     doubled = sorted({number for numbers in files_of.values() if len(numbers) > 1 for number in numbers})
     if doubled:
-        from schemac.manifest.bind import unique_by_name  # for start-up time, as above
+        from schemac.language.manifest.bind import unique_by_name  # for start-up time, as above
 
         unique_by_name([dataset for number in doubled for dataset in renamed[number].datasets], report)
     return renamed

@@ -9,13 +9,13 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from schemac.identity.lock import Lock
-from schemac.identity.lockfile import read_lock, report_unreadable, write_lock
-from schemac.identity.merge import Choice, merge
 from schemac.project.writing import replace_file
-from schemac.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
-from schemac.source.report import Report
-from schemac.source.text import read_file, reason_of
+from schemac.text.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
+from schemac.text.source.report import Report
+from schemac.text.source.text import read_file, reason_of
+from schemac.versions.identity.lock import Lock
+from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
+from schemac.versions.identity.merge import Choice, merge
 
 _CONFLICT = re.compile(
     r"^<<<<<<<[^\n]*\n(?P<ours>.*?)(?:^\|\|\|\|\|\|\|[^\n]*\n.*?)?^=======[^\n]*\n(?P<theirs>.*?)^>>>>>>>[^\n]*\n",

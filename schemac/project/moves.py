@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemac.evolution.version_pair import SchemaVersion
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import read_manifests
 from schemac.project.past_manifests import Before, SchemaVersions, versions_before
 from schemac.project.references import content_of, versions_in_file
-from schemac.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
-from schemac.source.report import Report
+from schemac.text.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import SchemaVersion
 
 _WHICH = (
     "give it its former name, as `name:` at the top of the manifest; if it is a different dataset,"

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from schemac.attributes.attribute import Extra
-from schemac.attributes.constraints import REFERENCES
-from schemac.attributes.own import DEPRECATED
-from schemac.attributes.registry import ATTRIBUTES
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, TreePath, preorder
-from schemac.manifest.write import scalar
-from schemac.source.catalogue import REFUSED_EDIT
-from schemac.source.edits import span_of, with_line_ends
-from schemac.source.help import Help
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.syntax.document import Location
-from schemac.syntax.plain import written
+from schemac.language.attributes.attribute import Extra
+from schemac.language.attributes.constraints import REFERENCES
+from schemac.language.attributes.own import DEPRECATED
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField, TreePath, preorder
+from schemac.language.manifest.write import scalar
+from schemac.text.source.catalogue import REFUSED_EDIT
+from schemac.text.source.edits import span_of, with_line_ends
+from schemac.text.source.help import Help
+from schemac.text.source.report import Report
+from schemac.text.source.span import Span
+from schemac.text.syntax.document import Location
+from schemac.text.syntax.events import written
 
 _COMMENT = re.compile(r"[ \t]*#")
 

@@ -1,26 +1,39 @@
 """How a run is to compile.
 
 Layer: project.
+Shape: The overlay of a run, laid over each dataset before it is emitted: locks, ids and changes are those of the manifest alone; an
+      overlay changes what is written for one environment.
+Errors: SC101 unreadable-file, SC237 invalid-overlay, SC216 duplicate-dataset.
 """
 
 import dataclasses
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schemac.artifacts.emission import target_names
-from schemac.logical.system import Variant
+from schemac.artifacts.targets import target_names
+from schemac.language.checks.run import check
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.origins import Variant
+from schemac.language.logical.schema_fields import preorder
+from schemac.language.manifest.documents import is_overlay
+from schemac.language.manifest.overlay import Overlay, read_overlay
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.registry.installed import default_targets
-from schemac.source.report import Report
+from schemac.text.source.catalogue import DUPLICATE_DATASET, INVALID_OVERLAY
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text, read_content
+from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
-    # For start-up time: what is found in the cache is not lowered again.
-    from schemac.arrow.lower import LoweringOptions
-    from schemac.project.overlays import RunOverlay
+    from schemac.arrow.to_arrow import LoweringOptions
+    from schemac.project.locking import Locked
 
 
 @dataclass(frozen=True)
@@ -97,7 +110,80 @@ class CompileOptions:
     @cached_property
     def lowering(self) -> "LoweringOptions":
         """How schemas become Arrow's."""
-        from schemac.arrow.lower import LoweringOptions  # for start-up time, as above
-        from schemac.attributes.arrow import ArrowDefaults
+        from schemac.arrow.to_arrow import LoweringOptions  # for start-up time, as above
+        from schemac.language.attributes.arrow import ArrowDefaults
 
         return LoweringOptions(ArrowDefaults(**self.encodings), self.has_metadata)
+
+
+@dataclass(frozen=True)
+class RunOverlay:
+    """An overlay, and the bytes that it was read from."""
+
+    path: str
+    content: bytes
+    overlay: Overlay = field(compare=False)
+
+    def name(self, dataset: str) -> str:
+        """Return what a dataset is called."""
+        return self.overlay.name(dataset)
+
+    def over(
+        self, dataset: LogicalDataset, locked: "Locked | None", project: Project, report: Report
+    ) -> "tuple[LogicalDataset, Locked | None]":
+        """Return a dataset and its ids with the overlay; what is wrong with it then is in the report."""
+        overlaid = self.overlay.over(dataset, report)
+        if overlaid is dataset:
+            return dataset, locked
+        check(overlaid, report, project.vocabularies)
+        if locked is None:
+            return overlaid, None
+        same = dict(zip(preorder(dataset.columns), preorder(overlaid.columns), strict=True))
+        ids = locked.identities
+        moved = replace(
+            ids,
+            ids={same[field]: id for field, id in ids.ids.items()},
+            numbers={same[field]: numbers for field, numbers in ids.numbers.items()},
+            shapes={same[field]: shape for field, shape in ids.shapes.items()},
+        )
+        return overlaid, replace(locked, identities=moved)
+
+    def check_names(self, datasets: Collection[str], report: Report, *, is_whole: bool) -> None:
+        """Say which datasets there are none of, and which names are used twice with the overlay."""
+        used_names: dict[str, str] = {}
+        for dataset in datasets:
+            first = used_names.setdefault(self.name(dataset).casefold(), dataset)
+            if first is not dataset:
+                dataset_name = dataset if dataset in self.overlay.file.datasets else first
+                message = f"{first} and {dataset} are both called '{self.name(dataset)}' with this overlay"
+                help = "rename one of the two"
+                self.overlay.add(
+                    ("datasets", dataset_name, "name"), message, help, report, code=DUPLICATE_DATASET
+                )
+        for dataset in self.overlay.file.datasets if is_whole else ():
+            if dataset not in datasets:
+                near = closest(dataset, datasets)
+                help = Help.did_you_mean(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
+                self.overlay.add(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
+
+
+def load_overlay(path: str, report: Report) -> RunOverlay | None:
+    """Return the overlay in a file; None after saying what is wrong with it."""
+    content = read_content(Path(path), path, report)
+    return None if content is None else overlay_of(content, path, report)
+
+
+def overlay_of(content: bytes, path: str, report: Report) -> RunOverlay | None:
+    """Return the overlay that a file of this content is; None after saying what is wrong with it."""
+    source = decode_text(content, path, report)
+    if source is None:
+        return None
+    documents = parse(source, report)
+    if report.has_errors:
+        return None
+    if len(documents) != 1 or not is_overlay(documents[0].value):
+        message = f"{path} is not an overlay: it has to be one mapping with `datasets`"
+        report.add(INVALID_OVERLAY, message, file=path, help="write `datasets: {trips: {extra: {…}}}`")
+        return None
+    overlay = read_overlay(documents[0], report)
+    return None if overlay is None else RunOverlay(path, content, overlay)

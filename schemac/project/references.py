@@ -12,25 +12,30 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.lift import lift
-from schemac.artifacts.provenance import NAME
-from schemac.evolution.version_pair import SchemaVersion, locked_schema_version
-from schemac.identity.lock import LockedDataset
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import Schema
-from schemac.logical.origins import Origins
-from schemac.logical.schema_fields import columns
+from schemac.arrow.from_arrow import lift
+from schemac.artifacts.folder import NAME
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import Schema
+from schemac.language.logical.origins import Origins
+from schemac.language.logical.schema_fields import columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.imported import FolderFiles
-from schemac.project.inferred import RAW_ARROW_SCHEMA
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.past_manifests import Before, SchemaVersions, schema_version_of, versions_before
-from schemac.source.catalogue import UNKNOWN_REFERENCE
-from schemac.source.report import Report
-from schemac.source.suggest import closest
-from schemac.source.text import read_file
+from schemac.project.past_manifests import (
+    RAW_ARROW_SCHEMA,
+    Before,
+    SchemaVersions,
+    schema_version_of,
+    versions_before,
+)
+from schemac.text.source.catalogue import UNKNOWN_REFERENCE
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.text.source.text import read_file
+from schemac.versions.evolution.version_pair import SchemaVersion, locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 
 
 def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:

@@ -1,28 +1,33 @@
 """References between datasets of a run: whether what they name is there, and can be compared.
 
+Vocabularies that nothing in a project uses.
+
 Layer: project.
 Shape: manifests that are sound each for itself; a finding is at the reference, and shows the field that is meant at its own place.
 Rule: a dataset that no manifest describes may have a table all the same, so that only a name like that of another is a finding.
-Errors: SC342, SC343; warning SC344.
+Errors: SC342, SC343; warning SC344; SC803 unused-vocabulary.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from schemac.attributes.family import Family
+from schemac.language.attributes.attribute import Family
+from schemac.project.configuration import Project
+from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
-from schemac.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
-from schemac.source.diagnostic import Code, Label
-from schemac.source.help import Help
-from schemac.source.report import Report, label
-from schemac.source.suggest import closest
+from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
+from schemac.text.source.diagnostic import Code, Label
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report, label
 
 if TYPE_CHECKING:
-    # For start-up time: most projects have no references.
-    from schemac.attributes.constraints import Reference
-    from schemac.logical.dataset import LogicalDataset
-    from schemac.logical.model import LogicalType
-    from schemac.logical.schema_fields import SchemaField
+    from schemac.language.attributes.constraints import Reference
+    from schemac.language.logical.dataset import LogicalDataset
+    from schemac.language.logical.model import LogicalType
+    from schemac.language.logical.schema_fields import SchemaField
 
 _WORD = b"references"
 _COMPARED_BY = {
@@ -57,7 +62,7 @@ class _Checks:
 
     def check(self) -> None:
         """Check all of them."""
-        from schemac.attributes.constraints import REFERENCES  # for start-up time, as above
+        from schemac.language.attributes.constraints import REFERENCES  # for start-up time, as above
 
         for i, reference in enumerate(REFERENCES.read(self._dataset.schema.extra) or ()):
             at = ("extra", REFERENCES.key, i)
@@ -79,7 +84,7 @@ class _Checks:
     def _check_fields(
         self, reference: "Reference", other: "LogicalDataset", at: tuple[str | int, ...]
     ) -> None:
-        from schemac.constraints.rows import named_paths  # for start-up time, as above
+        from schemac.language.constraints.rows import named_paths  # for start-up time, as above
 
         local_fields, theirs = named_paths(self._dataset.columns), named_paths(other.columns)
         names = reference.to or reference.fields
@@ -125,7 +130,7 @@ class _Checks:
 
 def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:
     """Yield what to change in manifests that refer to a field of a dataset, after it has got another name."""
-    from schemac.attributes.constraints import REFERENCES  # for start-up time, as above
+    from schemac.language.attributes.constraints import REFERENCES  # for start-up time, as above
 
     for file in files:
         for one in file.datasets if _WORD in file.content else ():
@@ -156,9 +161,9 @@ def _of_timestamp(type_: Any) -> tuple[bool, bool]:
 
 
 def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
-    from schemac.attributes.constraints import UNIQUE  # for start-up time, as above
-    from schemac.logical.keys import named_key, primary_key
-    from schemac.logical.path import dotted
+    from schemac.language.attributes.constraints import UNIQUE  # for start-up time, as above
+    from schemac.language.logical.dataset import named_key, primary_key
+    from schemac.language.logical.model import dotted
 
     key_fields = primary_key(other.columns) or named_key(other)
     keys = [
@@ -176,3 +181,49 @@ def _at(dataset: "LogicalDataset", field: "SchemaField", message: str) -> tuple[
 def _named(dataset: "LogicalDataset") -> tuple[Label, ...]:
     source, span = dataset.origins.source, dataset.origins.name_span
     return () if source is None or span is None else (label("this dataset", source, span),)
+
+
+def report_unused_vocabularies(
+    files: Iterable[CompiledFile],
+    project: Project,
+    report: Report,
+    edited: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Say which vocabularies none of the project's manifests uses; `edited` are texts in place of files."""
+    file = project.file
+    if file is None or not project.vocabulary_contents:
+        return
+    # For start-up time: few projects have vocabularies.
+    from schemac.language.lint.codes import UNUSED_VOCABULARY
+    from schemac.language.lint.structure import VOCABULARY_RULES as RULES
+    from schemac.language.lint.structure import unused_domains
+    from schemac.text.source.help import Help
+
+    (rule,) = RULES
+    if rule not in project.selection.rules_for(""):
+        return
+    texts = [text for one in files for text in _texts(one, edited)]
+    for domain in unused_domains(project.vocabulary_contents, texts):
+        keys = ("vocabularies", domain)
+        help = Help.remove(help="check how the domain is written, or remove it", is_safe=False)
+        local_report = Report()
+        local_report.add(
+            UNUSED_VOCABULARY,
+            f"no manifest has an attribute of {domain}",
+            file=file.name,
+            at=file.of(keys),
+            help=help,
+            fix=file.fix(keys, help, on_key=True),
+        )
+        severity = project.selection.severity(rule)
+        report.extend(replace(one, severity=severity or one.severity) for one in local_report.diagnostics)
+
+
+def _texts(file: CompiledFile, edited: Mapping[str, bytes]) -> Iterable[bytes]:
+    yield file.content
+    around = FolderFiles(file.file.path, file.file.name, edited)
+    for path, _ in file.imported.files:
+        try:
+            yield around.read(path)
+        except OSError:
+            continue

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schemac.attributes.family import Family
-from schemac.identity.freeze import freeze, identify
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.path import dotted
-from schemac.logical.schema_fields import SchemaField, TreePath, preorder
-from schemac.manifest.library import Reuse
+from schemac.language.attributes.attribute import Family
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import dotted
+from schemac.language.logical.schema_fields import SchemaField, TreePath, preorder
+from schemac.language.manifest.library import Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import find_manifests
 from schemac.project.imported import FolderFiles
@@ -44,12 +43,13 @@ from schemac.project.name_edits import (
 from schemac.project.options import CompileOptions
 from schemac.project.rewriting import ON_DISK, Relocked, Rewriting, Rewritten, Surroundings, write
 from schemac.project.stages import check_source
-from schemac.source.catalogue import UNKNOWN_COLUMN
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.suggest import closest
-from schemac.source.text import SourceText
-from schemac.syntax.document import Location
+from schemac.text.source.catalogue import UNKNOWN_COLUMN
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.text.source.span import Span
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.document import Location
+from schemac.versions.identity.freeze import freeze, identify
 
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 

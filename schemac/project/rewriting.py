@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemac.identity.lock import Lock
 from schemac.project.locking import LockFile, save_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import Renamed
 from schemac.project.writing import NewFile, OldFile
-from schemac.source.catalogue import WRITE_FAILED
-from schemac.source.report import Report
-from schemac.source.text import read_file, reason_of
+from schemac.text.source.catalogue import WRITE_FAILED
+from schemac.text.source.report import Report
+from schemac.text.source.text import read_file, reason_of
+from schemac.versions.identity.lock import Lock
 
 _MARK = b"\xef\xbb\xbf"
 """Of UTF-8, which some editors put before a text."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from schemac.lint.settings import LintSettings
-from schemac.logical.system import Variant
+from schemac.language.lint.settings import LintSettings
+from schemac.language.logical.origins import Variant
 from schemac.registry.installed import default_targets
 
 

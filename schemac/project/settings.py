@@ -11,29 +11,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_model
 
-from schemac.attributes.own import TargetName
-from schemac.attributes.registry import DOMAINS
-from schemac.checks.vocabulary import Vocabulary
-from schemac.lint.settings import LintSettings
-from schemac.logical.system import Variant
-from schemac.manifest.json_schema_words import json_schema
-from schemac.project.exclusion import is_pattern, is_within
+from schemac.language.attributes.own import TargetName
+from schemac.language.attributes.registry import DOMAINS
+from schemac.language.checks.vocabulary import Vocabulary
+from schemac.language.lint.settings import LintSettings
+from schemac.language.logical.origins import Variant
+from schemac.language.manifest.json_schema_conditions import json_schema
+from schemac.project.discovery import is_pattern, is_within
 from schemac.project.setting_values import Configuration
 from schemac.project.settings_file import SettingsFile
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import engines, version_settings
-from schemac.source.catalogue import INVALID_CONFIGURATION
-from schemac.source.help import Help
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.suggest import one_of, shortened
-from schemac.source.text import reason_of
-from schemac.syntax.model import AuthoredModel, Items
-from schemac.syntax.model_errors import model_errors
+from schemac.text.source.catalogue import INVALID_CONFIGURATION
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import one_of, shortened
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.source.text import reason_of
+from schemac.text.syntax.document import AuthoredModel, Items
+from schemac.text.syntax.model_errors import model_errors
 
 if TYPE_CHECKING:
     # For start-up time: most projects have no settings for rules.
-    from schemac.lint.selection import Selection
+    from schemac.language.lint.selection import Selection
 
 
 _DEFAULT = Configuration()
@@ -213,7 +213,7 @@ def report_rule_files(file: SettingsFile, configuration: Configuration, report: 
         at = file.of(["lint", "rules", str(i)])
         if not is_within(folder / name, folder):
             message = f"{shortened(name)} is outside the project; rules are programs, and run with it"
-            help = "copy it into the project, or install it as a distribution with the entry point `schemac.lint`"
+            help = "copy it into the project, or install it as a distribution with the entry point `schemac.language.lint`"
             report.add(INVALID_CONFIGURATION, message, file=file.name, at=at, help=help)
         elif not (folder / name).is_file():
             message = f"there is no file {shortened(name)} with rules"

@@ -12,10 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.source.diagnostic import Edit, Fix
-from schemac.source.help import Help, quoted
-from schemac.source.span import WHOLE_FILE, Region, Span
-from schemac.source.text import SourceText, read_file
+from schemac.text.source.diagnostic import Edit, Fix
+from schemac.text.source.help import Help, quoted
+from schemac.text.source.span import WHOLE_FILE, Region, Span
+from schemac.text.source.text import SourceText, read_file
 
 _Path = tuple[str, ...]
 _TOKEN = re.compile(

@@ -12,15 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from schemac.cache.store import Cache
-from schemac.logical.resources import Named
+from schemac.language.logical.dataset import Named
+from schemac.project.cache.store import Cache
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, Imported
 from schemac.project.manifests import Checks, CompiledFile
-from schemac.project.progress import PROGRESS
-from schemac.project.workers import cores, share
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.report import Report
+from schemac.project.workers import PROGRESS, cores, share
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.report import Report
 
 LARGE_FROM = 500_000
 """Bytes of manifests from which on work is shared between the cores; below, a process costs more than it saves."""

@@ -2,10 +2,10 @@
 
 Layer: project.
 
-    parse    text → documents                                  schemac.syntax
-    bind     documents → groups put in → logical datasets      schemac.manifest, schemac.kinds
-    check    what is wrong with them, whatever the engine      schemac.checks
-    lint     what may be better, by the rules of the project   schemac.lint
+    parse    text → documents                                  schemac.text.syntax
+    bind     documents → groups put in → logical datasets      schemac.language.manifest, schemac.language.kinds
+    check    what is wrong with them, whatever the engine      schemac.language.checks
+    lint     what may be better, by the rules of the project   schemac.language.lint
     lower    logical fields → Arrow fields                     schemac.arrow
     emit     Arrow fields → the files of each engine           schemac.engines
 
@@ -17,18 +17,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schemac.checks.run import check
-from schemac.logical.dataset import LogicalDataset
-from schemac.manifest.bind import read_datasets
-from schemac.manifest.groups import GroupFile
-from schemac.manifest.library import Reuse
-from schemac.manifest.system_columns import with_system_columns
+from schemac.language.checks.run import check
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.manifest.bind import read_datasets
+from schemac.language.manifest.groups import GroupFile
+from schemac.language.manifest.library import Reuse
+from schemac.language.manifest.standard import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.options import CompileOptions
-from schemac.project.progress import PROGRESS
-from schemac.source.report import Report
-from schemac.source.text import SourceText
-from schemac.syntax.document import Document, parse
+from schemac.project.workers import PROGRESS
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.document import Document, parse
 
 if TYPE_CHECKING:
     # For start-up time: many projects have no locks.
@@ -98,7 +98,10 @@ def check_source(
         for dataset in datasets:
             check(dataset, report, project.vocabularies)
     if options.has_rules:
-        from schemac.lint.run import lint, lint_groups  # for start-up time: only a few commands look at rules
+        from schemac.language.lint.run import (  # for start-up time: only a few commands look at rules
+            lint,
+            lint_groups,
+        )
 
         files = import_context.files
         path = project.path_for_rules(files.key("") if files is not None else source.name, source.name)
@@ -126,8 +129,8 @@ def emit(
 ) -> "Emitted":
     """Lower one checked dataset and emit it for its targets; `is_large` shares the targets between processes."""
     # Imported here for start-up time: what only checks makes no artifacts.
-    from schemac.artifacts.emission import Compilation
     from schemac.project.targets import emit_targets
+    from schemac.versions.identity.compilation import Compilation
 
     with stage("lower", dataset.origins.file):
         compilation = Compilation.of(dataset, options.lowering, options.versions, locked)

@@ -11,25 +11,18 @@ from functools import partial
 from json.encoder import encode_basestring as quoted
 from typing import NamedTuple
 
-from schemac.artifacts.emission import (
-    Artifact,
-    Compilation,
-    Loss,
-    Target,
-    load_target,
-    run_target,
-    target_names,
-)
-from schemac.attributes.own import TARGETS_OF
-from schemac.attributes.registry import domain_of
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import preorder
+from schemac.artifacts.targets import Artifact, Loss, Target, load_target, run_target, target_names
+from schemac.language.attributes.own import TARGETS_OF
+from schemac.language.attributes.registry import domain_of
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import preorder
 from schemac.project.options import CompileOptions
 from schemac.project.workers import cores, share
 from schemac.registry.installed import default_targets, engine, engines
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.help import Help
-from schemac.source.report import Report
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.help import Help
+from schemac.text.source.report import Report
+from schemac.versions.identity.compilation import Compilation
 
 _REMEMBERED = 1024
 """Losses whose words are kept for further fields; a field may have any number of its own."""

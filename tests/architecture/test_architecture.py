@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 import schemac
-from schemac.artifacts.emission import ARTIFACTS, load_target, target_names
-from schemac.attributes.own import TargetName
-from schemac.cli.json_schemas import write_schemas
-from schemac.evolution.judge import JUDGE
-from schemac.identity.numbering import NUMBERING
+from schemac.artifacts.targets import ARTIFACTS, load_target, target_names
+from schemac.cli.command_schema import write_schemas
 from schemac.importers.importer import Importer
-from schemac.kinds.registry import KINDS
-from schemac.logical.model import LogicalType
+from schemac.language.attributes.own import TargetName
+from schemac.language.kinds.registry import KINDS
+from schemac.language.logical.model import LogicalType
 from schemac.registry.codes import builtin_codes
 from schemac.registry.engine import Engine, load
 from schemac.registry.installed import builtin_engines, engines
+from schemac.versions.evolution.judge import JUDGE
+from schemac.versions.identity.numbering import NUMBERING
 from tests.architecture.trees import tree_of
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_register_every_kind_that_is_declared() -> None:
         below = kind.__subclasses__()
         return [leaf for sub in below for leaf in leaves(sub)] if below else [kind]
 
-    declared = [kind for kind in leaves(LogicalType) if kind.__module__.startswith("schemac.kinds")]
+    declared = [kind for kind in leaves(LogicalType) if kind.__module__.startswith("schemac.language.kinds")]
     assert set(declared) == set(KINDS)
     assert len([kind for kind in KINDS if kind.standard_number is not None]) == 24
 
@@ -99,10 +99,10 @@ def test_name_no_engine_where_ids_are_kept(path: Path) -> None:
 
 def test_use_every_code() -> None:
     catalogues = [
-        PACKAGE / "source/catalogue.py",
+        PACKAGE / "text/source/catalogue.py",
         *PACKAGE.glob("engines/*/codes.py"),
         PACKAGE / "pipeline/codes.py",
-        PACKAGE / "lint/codes.py",
+        PACKAGE / "language/lint/codes.py",
     ]
     declared = "".join(path.read_text(encoding="utf-8") for path in catalogues)
     constants = re.findall(r"^([A-Z_]+) = (?:error|warning|note)\(", declared, re.MULTILINE)
@@ -141,11 +141,10 @@ def test_import_in_no_circle() -> None:
 
 
 DICTIONARIES = {
-    "source/json_object.py": "Json, an object of a document",
+    "text/source/span.py": "Json, an object of a document",
     "rows/judging/judge.py": "values by the names of fields",
-    "rows/judging/parts.py": "the same, of structs",
     "rows/judging/tokens.py": "objects of a record, by the keys of its source",
-    "logical/model.py": "ExtraAttributes, whose keys are the author's",
+    "language/logical/model.py": "ExtraAttributes, whose keys are the author's",
     "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",
     "rows/validation/validator.py": "values by the names of fields",

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import schemac
-from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of
-from schemac.evolution.facts import facts
+from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, domain_of
 from schemac.registry.engine import load
 from schemac.registry.installed import engines
+from schemac.versions.evolution.facts import facts
 from tests.architecture.trees import tree_of
 
 PACKAGE = Path(schemac.__file__).parent

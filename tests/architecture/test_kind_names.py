@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import schemac
-from schemac.kinds.registry import BY_NAME
+from schemac.language.kinds.registry import BY_NAME
 from tests.architecture.trees import tree_of
 
 PACKAGE = Path(schemac.__file__).parent
@@ -20,59 +20,57 @@ Listed = dict[str, dict[str, str]]
 
 NAMING: Listed = {
     "Arrow's own rules: which integers index a dictionary, and what its extension types are stored as": {
-        "attributes/arrow.py": f"{NUMBERS} Binary List String",
+        "language/attributes/arrow.py": f"{NUMBERS} Binary List String",
     },
     "what a help writes into a manifest": {
-        "checks/keys.py": "String",
+        "language/checks/keys.py": "String",
         "engines/iceberg/writer.py": "Binary Int64",
         "engines/paimon/artifact.py": "Binary Int32 Int64 String Time Timestamp",
     },
     "the standard says of which kinds its system columns are": {
-        "checks/system_columns.py": "Timestamp",
-        "logical/system.py": "Int32 Int64 UInt8 UInt64",
-        "manifest/system_columns.py": "Timestamp",
+        "language/checks/fields.py": "Timestamp",
+        "language/logical/origins.py": "Int32 Int64 UInt8 UInt64",
+        "language/manifest/standard.py": "Timestamp",
     },
     "type tables of engines, the way back: their types into those of a manifest": {
         "engines/avro/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option String Struct Time Timestamp",
         "engines/iceberg/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option Struct"
         " Time Timestamp String",
         "engines/jsonschema/reader.py": "List Map Null Option String Struct",
-        "engines/jsonschema/words.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",
+        "engines/jsonschema/keywords.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",
         "engines/lance/arrow_form.py": "Binary Float32 List Option",
         "engines/lance/reader.py": "List Map Struct",
-        "engines/lance/tables/wording.py": "List Map Struct",
+        "engines/lance/tables/fields.py": "List Map Struct",
         "engines/odf/binary.py": "Option",
-        "engines/odf/ddl_lines.py": "Option Timestamp",
+        "engines/odf/reader.py": "Option Timestamp",
         "engines/paimon/reader.py": "Binary Bool Date Decimal Float32 Float64 Int8 Int16 Int32 Int64 List Map Option"
         " Struct Time Timestamp String",
         "engines/pydantic/reader.py": "Bool Decimal Float32 Int64 List Map Null Option String Struct",
-        "engines/pydantic/vocabulary.py": "Binary Bool Date Duration Float64 Int64 List Null String Time Timestamp",
+        "engines/pydantic/modules.py": "Binary Bool Date Decimal Duration Float64 Int64 List Null String Time Timestamp",
         "engines/protobuf/reader.py": "Binary Bool Duration Float32 Float64 Int32 Int64 List Map Option String Struct Timestamp UInt32 UInt64",
         "importers/csv.py": "Decimal String",
     },
     "Python has a type of the same name": {
         "engines/pydantic/artifact.py": "Decimal",
-        "engines/pydantic/expressions.py": "Decimal",
-        "engines/pydantic/leaves.py": "Decimal",
+        "engines/pydantic/annotations.py": "Decimal",
     },
     "DataFusion has the same words for its types": {
         "engines/lance/tables/filters.py": "Decimal Float16 Float32 Float64"
     },
     "texts of types in locks, which are read without their kinds": {
-        "engines/lance/tables/undeclared_clocks.py": "Timestamp",
-        "identity/merge.py": "List Map Struct",
-        "identity/shapes.py": "Option Struct",
+        "engines/lance/tables/checks.py": "Timestamp",
+        "versions/identity/merge.py": "List Map Struct",
+        "versions/identity/opening.py": "Option Struct",
     },
     "the friendly and the strict forms of types, as manifests write them": {
-        "evolution/version_pair.py": "Option",
+        "versions/evolution/version_pair.py": "Option",
         "importers/sources.py": "Timestamp",
-        "manifest/bind.py": "List",
-        "manifest/recovery.py": "String",
-        "manifest/standard.py": "Null Option Struct Timestamp",
-        "syntax/type_text.py": "List",
+        "language/manifest/bind.py": "List String",
+        "language/manifest/standard.py": "Null Option Struct Timestamp",
+        "text/syntax/type_text.py": "List",
     },
-    "annotations of Python": {"engines/pydantic/lance_types.py": "List"},
-    "a word of YAML": {"syntax/scalars.py": "Null"},
+    "annotations of Python": {"engines/pydantic/lance_models.py": "List"},
+    "a word of YAML": {"text/syntax/events.py": "Null"},
 }
 
 

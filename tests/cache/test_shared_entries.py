@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from schemac.cache.store import remove_cache
 from schemac.cli.main import main
 from schemac.project import stages
+from schemac.project.cache.store import remove_cache
 
 COUNT = 4
 

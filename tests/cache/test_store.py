@@ -16,12 +16,12 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from schemac.cache import database, fingerprint, store
-from schemac.cache.database import Rows, write_entries
-from schemac.cache.entries import UnreadableEntryError, decode, encode
-from schemac.cache.keys import Keys
-from schemac.cache.store import FILE, FOLDER, Cache, remove_cache
 from schemac.cli.main import main
+from schemac.project.cache import keys as fingerprint
+from schemac.project.cache import store
+from schemac.project.cache.entries import UnreadableEntryError, decode, encode
+from schemac.project.cache.keys import Keys
+from schemac.project.cache.store import FILE, FOLDER, Cache, Rows, remove_cache, write_entries
 from tests.identity.commands import TRIPS, schemac
 from tests.project.trees import tree
 
@@ -105,7 +105,7 @@ def test_take_what_is_no_file_for_nothing(tmp_path: Path) -> None:
 
 
 def test_stay_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(store, "MAX_BYTES", 100_000)
     path = tmp_path / "entries.sqlite"
     keys = [Keys("test").key(number) for number in range(120)]
     for key in keys:
@@ -118,7 +118,7 @@ def test_stay_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_delete_entries_of_other_compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "MAX_BYTES", 50_000)
+    monkeypatch.setattr(store, "MAX_BYTES", 50_000)
     path, keys = tmp_path / "entries.sqlite", [Keys("other").key(number) for number in range(60)]
     write_entries(str(path), b"another", {key: bytes(1_000) for key in keys[:20]}, ())
     assert len(entries_in(path, keys, b"another")) == 20
@@ -223,7 +223,7 @@ def test_never_run_what_an_entry_holds(tmp_path: Path) -> None:
 def test_follow_no_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "project/.schemac").mkdir(parents=True)
-    (tmp_path / "project/.schemac/cache").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "project/.schemac/project/cache").symlink_to(tmp_path / "elsewhere")
     cache = Cache(tmp_path / "project")
     cache.put(cache.keys("test", None).key("a"), 1)
     cache.save()
@@ -249,7 +249,7 @@ def test_work_where_nothing_can_be_kept(tmp_path: Path) -> None:
 def test_ignore_itself_in_git_and_go(tmp_path: Path) -> None:
     project(tmp_path)
     assert schemac(tmp_path, "check").returncode == 0
-    assert (tmp_path / ".schemac/cache/.gitignore").read_text() == "*\n"
+    assert (tmp_path / ".schemac/project/cache/.gitignore").read_text() == "*\n"
     before = {path: content for path, content in tree(tmp_path).items() if not path.startswith(".schemac")}
     assert schemac(tmp_path, "clean").stderr == "removed the cache: 0.0 MB\n"
     assert tree(tmp_path) == before
@@ -294,8 +294,8 @@ def test_know_the_compiler_by_its_code(tmp_path: Path) -> None:
 
 KILLED = """\
 import os, signal, sys
-from schemac.cache import database
-from schemac.cache.store import Cache
+from schemac.project.cache import database
+from schemac.project.cache.store import Cache
 from pathlib import Path
 point, folder = int(sys.argv[1]), Path(sys.argv[2])
 seen = 0
@@ -354,14 +354,14 @@ def test_work_at_once(tmp_path: Path) -> None:
         assert process.returncode == 0, errors
     assert schemac(tmp_path, "build", "--check").returncode == 0
     assert schemac(tmp_path, "build", "--check", "--no-cache").returncode == 0
-    assert not list((tmp_path / ".schemac/cache").glob("*-journal"))
+    assert not list((tmp_path / ".schemac/project/cache").glob("*-journal"))
 
 
 def test_hold_no_place_of_the_machine(tmp_path: Path) -> None:
     for name in ("one", "another"):
         project(tmp_path / name)
         assert schemac(tmp_path / name, "build").returncode == 0
-    one, another = ((tmp_path / name / ".schemac/cache") for name in ("one", "another"))
+    one, another = ((tmp_path / name / ".schemac/project/cache") for name in ("one", "another"))
     assert tree(one) == tree(another)
     assert not any(str(tmp_path).encode() in content for content in tree(one).values())
 

@@ -12,9 +12,8 @@ import jsonschema
 import pytest
 
 from schemac.cli.main import main
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.render.gitlab import render_gitlab
-from schemac.source.render.junit import render_junit
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.render.ci_reports import render_gitlab, render_junit
 
 ODD = "fields:\n  - {name: id, type: Int8}\n  - {name: ID, type: Int8}\n  - {name: x, type: Int9}\n"
 CORPUS = Path(__file__).parents[1] / "corpus"

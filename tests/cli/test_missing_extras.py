@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.source.extras import install_help
+from schemac.text.source.files import install_help
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from schemac.cli.main import main
-from schemac.rows.runs.file_records import LEDGER, FileRecord
-from schemac.rows.runs.history import ROWS
+from schemac.rows.runs.history import LEDGER, ROWS, FileRecord
 from schemac.rows.runs.identity import RunIdentity
 
 SOURCES: dict[str, list[tuple[str, list[str]]]] = {

@@ -13,7 +13,7 @@ import pytest
 
 from schemac.cli.main import COMMANDS
 from schemac.cli.waiting import NEXT_SECONDS, _Bar
-from schemac.project.progress import Progress
+from schemac.project.workers import Progress
 from tests.bench.workload import write_manifests
 
 SCRIPT = (

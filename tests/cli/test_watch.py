@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from schemac.cli.command_check import manifests_of
 from schemac.cli.main import main
-from schemac.cli.pipelines import manifests_of
 from schemac.project.discovery import ManifestFile
 
 SOUND = "fields: [{name: a, type: Int8}]\n"

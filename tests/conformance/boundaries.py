@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from schemac.kinds.registry import KINDS
+from schemac.language.kinds.registry import KINDS
 from tests.conformance.manifest_types import Manifest, of
 
 PER_SECOND = {"Second": 1, "Millisecond": 10**3, "Microsecond": 10**6, "Nanosecond": 10**9}

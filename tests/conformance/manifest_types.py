@@ -7,7 +7,7 @@ any) and gives the field that holds it.
 from collections.abc import Callable
 from typing import Any
 
-from schemac.kinds.registry import KINDS
+from schemac.language.kinds.registry import KINDS
 
 Manifest = dict[str, Any]
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.attributes.arrow import METADATA
 from schemac.engines.lance.arrow_form import ENCODING_PREFIX, properties_of
 from schemac.engines.lance.attributes import BLOB, ENCODING
+from schemac.language.attributes.arrow import METADATA
 
 ROWS = 3000
 TEXTS = (

@@ -17,8 +17,8 @@ import pytest
 
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import plan
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
 from tests.conformance.boundaries import FLOATS, MISFIT, Bounded
 from tests.conformance.manifest_types import member, of, option, struct
 from tests.conformance.test_values import FEW, TYPES, Column, columns_of, is_same, lock_of, numbers, stored

@@ -22,11 +22,11 @@ import pytest
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import plan
-from schemac.evolution.castability import can_be_rounded, castability
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lock import LockedDataset
-from schemac.logical.castability import Castability
-from schemac.source.report import Report
+from schemac.language.logical.model import Castability
+from schemac.text.source.report import Report
+from schemac.versions.evolution.castability import can_be_rounded, castability
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 from tests.conformance.boundaries import BERLIN, MISFIT, PER_SECOND, Bounded, all_types, judged
 from tests.conformance.manifest_types import of, option
 from tests.tables.test_oracle import QUIET, locked, opened

@@ -25,10 +25,10 @@ import pyarrow.parquet
 import pytest
 
 import schemac
-from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import judge
-from schemac.evolution.verdict import Outcome
-from schemac.evolution.version_pair import SchemaVersion, pair_versions
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.judge import judge
+from schemac.versions.evolution.verdict import Outcome
+from schemac.versions.evolution.version_pair import SchemaVersion, pair_versions
 from tests.conformance.manifest_types import (
     Manifest,
     buffer,

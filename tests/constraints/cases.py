@@ -11,17 +11,16 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
-from schemac.arrow.constrained import Constrained, constraints_of
-from schemac.attributes.family import Family
-from schemac.constraints.bounds import MultipleOf
-from schemac.constraints.constraint import Constraint
-from schemac.constraints.registry import CONSTRAINTS
-from schemac.constraints.texts import Enum, Pattern, Size
-from schemac.constraints.values import limits_of, shown, step_of
-from schemac.kinds.registry import KINDS
-from schemac.kinds.sequences import List
-from schemac.kinds.units import PER_SECOND
-from schemac.logical.model import LogicalType
+from schemac.arrow.constraints import Constrained, constraints_of
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.field_constraints import Enum, MultipleOf, Pattern, Size
+from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.values import limits_of, shown, step_of
+from schemac.language.kinds.answers import PER_SECOND
+from schemac.language.kinds.registry import KINDS
+from schemac.language.kinds.sequences import List
+from schemac.language.logical.model import LogicalType
 
 PATTERNS = ("^[a-z]+$", "é|[^\\n]$", "^(?:a|bc){2,3}$", "[0-9]", "^\\.", "[&#~|-]", "^[^a]*$", "\\n$")
 TEXTS = (

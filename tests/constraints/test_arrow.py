@@ -8,9 +8,9 @@ import jsonschema
 import pyarrow as pa
 import pytest
 
-from schemac.attributes.family import Family
-from schemac.constraints.bounds import Bound, MultipleOf
-from schemac.constraints.registry import CONSTRAINTS
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.field_constraints import Bound, MultipleOf
+from schemac.language.constraints.registry import CONSTRAINTS
 from tests.constraints.cases import EXACT, Case, arrow_of, cases, columns_of, values_of
 
 CASES = list(cases())

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import schemac
-from schemac.arrow.constrained import constraints_of
-from schemac.attributes.family import Family
-from schemac.constraints import expressions
-from schemac.constraints.expressions import ComparisonNode, Node
-from schemac.constraints.other_sql import INSTEAD, PAGE
-from schemac.constraints.parsing import _COMPARED
+from schemac.arrow.constraints import constraints_of
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints import expressions
+from schemac.language.constraints.expressions import ComparisonNode, Node
+from schemac.language.constraints.other_sql import INSTEAD, PAGE
+from schemac.language.constraints.parsing import _COMPARED
 from tests.constraints.cases import CONDITIONS, dataset_of_conditions
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import schemac
-from schemac.attributes.constraints import CHECK, REFERENCES, UNIQUE
 from schemac.cli.main import main
-from schemac.constraints.rows import row_constraints
+from schemac.language.attributes.constraints import CHECK, REFERENCES, UNIQUE
+from schemac.language.constraints.rows import row_constraints
 
 FIELDS = [
     {"name": "length", "type": "Int32"},

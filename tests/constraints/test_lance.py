@@ -8,10 +8,10 @@ import lance
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.constraints.items import MaxItems, MinItems, UniqueItems
-from schemac.constraints.registry import constraints_at
 from schemac.engines.lance.tables.filters import constraint_filter
-from schemac.evolution.version_pair import SchemaVersion, pair_versions
+from schemac.language.constraints.field_constraints import MaxItems, MinItems, UniqueItems
+from schemac.language.constraints.registry import constraints_at
+from schemac.versions.evolution.version_pair import SchemaVersion, pair_versions
 from tests.compiling import compile_bytes
 from tests.constraints.cases import arrow_of, cases, columns_of, values_of
 

@@ -17,15 +17,15 @@ import pytest
 from pydantic import ValidationError
 
 import schemac
-from schemac.arrow.constrained import constraints_of
-from schemac.attributes.family import Family
-from schemac.checks.constraints import _forbids
-from schemac.constraints.rows import RowConstraints
-from schemac.constraints.survey import survey
+from schemac.arrow.constraints import constraints_of
+from schemac.language.attributes.attribute import Family
+from schemac.language.checks.constraints import _forbids
+from schemac.language.constraints.evaluation import survey
+from schemac.language.constraints.rows import RowConstraints
 from schemac.registry.installed import engines
 from schemac.rows.judging.tokens import parse
 from schemac.rows.samples.written import json_lines
-from schemac.rows.samples.wrong import record_text
+from schemac.rows.samples.wrong_records import record_text
 from tests.constraints.cases import Case, arrow_of, cases, dataset_of, values_of
 from tests.engines.exact_json import exact
 from tests.engines.jsonschema.test_artifact import validator

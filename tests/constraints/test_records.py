@@ -18,15 +18,15 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
-from schemac.arrow.constrained import constraints_of
-from schemac.attributes.family import Family
+from schemac.arrow.constraints import constraints_of
 from schemac.cli.main import main
-from schemac.constraints.registry import CONSTRAINTS
-from schemac.constraints.values import shown
-from schemac.engines.jsonschema.words import dump
-from schemac.kinds.units import PER_SECOND
-from schemac.logical.model import LogicalType
-from schemac.rows.judging.arrays import plain_array, plain_type
+from schemac.engines.jsonschema.keywords import dump
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.values import shown
+from schemac.language.kinds.answers import PER_SECOND
+from schemac.language.logical.model import LogicalType
+from schemac.rows.judging.arrays import value_array, value_type
 from schemac.rows.judging.judge import Judge
 from tests.constraints.cases import (
     COMPARED,
@@ -123,11 +123,11 @@ def verdicts(field: pa.Field, found: list[str]) -> dict[str, str]:
     judge = Judge(pa.schema([field]))
     judged = {token: judge.json(f'{{"{field.name}": {token}}}').values for token in found}
     taken = {token: values[field.name] for token, values in judged.items() if values is not None}
-    is_text = pa.types.is_decimal(field.type) and pa.types.is_string(plain_type(field))
+    is_text = pa.types.is_decimal(field.type) and pa.types.is_string(value_type(field))
     place = constraints_of(pa.schema([field])).column(field.name)
     assert place is not None
     (constraint,) = place.constraints
-    array = pa.array(taken.values(), field.type if is_text else plain_type(field))
+    array = pa.array(taken.values(), field.type if is_text else value_type(field))
     broken = zip(taken, constraint.violations(array).to_pylist(), strict=True)
     return {token: constraint.rule if is_broken else "" for token, is_broken in broken}
 
@@ -197,7 +197,7 @@ def test_say_the_same_of_every_condition() -> None:
     judge = Judge(schema)
     judged = [(text, judge.json(text).values) for text in records_of_conditions()]
     taken = [(text, values) for text, values in judged if values is not None]
-    arrays = [plain_array([values[name] for _, values in taken], schema.field(name)) for name in schema.names]
+    arrays = [value_array([values[name] for _, values in taken], schema.field(name)) for name in schema.names]
     rows = pa.RecordBatch.from_arrays(arrays, schema.names)
     seen = 0
     for check in constraints_of(schema).rows.checks:

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.arrow.constrained import constraints_of
+from schemac.arrow.constraints import constraints_of
 from schemac.cli.main import main
-from schemac.constraints.expressions import FieldNode
-from schemac.constraints.survey import Target, survey, target_keys
+from schemac.language.constraints.evaluation import Target, survey, target_keys
+from schemac.language.constraints.expressions import FieldNode
 
 MANIFEST = """
 name: rides

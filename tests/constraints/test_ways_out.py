@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 import schemac
-from schemac.attributes import constraints
-from schemac.attributes.attribute import Attribute
-from schemac.attributes.family import Family
-from schemac.kinds.registry import KINDS
-from schemac.source.suggest import fold
+from schemac.language.attributes import constraints
+from schemac.language.attributes.attribute import Attribute, Family
+from schemac.language.kinds.registry import KINDS
+from schemac.text.source.phrases import fold
 
 WRONG: tuple[Any, ...] = (
     None, True, "", "x", "nan", -1, 0, 1.5, 10**30, "1.005", "0.0001", "2020-02-30", "2020-13-01", "2020-01-31", "25:00:00", "yesterday", [], {}, [1, "x"], [[1]], "(", "(?<=a)b", r"\d+", {"a": 1},

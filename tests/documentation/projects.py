@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from schemac.cli.main import main
-from schemac.identity.freeze import freeze, identify
-from schemac.identity.lock import Lock, LockedDataset
-from schemac.identity.lockfile import write_lock
 from schemac.project.configuration import Project
 from schemac.project.stages import check_source
-from schemac.source.report import Report
-from schemac.source.text import SourceText
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText
+from schemac.versions.identity.freeze import freeze, identify
+from schemac.versions.identity.lock import Lock, LockedDataset
+from schemac.versions.identity.lockfile import write_lock
 
 HARM = "</script><script>window.harm=1</script><img src=x onerror=window.harm=1>\"' \u202e{{ 7*7 }}"
 CUSTOMERS = """\

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from schemac.cli.main import main
-from schemac.evolution.changes import Change
-from schemac.evolution.diff import diff
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lock import LockedDataset
+from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.diff import diff
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 from tests.documentation.browser import PROGRAM, REASON, Browser, browser
 from tests.documentation.projects import drawn_versions, lock_versions, shop
 

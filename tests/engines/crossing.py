@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.artifacts.emission import Emission, load_target
-from schemac.engines.jsonschema.words import dump
-from schemac.source.diagnostic import Severity
-from schemac.source.report import Report
+from schemac.artifacts.targets import Emission, load_target
+from schemac.engines.jsonschema.keywords import dump
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.report import Report
 from tests.conformance.arrow_values import rows
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 

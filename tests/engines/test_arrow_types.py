@@ -6,12 +6,13 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.artifacts.emission import Compilation, Emission, load_target
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.artifacts.targets import Emission, load_target
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.field import LoweredField, LoweredSchema
 from schemac.registry.engine import Engine
 from schemac.registry.installed import engines
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.identity.compilation import Compilation
 
 UNMAKEABLE = {"Type_INTERVAL_DAY_TIME", "Type_INTERVAL_MONTHS"}
 """Ids of types that pyarrow itself cannot make."""

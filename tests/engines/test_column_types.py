@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 import schemac
-from schemac.artifacts.emission import Emission, load_target, target_names
-from schemac.kinds.registry import KINDS
-from schemac.logical.model import LogicalType
-from schemac.source.report import Report
+from schemac.artifacts.targets import Emission, load_target, target_names
+from schemac.language.kinds.registry import KINDS
+from schemac.language.logical.model import LogicalType
+from schemac.text.source.report import Report
 
 TARGETS = [name for name in target_names() if load_target(name).types is not None]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from schemac.logical.facts import AnyFact
+from schemac.language.logical.facts import AnyFact
 from tests.conformance.manifest_types import Manifest
 
 

@@ -6,11 +6,11 @@ Shape: a case has a schema before and one after, and the facts between them in t
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from schemac.engines.lance.facts import LanceFact
-from schemac.engines.paimon.facts import PaimonFact
-from schemac.engines.spark.facts import SparkFact
-from schemac.evolution.changes import Fact
-from schemac.logical.facts import AnyFact
+from schemac.engines.lance.attributes import LanceFact
+from schemac.engines.paimon.attributes import PaimonFact
+from schemac.engines.spark.attributes import SparkFact
+from schemac.language.logical.facts import AnyFact
+from schemac.versions.evolution.changes import Fact
 from tests.conformance.manifest_types import (
     Manifest,
     buffer,

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import schemac
-from schemac.attributes.registry import ATTRIBUTES
 from schemac.cli.main import COMMANDS
-from schemac.identity.lock import Lock
-from schemac.identity.lockfile import write_lock
-from schemac.kinds.registry import BY_NAME
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.kinds.registry import BY_NAME
+from schemac.versions.identity.lock import Lock
+from schemac.versions.identity.lockfile import write_lock
 from tests.guide.examples import examples
 from tests.identity.trees import fields, locked
 

@@ -23,17 +23,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from schemac.arrow.lower import lower
+from schemac.arrow.to_arrow import lower
 from schemac.engines.lance.artifact import to_message
-from schemac.identity.freeze import Identified
-from schemac.identity.lock import Lock, LockedDataset, State
-from schemac.identity.lockfile import read_lock, write_lock
-from schemac.identity.merge import merge
-from schemac.identity.opening import open_version
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.path import dotted
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.report import Report
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import dotted
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.report import Report
+from schemac.versions.identity.freeze import Identified
+from schemac.versions.identity.lock import Lock, LockedDataset, State
+from schemac.versions.identity.lockfile import read_lock, write_lock
+from schemac.versions.identity.merge import merge
+from schemac.versions.identity.opening import open_version
 from tests.effort import law
 from tests.identity.trees import (
     ITEM,

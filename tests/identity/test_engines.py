@@ -5,20 +5,20 @@ from typing import Any
 
 import pytest
 
-from schemac.identity import numbering, opening
-from schemac.identity.freeze import freeze, identify
-from schemac.identity.lock import Lock, LockedDataset, Version, paths_of
-from schemac.identity.lockfile import read_lock, write_lock
-from schemac.identity.merge import merge
-from schemac.identity.numbering import Former, Numbered, Numbering
-from schemac.identity.opening import open_version
-from schemac.identity.restore import restored
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.path import dotted
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import dotted
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.registry.engine import Engine, EngineError
 from schemac.registry.installed import engines
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.identity import numbering, opening
+from schemac.versions.identity.freeze import freeze, identify
+from schemac.versions.identity.lock import Lock, LockedDataset, Version, paths_of
+from schemac.versions.identity.lockfile import read_lock, write_lock
+from schemac.versions.identity.merge import merge
+from schemac.versions.identity.numbering import Former, Numbered, Numbering
+from schemac.versions.identity.opening import open_version
+from schemac.versions.identity.restore import restored
 from tests.identity.trees import fields, ids, locked, struct
 
 

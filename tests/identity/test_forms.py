@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from schemac.identity.lock import Lock, LockedDataset
-from schemac.identity.lockfile import read_lock, write_lock
-from schemac.identity.merge import merge
 from schemac.project.merging import merge_driver
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.identity.lock import Lock, LockedDataset
+from schemac.versions.identity.lockfile import read_lock, write_lock
+from schemac.versions.identity.merge import merge
 from tests.identity.commands import TRIPS, environment, schemac
 from tests.identity.trees import fields, locked
 

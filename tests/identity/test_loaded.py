@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from schemac.engines.lance.view import LazyWords, words_of
-from schemac.kinds.plain import PlainType
-from schemac.kinds.registry import KINDS
-from schemac.logical.schema_fields import preorder
+from schemac.engines.lance.column_types import LazyWords, words_of
+from schemac.language.kinds.plain import PlainType
+from schemac.language.kinds.registry import KINDS
+from schemac.language.logical.schema_fields import preorder
 from tests.identity.commands import schemac
 from tests.identity.trees import fields
 
@@ -22,7 +22,7 @@ LOADED = """\
 import sys
 from schemac.cli.main import main
 code = main(["lock", "--merge-driver", "base", "ours", "theirs"])
-print([name for name in ("pyarrow", "numpy", "schemac.evolution.diff") if name in sys.modules])
+print([name for name in ("pyarrow", "numpy", "schemac.versions.evolution.diff") if name in sys.modules])
 sys.exit(code)
 """
 

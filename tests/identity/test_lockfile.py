@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from schemac.identity.lock import Lock
-from schemac.identity.lock_lines import HEADER
-from schemac.identity.lockfile import read_lock, write_lock
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.report import Report
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.report import Report
+from schemac.versions.identity.lock import Lock
+from schemac.versions.identity.lockfile import HEADER, read_lock, write_lock
 from tests.identity.trees import Model, Node, dataset_of, fields, history, ids, locked, member, struct
 
 STOPS = {"kind": "List", "itemType": struct(name="String", at="Timestamp")}

@@ -10,13 +10,12 @@ from functools import cache
 
 import pytest
 
-from schemac.identity.adopt import adopt
-from schemac.identity.freeze import numbers_of
-from schemac.identity.lock import EngineData, Highest, Lock, LockedDataset, State
-from schemac.identity.merge import merge
-from schemac.identity.numbering import numberings
-from schemac.identity.opening import open_version
-from schemac.logical.schema_fields import preorder
+from schemac.language.logical.schema_fields import preorder
+from schemac.versions.identity.freeze import adopt, numbers_of
+from schemac.versions.identity.lock import EngineData, Highest, Lock, LockedDataset, State
+from schemac.versions.identity.merge import merge
+from schemac.versions.identity.numbering import numberings
+from schemac.versions.identity.opening import open_version
 from tests.identity.trees import ITEM, KEY, VALUE, Model, Node, locked
 
 Renamed = dict[str, str]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from schemac.identity.lock import Lock, LockedDataset, paths_of
-from schemac.identity.lockfile import read_lock, write_lock
-from schemac.identity.merge import merge
-from schemac.identity.opening import open_version
-from schemac.logical.dataset import LogicalDataset
-from schemac.source.report import Report
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.text.source.report import Report
+from schemac.versions.identity.lock import Lock, LockedDataset, paths_of
+from schemac.versions.identity.lockfile import read_lock, write_lock
+from schemac.versions.identity.merge import merge
+from schemac.versions.identity.opening import open_version
 from tests.identity.commands import environment, schemac
 from tests.identity.trees import fields, history, ids, lance, locked, struct
 

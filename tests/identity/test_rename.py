@@ -6,11 +6,11 @@ import pytest
 
 from schemac import compile_file
 from schemac.cli.main import main
-from schemac.identity.freeze import identify
-from schemac.identity.lock import LockedDataset
-from schemac.identity.lockfile import read_lock
 from schemac.project.writing import NewFile
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.identity.freeze import identify
+from schemac.versions.identity.lock import LockedDataset
+from schemac.versions.identity.lockfile import read_lock
 from tests.identity.commands import TRIPS, locked_folder, schemac
 from tests.identity.trees import ids, lance
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from schemac.identity.freeze import Identified, freeze, identify
-from schemac.identity.lock import LockedDataset
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import Schema
-from schemac.logical.origins import Origins
-from schemac.logical.path import Part
-from schemac.logical.schema_fields import SchemaField, columns
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import Part, Schema
+from schemac.language.logical.origins import Origins
+from schemac.language.logical.schema_fields import SchemaField, columns
+from schemac.versions.identity.freeze import Identified, freeze, identify
+from schemac.versions.identity.lock import LockedDataset
 
 Tree = dict[str, Any]
 RENAMED_FROM = "schemac.dev/renamedFrom"
@@ -135,8 +134,8 @@ def history(*datasets: LogicalDataset) -> LockedDataset:
 
 def ids(lock: LockedDataset) -> dict[str, int]:
     """The newest version's ids by path."""
-    from schemac.identity.lock import paths_of
-    from schemac.logical.path import dotted
+    from schemac.language.logical.model import dotted
+    from schemac.versions.identity.lock import paths_of
 
     states = [state for state in lock.states if state.last is None]
     return {dotted(path): id for id, path in paths_of(states).items()}

@@ -8,7 +8,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.manifest.names import fitted_name, is_dataset_name
+from schemac.language.manifest.standard import fitted_name, is_dataset_name
 
 SCRIPT = """\
 USE cat;

@@ -7,13 +7,13 @@ import lance
 import pytest
 
 import schemac
-from schemac.arrow.lower import lower
+from schemac.arrow.to_arrow import lower
 from schemac.cli.command_import import adopted
 from schemac.engines.lance.artifact import to_message
-from schemac.identity.opening import open_version
-from schemac.importers.checked import from_tree
+from schemac.importers.datasets import from_tree
 from schemac.importers.sources import import_source
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.identity.opening import open_version
 
 CASES = sorted((Path(__file__).parents[1] / "corpus/accepted").iterdir())
 WITHOUT_A_TABLE = {

@@ -13,7 +13,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.importers.sources import import_source
-from schemac.source.report import Report
+from schemac.text.source.report import Report
 from tests.laws.test_odf import _raw
 
 MANIFEST = Path(__file__).parents[2] / "examples/demo/rides.yaml"
@@ -209,12 +209,12 @@ def test_read_as_deep_as_a_manifest_may_be() -> None:
 
 def test_refuse_tables_that_never_end(monkeypatch: pytest.MonkeyPatch) -> None:
     deep = _nested(180)
-    monkeypatch.setattr("schemac.engines.odf.buffer.MAX_DEPTH", 100)
+    monkeypatch.setattr("schemac.engines.odf.binary.MAX_DEPTH", 100)
     assert "nested more than 100 levels deep" in _message(deep)
 
 
 def test_refuse_more_bytes_than_the_format_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schemac.engines.odf.buffer.MAX_BYTES", 100)
+    monkeypatch.setattr("schemac.engines.odf.binary.MAX_BYTES", 100)
     assert "longer than 100 bytes" in _message(_nested(10))
 
 

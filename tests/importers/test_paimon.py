@@ -8,12 +8,12 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.paimon.read import read_table_schema
+from schemac.engines.paimon.reader import read_table_schema
 from schemac.engines.paimon.types import UnreadableError, parse_type
-from schemac.identity.lock import Highest, Numbers
 from schemac.importers.sources import detect, import_source
-from schemac.logical.path import Part
-from schemac.source.report import Report
+from schemac.language.logical.model import Part
+from schemac.text.source.report import Report
+from schemac.versions.identity.lock import Highest, Numbers
 from tests.compiling import table_record
 
 Tree = dict[str, Any]

@@ -10,7 +10,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.paimon.read import read_table_schema
+from schemac.engines.paimon.reader import read_table_schema
 from tests.compiling import table_record
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
-from schemac.rows.judging.arrays import plain_type
+from schemac.rows.judging.arrays import value_type
 from tests.engines.exact_json import exact, takes, validator_of
 from tests.engines.pydantic.test_artifact import model, rule_of
 from tests.judging import value_corpus as corpus
@@ -146,5 +146,5 @@ def value_shown(column: Column, read: BaseModel, token: Token) -> str:
         value = [struct.pack("<f", one)[2:] for one in value]
     if isinstance(value, dict) and pa.types.is_map(field.type):
         value = [*value.items()]
-    (shown,) = corpus.shown_values(pa.array([value], plain_type(field)))
+    (shown,) = corpus.shown_values(pa.array([value], value_type(field)))
     return "=" if shown in (repr(token.text), repr(corpus.content(token.text))) else f"= {shown}"

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.rows.judging.proofs import NotUnicodeError
+from schemac.rows.judging.column_proofs import NotUnicodeError
 
 
 def _text(type_: Any) -> pa.Array:

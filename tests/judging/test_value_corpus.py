@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.rows.judging.clocks import with_zones
-from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.arrays import to_field
 from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.sources import Batches
+from schemac.rows.validation.in_memory_rows import Batches
 from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
 from tests.engines.json_records import COLUMNS
 from tests.judging import value_corpus as corpus

@@ -8,7 +8,7 @@ from itertools import product
 import pyarrow as pa
 
 import schemac
-from schemac.rows.judging.shapes import extension_name, is_scalar, storage_type
+from schemac.rows.judging.arrays import extension_name, is_scalar, storage_type
 from tests.conformance.boundaries import all_types
 from tests.conformance.manifest_types import TYPES, member
 from tests.pipeline.test_batch_records import CELLS

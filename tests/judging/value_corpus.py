@@ -14,8 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
-from schemac.rows.judging.arrays import plain_array
-from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.arrays import to_field, value_array
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.settings import Coerce, Origin, Settings
 from schemac.rows.validation.result import Validation
@@ -102,7 +101,7 @@ def outcomes(
             else:
                 value = judged.values[field.name]
                 nullable = field.with_nullable(True)
-                (shown,) = shown_values(to_field(plain_array([value], nullable), nullable))
+                (shown,) = shown_values(to_field(value_array([value], nullable), nullable))
                 found[field.name] = "=" if shown in (repr(text), repr(content(text))) else f"= {shown}"
         yield found
 

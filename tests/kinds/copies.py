@@ -8,14 +8,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LINES = {
-    "schemac/attributes/family.py": ('    OPTION = "option"\n', '    OPTION = "option"\n    UUID = "uuid"\n'),
-    "schemac/kinds/registry.py": (
+    "schemac/language/attributes/attribute.py": (
+        '    OPTION = "option"\n',
+        '    OPTION = "option"\n    UUID = "uuid"\n',
+    ),
+    "schemac/language/kinds/registry.py": (
         "    String,\n)\n",
         "    String,\n    Uuid,\n)\n",
     ),
-    "schemac/kinds/registry.py ": (
-        "from schemac.logical.model import LogicalType\n",
-        "from schemac.kinds.uuid import Uuid\nfrom schemac.logical.model import LogicalType\n",
+    "schemac/language/kinds/registry.py ": (
+        "from schemac.language.logical.model import LogicalType\n",
+        "from schemac.language.kinds.uuid import Uuid\nfrom schemac.language.logical.model import LogicalType\n",
     ),
 }
 """What is there, and what stands in its place, by file."""
@@ -24,7 +27,7 @@ LINES = {
 def copy_with_uuid(folder: Path) -> Path:
     """Make the copy in an empty folder; its kind has a family of its own, and no number in the standard."""
     shutil.copytree(ROOT / "schemac", folder / "schemac", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "tests/kinds/uuid_kind.py", folder / "schemac/kinds/uuid.py")
+    shutil.copy(ROOT / "tests/kinds/uuid_kind.py", folder / "schemac/language/kinds/uuid.py")
     for name, (old, new) in LINES.items():
         file = folder / name.strip()
         text = file.read_text()

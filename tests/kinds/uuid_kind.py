@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
-from schemac.attributes.arrow import ArrowDefaults, Hints
-from schemac.attributes.family import Family
-from schemac.kinds.answers import Invariable
-from schemac.logical.model import Lifted
-from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.attributes.arrow import ArrowDefaults, Hints
+from schemac.language.attributes.attribute import Family
+from schemac.language.kinds.answers import Invariable
+from schemac.language.logical.model import Lifted
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 
 
 class Uuid(Invariable):

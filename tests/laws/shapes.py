@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac import Dataset
-from schemac.logical.path import quoted
+from schemac.language.logical.model import quoted
 
 
 def shape(field: pa.Field) -> Any:

@@ -12,8 +12,8 @@ from typing import Any
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from schemac.arrow.lower_metadata import compact
-from schemac.kinds.registry import BY_NAME, KINDS
+from schemac.arrow.metadata import compact
+from schemac.language.kinds.registry import BY_NAME, KINDS
 
 Tree = dict[str, Any]
 Extra = dict[str, Any]

@@ -9,11 +9,11 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import CollectionNode, Node
 
-from schemac.attributes.attribute import Attribute
-from schemac.attributes.registry import ATTRIBUTES
-from schemac.kinds.registry import KINDS
-from schemac.manifest.foreign import flow
-from schemac.source.diagnostic import Diagnostic
+from schemac.language.attributes.attribute import Attribute
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.kinds.registry import KINDS
+from schemac.language.manifest.foreign import flow
+from schemac.text.source.diagnostic import Diagnostic
 from tests.fixing import Sort, Text, corpus, errors, findings_of, pages
 
 _WRITE = re.compile(r"write `(?P<text>[^`…]+)`(?:, for example|, one for each|, or .*)?(?:; .*)?")

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemac import version
-from schemac.artifacts.emission import Artifact
-from schemac.cache import fingerprint
+from schemac.artifacts.targets import Artifact
 from schemac.project import stages
+from schemac.project.cache import keys
 from schemac.project.targets import Emitted, emit_targets
 from tests.identity.commands import schemac
 from tests.project.trees import Tree, tree
@@ -83,8 +83,8 @@ COMMANDS = (
     ("build", "--deny", "losses=spark"),
 )
 RULES = """\
-from schemac.lint.rule import rule
-from schemac.source.diagnostic import Code, Severity
+from schemac.language.lint.rule import rule
+from schemac.text.source.diagnostic import Code, Severity
 
 @rule(Code("ACME801", "acme-{word}", Severity.WARNING, "a {word}"), category="acme", is_default=True)
 def acme(subject, say):
@@ -255,7 +255,7 @@ def edit_project(folder: Path, step: Step) -> None:
 def use_version(text: str) -> None:
     """Work with a compiler that writes its version into an artifact."""
     version.__version__ = text
-    fingerprint.fingerprint.cache_clear()
+    keys.fingerprint.cache_clear()
 
     def emit(*arguments: Any, **named: Any) -> Emitted:
         made = EMIT(*arguments, **named)
@@ -283,7 +283,7 @@ def edit_artifact(folder: Path, step: Step) -> None:
 
 def damage_cache(folder: Path, source: random.Random, damage: str) -> None:
     """Damage the entries as a disk, another program or another version would."""
-    for file in sorted((folder / ".schemac/cache").glob("*.sqlite")):
+    for file in sorted((folder / ".schemac/project/cache").glob("*.sqlite")):
         content = bytearray(file.read_bytes())
         match damage:
             case "flip" if content:

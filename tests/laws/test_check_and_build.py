@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import schemac
-from schemac.artifacts.emission import target_names
+from schemac.artifacts.targets import target_names
 from schemac.cli.main import main
 from tests.golden import CORPUS
 

@@ -18,11 +18,11 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac.engines.odf.binary import FLAGS
-from schemac.engines.odf.values import KINDS_BY_TAG, PROPERTIES, TAGS
-from schemac.kinds.units import ARROW_UNITS
-from schemac.logical.model import LogicalType
-from schemac.logical.schema_fields import SchemaField
-from schemac.manifest.json_schema import manifest_schema
+from schemac.engines.odf.fields import KINDS_BY_TAG, PROPERTIES, TAGS
+from schemac.language.kinds.answers import ARROW_UNITS
+from schemac.language.logical.model import LogicalType
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.manifest.json_schema import manifest_schema
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text

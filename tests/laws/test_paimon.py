@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import schemac
-from schemac.arrow.lower import lower
-from schemac.artifacts.emission import Compilation, Emission
+from schemac.arrow.to_arrow import lower
+from schemac.artifacts.targets import Emission
 from schemac.engines.paimon.artifact import to_table_schema
 from schemac.engines.paimon.codes import PAIMON_LOSS
 from schemac.engines.paimon.numbering import number_fields
-from schemac.engines.paimon.read import member_ids, read_table_schema
-from schemac.engines.paimon.reader import read
+from schemac.engines.paimon.reader import member_ids, read, read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import (
     LONGEST,
@@ -32,10 +31,11 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.importers.checked import from_tree
-from schemac.logical.schema_fields import preorder
-from schemac.manifest.write import write_manifest
-from schemac.source.report import Report
+from schemac.importers.datasets import from_tree
+from schemac.language.logical.schema_fields import preorder
+from schemac.language.manifest.write import write_manifest
+from schemac.text.source.report import Report
+from schemac.versions.identity.compilation import Compilation
 from tests.effort import law
 from tests.laws.strategies import names, sentences, words
 

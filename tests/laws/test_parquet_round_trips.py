@@ -8,7 +8,7 @@ import pytest
 
 import schemac
 from schemac.importers.parquet import read
-from schemac.source.report import Report
+from schemac.text.source.report import Report
 from tests.conformance.arrow_schemas import schemas
 from tests.laws.shapes import shapes
 

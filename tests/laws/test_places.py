@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.text import SourceText
-from schemac.syntax.document import TreePath, parse
+from schemac.text.source.report import Report
+from schemac.text.source.span import Span
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.document import TreePath, parse
 from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text
 

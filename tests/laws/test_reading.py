@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 import schemac
-from schemac.kinds.registry import KINDS
-from schemac.logical.model import LogicalType
+from schemac.language.kinds.registry import KINDS
+from schemac.language.logical.model import LogicalType
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

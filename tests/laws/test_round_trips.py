@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 
 import schemac
-from schemac.arrow.lift import lift
-from schemac.engines.lance.names import PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
-from schemac.importers.checked import from_tree
-from schemac.manifest.write import write_manifest
-from schemac.source.report import Report
+from schemac.arrow.from_arrow import lift
+from schemac.engines.lance.attributes import PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
+from schemac.importers.datasets import from_tree
+from schemac.language.manifest.write import write_manifest
+from schemac.text.source.report import Report
 from tests.conformance.arrow_schemas import schemas
 from tests.effort import law
 from tests.laws.shapes import shapes

@@ -7,12 +7,12 @@ from hypothesis import assume, given
 
 import schemac
 from schemac import Dataset
-from schemac.arrow.lower_metadata import compact
+from schemac.arrow.metadata import compact
 from schemac.engines.spark.reader import from_struct_type
-from schemac.importers.checked import from_tree
-from schemac.logical.path import FieldPath, Part
-from schemac.manifest.write import write_manifest
-from schemac.source.report import Report
+from schemac.importers.datasets import from_tree
+from schemac.language.logical.model import FieldPath, Part
+from schemac.language.manifest.write import write_manifest
+from schemac.text.source.report import Report
 from tests.effort import law
 from tests.laws.shapes import kept
 from tests.laws.strategies import Tree, struct_types, texts

@@ -8,10 +8,10 @@ import pytest
 
 from schemac.cli.main import main
 from schemac.engines.duckdb.words import RESERVED_WORDS
-from schemac.lint.registry import builtin_rules
-from schemac.lint.rule import Rule
-from schemac.lint.words import is_plural, plural_of, snake_case, words_of
-from schemac.registry.pages import page
+from schemac.language.lint.registry import builtin_rules
+from schemac.language.lint.rule import Rule
+from schemac.language.lint.words import is_plural, plural_of, snake_case, words_of
+from schemac.registry.codes import page
 
 ASK = """
 import duckdb

@@ -9,7 +9,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.lint.registry import builtin_rules
+from schemac.language.lint.registry import builtin_rules
 
 ROOT = Path(schemac.__file__).parent.parent
 RIDES = """\
@@ -189,8 +189,8 @@ def test_deny_losses(project: Project, capsys: pytest.CaptureFixture[str]) -> No
 
 RULE = '''\
 """Rules of ours."""
-from schemac.lint.rule import Reporter, Subject, rule
-from schemac.source.diagnostic import Code, Severity
+from schemac.language.lint.rule import Reporter, Subject, rule
+from schemac.text.source.diagnostic import Code, Severity
 
 @rule(Code("ACME801", "acme-prefix", Severity.WARNING, "a column without our prefix"), category="acme", is_default=True)
 def acme_prefix(subject: Subject, say: Reporter) -> None:
@@ -216,7 +216,7 @@ def test_take_rules_of_a_project(project: Project) -> None:
         (RULE.replace("ACME801", "SC899"), "write a code like ACME801"),
         (RULE.replace("acme-prefix", "unknown-kind"), "which is already used"),
         ("x = (", "cannot be loaded: SyntaxError"),
-        ("x = 1\n", "there is no schemac.lint.rule.Rule"),
+        ("x = 1\n", "there is no schemac.language.lint.rule.Rule"),
     ],
 )
 def test_refuse_rules_that_cannot_be_used(
@@ -242,7 +242,7 @@ def test_take_rules_of_a_distribution(tmp_path: Path, monkeypatch: pytest.Monkey
     site = tmp_path / "site/acme_rules-1.0.dist-info"
     site.mkdir(parents=True)
     (site / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-rules\nVersion: 1.0\n")
-    (site / "entry_points.txt").write_text("[schemac.lint]\nacme = acme_rules:RULES\n")
+    (site / "entry_points.txt").write_text("[schemac.language.lint]\nacme = acme_rules:RULES\n")
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{example}:{site.parent}")
     folder = tmp_path / "project"
     folder.mkdir()

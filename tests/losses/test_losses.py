@@ -18,11 +18,11 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac import Dataset
-from schemac.artifacts.emission import target_names
+from schemac.artifacts.targets import target_names
 from schemac.cli.main import main
-from schemac.engines.jsonschema.words import dump
+from schemac.engines.jsonschema.keywords import dump
+from schemac.registry.codes import loss_pages
 from schemac.registry.installed import engine
-from schemac.registry.pages import loss_pages
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 
 ENGINES = Path(schemac.__file__).parent / "engines"

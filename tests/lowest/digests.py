@@ -9,8 +9,8 @@ from pathlib import Path
 from schemac.project.configuration import Project
 from schemac.project.options import CompileOptions
 from schemac.project.stages import compile_source
-from schemac.source.report import Report
-from schemac.source.text import decode_text
+from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text
 
 ROOT = Path(__file__).parent.parent.parent
 MANIFESTS = (*(ROOT / "tests/corpus/accepted").glob("*/*.yaml"), *(ROOT / "examples").glob("*/*.yaml"))

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from pygls.workspace import PositionCodec
 
-from schemac.attributes.family import Family
-from schemac.attributes.registry import ATTRIBUTES, OPEN
-from schemac.kinds.registry import BY_NAME, KINDS
-from schemac.logical.model import LogicalType
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.registry import ATTRIBUTES, OPEN
+from schemac.language.kinds.registry import BY_NAME, KINDS
+from schemac.language.logical.model import LogicalType
 from schemac.lsp.completion import complete
-from schemac.lsp.scope import Scope
+from schemac.lsp.locations import Scope
 from schemac.lsp.texts import Lines
-from schemac.source.report import Report
-from schemac.source.text import SourceText
-from schemac.syntax.document import parse
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.document import parse
 
 
 def offered(text: str, *, snippets: bool = False) -> dict[str, str]:

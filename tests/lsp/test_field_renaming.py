@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pygls.workspace import PositionCodec
 
-from schemac.logical.schema_fields import preorder
+from schemac.language.logical.schema_fields import preorder
 from schemac.lsp.context import Context
 from schemac.lsp.field_locations import Index
 from schemac.lsp.navigation import Navigator
@@ -15,7 +15,7 @@ from schemac.lsp.projects import ProjectFolder, key_of
 from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, rename_edits
 from schemac.lsp.texts import Lines
 from schemac.project.name_edits import place_of_name
-from schemac.source.span import Region
+from schemac.text.source.span import Region
 from tests.lsp.test_projects import of_check
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,8 +9,8 @@ from pygls.workspace import PositionCodec
 from schemac.lsp.findings import actions, page_link, to_lsp_diagnostic
 from schemac.lsp.texts import Lines
 from schemac.registry.codes import codes
-from schemac.source.diagnostic import Diagnostic, Edit, Fix, Severity
-from schemac.source.span import Region
+from schemac.text.source.diagnostic import Diagnostic, Edit, Fix, Severity
+from schemac.text.source.span import Region
 from tests.lsp.editor import applied, path_of
 
 TEXT = "name: 🚕\nfields:\n  - {name: 🚕🚕, type: Int}\n"

@@ -10,14 +10,13 @@ from schemac.lsp.completion import complete
 from schemac.lsp.context import Context
 from schemac.lsp.field_locations import Index
 from schemac.lsp.hover import field_text, word_text
+from schemac.lsp.locations import FieldTarget, Scope
 from schemac.lsp.narrowing import edited_lines, merged, narrowed
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.projects import ProjectFolder
-from schemac.lsp.scope import Scope
 from schemac.lsp.symbols import document_symbols, workspace_symbols
-from schemac.lsp.targets import FieldTarget
 from schemac.lsp.texts import Lines, line_edits
-from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic, Severity
 from tests.golden import CORPUS
 from tests.lsp.editor import applied
 

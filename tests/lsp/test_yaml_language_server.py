@@ -12,8 +12,8 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 import schemac
-from schemac.kinds.registry import BY_NAME
-from schemac.source.diagnostic import Severity
+from schemac.language.kinds.registry import BY_NAME
+from schemac.text.source.diagnostic import Severity
 from tests.golden import CORPUS
 from tests.lsp.editor import CAPABILITIES, Editor, uri_of
 from tests.unit.test_json_schemas import ACCEPTED, PASSING, REJECTED, read

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from schemac.evolution.verdict import Outcome
-from schemac.logical.castability import Castability
+from schemac.language.logical.model import Castability
+from schemac.versions.evolution.verdict import Outcome
 
 _MEMBERS = {"Outcome": [m.name for m in Outcome], "Castability": [m.name for m in Castability]}
 _BOUNDS: dict[type[ast.cmpop], type[ast.cmpop]] = {

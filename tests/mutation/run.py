@@ -6,8 +6,8 @@ from functools import cache
 from importlib import import_module
 from itertools import chain, zip_longest
 
-from schemac.evolution.judge import JUDGE
 from schemac.registry.installed import engines
+from schemac.versions.evolution.judge import JUDGE
 from tests.conformance.pypaimon.evolving import Evolution
 from tests.conformance.pypaimon.test_evolution import CASES as PAIMON_CASES
 from tests.evolution.test_verdicts import GOLDENS
@@ -15,8 +15,8 @@ from tests.mutation.mutants import Mutant, mutants_of
 from tests.mutation.swap import swapped
 
 RULES = (
-    "schemac.evolution.castability",
-    "schemac.evolution.readers",
+    "schemac.versions.evolution.castability",
+    "schemac.versions.evolution.readers",
     *(engine.judge.partition(":")[0] for engine in engines() if JUDGE.is_of(engine)),
 )
 """Modules that say what a change means."""

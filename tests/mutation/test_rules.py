@@ -10,16 +10,16 @@ from importlib import import_module
 
 import pytest
 
-from schemac.evolution.changes import Change, Fact
-from schemac.evolution.readers import for_old_readers
-from schemac.evolution.verdict import Outcome
+from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.readers import for_old_readers
+from schemac.versions.evolution.verdict import Outcome
 from tests.mutation.mutants import mutants, mutants_of
 from tests.mutation.run import RULES, is_killed, reviewed, survivors
 from tests.mutation.swap import swapped
 
 MOST_SURVIVORS = {
-    "schemac.evolution.castability": 8,
-    "schemac.evolution.readers": 2,
+    "schemac.versions.evolution.castability": 8,
+    "schemac.versions.evolution.readers": 2,
     "schemac.engines.arrow.judge": 4,
     "schemac.engines.lance.judge": 19,
     "schemac.engines.paimon.judge": 16,
@@ -59,7 +59,7 @@ def test_make_each_kind_of_mistake() -> None:
 
 
 def test_swap_a_rule_and_put_it_back() -> None:
-    module = import_module("schemac.evolution.readers")
+    module = import_module("schemac.versions.evolution.readers")
     dropped = Change(Fact.DATASET_DROPPED, "rides", "")
     wrong = next(
         m for m in mutants_of(module) if m.what == "without case Fact.FIELD_DROPPED | Fact.DATASET_DROPPED"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyspark
 
-from schemac.pipeline.spark.java import java_home
+from schemac.pipeline.spark.startup import java_home
 from tests.java import JAVA_OF_SHORT_RUNS
 
 STARTS_WITHIN_SECONDS = 60.0

@@ -17,8 +17,7 @@ from pyspark import TaskContext
 from pyspark.sql import Row, functions
 
 from schemac.pipeline.session import start_session
-from schemac.pipeline.spark.executors import ship
-from schemac.pipeline.spark.registration import register
+from schemac.pipeline.spark.executors import register, ship
 from schemac.pipeline.writing.sink_options import encode_schema
 from schemac.pipeline.writing.table_sink import spark_sink
 

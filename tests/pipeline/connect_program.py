@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
-from schemac.pipeline.spark.java import java_home
+from schemac.pipeline.spark.startup import java_home
 from schemac.rows.runs.errors import PipelineError
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])

@@ -17,8 +17,7 @@ import lance
 
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE
 from schemac.rows.runs.tables import sink_of
 from tests.pipeline.killing import SCHEMA, batch

@@ -10,12 +10,11 @@ from unittest import mock
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.pipeline.batch_reading.csv_batches import CsvForm
-from schemac.pipeline.batch_reading.record_task import RecordTask
-from schemac.pipeline.conforming.clocks import with_zones
+from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.validation import settings_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.csv_grammar import Dialect
+from schemac.pipeline.record_tasks import CsvForm, RecordTask
 from schemac.pipeline.spark.columns import ERRORS
 from schemac.rows.validation import validator
 from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Reasons, Validator

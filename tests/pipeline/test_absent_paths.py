@@ -17,7 +17,7 @@ from schemac.pipeline.reading.absent_paths import FIRST_RECORDS, absent_paths
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.stream import run_stream, summary
-from schemac.source.catalogue import ABSENT_LIST
+from schemac.text.source.catalogue import ABSENT_LIST
 
 pytestmark = pytest.mark.spark
 SCHEMA = pa.schema([pa.field("sku", pa.string()), pa.field("by", pa.string())])

@@ -12,11 +12,10 @@ import pytest
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE
 from schemac.rows.runs.tables import sink_of
-from schemac.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
+from schemac.text.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
 from tests.pipeline.killing import SCHEMA, batch
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import RUN_SETTINGS
-from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.identity import RunRequest
 from tests.pipeline.conftest import another_session
 from tests.spark_session import GENERATED_CODE
 

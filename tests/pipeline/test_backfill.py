@@ -13,16 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.engines.lance.runs.filling import LanceColumnSink
+from schemac.engines.lance.runs.column_sink import LanceColumnSink
 from schemac.pipeline.backfill.frame import Frames
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport
 from schemac.pipeline.stream import run_or_stream
 from schemac.rows.runs import staging
-from schemac.rows.runs.request import Replay, RunRequest
-from schemac.source.catalogue import (
+from schemac.rows.runs.identity import Replay, RunRequest
+from schemac.rows.runs.tables import runs_of
+from schemac.text.source.catalogue import (
     BACKFILL_SETTING,
     CONFLICTING_ORIGIN,
     INPUT_NOT_FOUND,
@@ -36,7 +36,7 @@ from schemac.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_SOURCE_COLUMN,
 )
-from schemac.source.diagnostic import Code
+from schemac.text.source.diagnostic import Code
 
 pytestmark = pytest.mark.spark
 

@@ -13,15 +13,14 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline import runner
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reading.unchanged import check_unchanged, look, note
+from schemac.pipeline.reading.paths import check_unchanged, look, note
 from schemac.pipeline.runner import run
 from schemac.pipeline.writing import engine_write
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.processes import this_process
-from schemac.source.catalogue import CHANGED_INPUT
+from schemac.rows.runs.identity import RunIdentity, this_process
+from schemac.text.source.catalogue import CHANGED_INPUT
 from tests.pipeline.killing import SCHEMA, batch
 
 RECORDS = 200

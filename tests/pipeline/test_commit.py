@@ -16,7 +16,7 @@ from schemac.pipeline.spark.columns import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.rows.runs.tables import Place
-from schemac.source.catalogue import CONCURRENT_RUN
+from schemac.text.source.catalogue import CONCURRENT_RUN
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 

@@ -20,28 +20,21 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 import schemac
-from schemac.engines.lance.runs.spelling import encode
-from schemac.engines.lance.tables.differences import differences
+from schemac.engines.lance.runs.writing import encode
+from schemac.engines.lance.tables.fields import differences
 from schemac.pipeline.conforming.load import load_job
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.table_source import schema_of_table
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.spark.registration import register
+from schemac.pipeline.spark.executors import register
 from schemac.pipeline.stream import run_or_stream
 from schemac.pipeline.writing.batches import to_schema
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.identity import RunIdentity, RunRequest
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.rows.runs.tables import TableForm, sink_of
-from schemac.source.catalogue import (
-    CONNECTOR,
-    TABLE_EXISTS,
-    TOO_MANY_QUARANTINED,
-    UNWRITABLE_TARGET,
-)
-from schemac.source.report import Report
+from schemac.rows.runs.tables import TableForm, runs_of, sink_of
+from schemac.text.source.catalogue import CONNECTOR, TABLE_EXISTS, TOO_MANY_QUARANTINED, UNWRITABLE_TARGET
+from schemac.text.source.report import Report
 from tests.pipeline.conftest import another_session
 
 pytestmark = pytest.mark.spark

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from schemac.pipeline.reading.csv_grammar import Dialect
-from schemac.pipeline.reading.documents import split_records
+from schemac.pipeline.reading.json_records import split_records
 from tests.pipeline.odd_records import odd_csv_files
 
 

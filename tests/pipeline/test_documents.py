@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.decoding import CHUNK_BYTES, chunks_of
-from schemac.pipeline.reading.documents import records_of, split_records
+from schemac.pipeline.reading.files import CHUNK_BYTES, chunks_of
+from schemac.pipeline.reading.json_records import records_of, split_records
 
 WORDS = ["1", "e", "1.5e-7", "nul", "true", "-Infinity", "\\u00e9", "é", "x"]
 PARTS = ['"a"', '"features"', '"features": [', '{"id": 1}', '{"a": [1, {"b": "x"}]}', ',\n {"a": ']

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.source.catalogue import PIPELINE_DRIFT
-from schemac.source.pages import read_page
+from schemac.text.source.catalogue import PIPELINE_DRIFT
+from schemac.text.source.pages import read_page
 
 pytestmark = pytest.mark.spark
 

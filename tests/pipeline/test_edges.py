@@ -15,7 +15,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.writing.sink_options import encode_schema
 from schemac.rows.runs.tables import TableForm
-from schemac.source.catalogue import INVALID_PATTERN
+from schemac.text.source.catalogue import INVALID_PATTERN
 from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark

@@ -12,7 +12,7 @@ from schemac.cli.main import main
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.explain import FieldPlan, explain_field
-from schemac.source.catalogue import UNKNOWN_FIELD
+from schemac.text.source.catalogue import UNKNOWN_FIELD
 from tests.pipeline.test_any_session import RECORDS, SCHEMA
 
 pytestmark = pytest.mark.spark

@@ -21,8 +21,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.pipeline.reruns.history import runs_of
-from schemac.rows.runs.tables import Sink
+from schemac.rows.runs.tables import Sink, runs_of
 from tests.java import JAVA_OF_SHORT_RUNS
 from tests.pipeline import stopping
 from tests.pipeline.cluster import Cluster, cluster

@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.pipeline.reruns.history import runs_of
-from schemac.rows.runs.file_records import records_in
+from schemac.rows.runs.history import records_in
+from schemac.rows.runs.tables import runs_of
 from tests.java import JAVA_OF_SHORT_RUNS
 from tests.pipeline import stopping
 from tests.pipeline.stopping import DRIVER, WORKER

@@ -15,19 +15,15 @@ import pyarrow as pa
 import pytest
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
 from schemac.pipeline.writing import file_runs
-from schemac.pipeline.writing.file_runs import ROWS, FileRuns, Staged
-from schemac.pipeline.writing.file_systems import LocalFiles
+from schemac.pipeline.writing.file_runs import ROWS, FileRuns, LocalFiles, Staged
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import ROWS as ROWS_WRITTEN
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.locations import seen_from
-from schemac.rows.runs.processes import this_process
-from schemac.rows.runs.storage import NO_STORAGE
-from schemac.rows.runs.tables import TableForm, sink_of
-from schemac.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
+from schemac.rows.runs.identity import RunIdentity, this_process
+from schemac.rows.runs.storage import NO_STORAGE, seen_from
+from schemac.rows.runs.tables import TableForm, runs_of, sink_of
+from schemac.text.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
 
 MODES = ("create", "append", "overwrite")
 FILES = ("part-1.parquet", "day=1/part-2.parquet")

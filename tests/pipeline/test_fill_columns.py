@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 import schemac
 from schemac.pipeline import Job, PipelineError, RunReport, fill_columns, run
 from schemac.rows.runs import staging
-from schemac.source.catalogue import JOIN, SOURCE_TYPE_MISMATCH, UNFIT_VALUES, UNKNOWN_FIELD
-from schemac.source.diagnostic import Code
+from schemac.text.source.catalogue import JOIN, SOURCE_TYPE_MISMATCH, UNFIT_VALUES, UNKNOWN_FIELD
+from schemac.text.source.diagnostic import Code
 
 pytestmark = pytest.mark.spark
 

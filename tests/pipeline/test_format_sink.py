@@ -13,12 +13,11 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.codes import DISK_FULL
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.writing.file_runs import STAGING, FileRuns
-from schemac.pipeline.writing.file_systems import LocalFiles
-from schemac.rows.runs.request import RunRequest
-from schemac.source.catalogue import (
+from schemac.pipeline.writing.file_runs import STAGING, FileRuns, LocalFiles
+from schemac.rows.runs.identity import RunRequest
+from schemac.rows.runs.tables import runs_of
+from schemac.text.source.catalogue import (
     CONCURRENT_RUN,
     EMPTIED_TABLE,
     INVALID_RUN,

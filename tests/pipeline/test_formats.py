@@ -14,7 +14,12 @@ import schemac
 from schemac.pipeline import register_formats
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.writing.sink_options import encode_schema
-from schemac.source.catalogue import INPUT_NOT_FOUND, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
+from schemac.text.source.catalogue import (
+    INPUT_NOT_FOUND,
+    SINK_OPTION,
+    SOURCE_TYPE_MISMATCH,
+    UNKNOWN_SOURCE_COLUMN,
+)
 from tests.pipeline.conftest import another_session
 
 pytestmark = pytest.mark.spark

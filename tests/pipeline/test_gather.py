@@ -17,9 +17,9 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
-from schemac.source.catalogue import (
+from schemac.rows.runs.tables import runs_of
+from schemac.text.source.catalogue import (
     INVALID_CONSTANT,
     INVALID_EXPRESSION,
     NO_FILE,

@@ -15,7 +15,6 @@ from pyspark.sql import SparkSession
 from schemac.pipeline import runner, stream
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.repeats import committed_nevertheless, fence_and_find_commit
 from schemac.pipeline.spark.failures import error_of_text
 from schemac.pipeline.writing import engine_write
@@ -23,7 +22,7 @@ from schemac.pipeline.writing.format_sink import FormatTarget
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs import staging
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.rows.runs.tables import Place, Sink, sink_of
+from schemac.rows.runs.tables import Place, Sink, runs_of, sink_of
 from tests.pipeline.killing import batch
 from tests.pipeline.test_altered_meanwhile import begun, write
 

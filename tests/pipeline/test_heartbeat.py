@@ -4,7 +4,7 @@ from threading import Event, get_ident
 
 import pytest
 
-from schemac.rows.runs.heartbeat import Heartbeat
+from schemac.rows.runs.staging import Heartbeat
 
 
 def test_beats_in_another_thread_until_the_end() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.pieces import File
+from schemac.pipeline.reading.files import File
 from schemac.pipeline.reruns import incremental
 from schemac.pipeline.reruns.incremental import (
     LINKS_TO_A_STATE,
@@ -23,7 +23,7 @@ from schemac.pipeline.reruns.incremental import (
 )
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity
-from schemac.source.catalogue import CHANGED_FILE, LOST_HISTORY
+from schemac.text.source.catalogue import CHANGED_FILE, LOST_HISTORY
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 READ = Source.model_validate({"path": "in", "mode": "incremental", "changed": "read"})

@@ -19,12 +19,12 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns import incremental
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.incremental import FILES, STATE, State, state_of
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.stream import run_or_stream, run_stream, summary
-from schemac.rows.runs.request import RunRequest
-from schemac.source.catalogue import CHANGED_FILE, CHANGED_INPUT, LOST_HISTORY
+from schemac.rows.runs.identity import RunRequest
+from schemac.rows.runs.tables import runs_of
+from schemac.text.source.catalogue import CHANGED_FILE, CHANGED_INPUT, LOST_HISTORY
 from tests.pipeline.conftest import rows_of
 
 ONE = pa.schema([pa.field("id", pa.int32(), False)])

@@ -8,12 +8,12 @@ import pytest
 from lance.schema import LanceSchema
 from pydantic import ValidationError
 
-from schemac.engines.lance.tables.differences import differences, lance_fields_of
-from schemac.pipeline.conforming.preflight import check
+from schemac.engines.lance.tables.fields import differences, lance_fields_of
+from schemac.pipeline.conforming.load import check
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.documents import split_records
 from schemac.pipeline.reading.inputs import parse_steps, variant_path
+from schemac.pipeline.reading.json_records import split_records
 
 
 def test_job_reads_the_short_and_the_long_form() -> None:

@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.library import run
-from schemac.pipeline.reruns.history import runs_of
 from schemac.rows.runs import staging
+from schemac.rows.runs.tables import runs_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

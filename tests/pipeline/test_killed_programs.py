@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
+from schemac.rows.runs.tables import runs_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

@@ -16,19 +16,17 @@ from typing import Any
 import lance
 import pytest
 
-from schemac.engines.lance.runs.recover import recover
-from schemac.pipeline.conforming.preflight import check
+from schemac.engines.lance.runs.recovery import recover
+from schemac.pipeline.conforming.load import check
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reruns.history import runs_of
-from schemac.pipeline.writing import workspace
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs import staging
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.source.catalogue import ABANDONED_RUN
+from schemac.rows.runs.tables import runs_of
+from schemac.text.source.catalogue import ABANDONED_RUN
 from tests.pipeline.killing import SCHEMA, batch, write
 
 Killer = Callable[..., int]
@@ -369,11 +367,11 @@ def test_heartbeat_keeps_a_run_alive(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_temporary_folders_of_dead_processes_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    dead = tmp_path / f"{workspace.PREFIX}dead"
+    dead = tmp_path / f"{staging.FOLDER_PREFIX}dead"
     dead.mkdir()
-    (dead / workspace.OWNER).write_text(this_process() + "0")
-    with workspace.temporary_folder() as folder:
+    (dead / staging.OWNER_FILE).write_text(this_process() + "0")
+    with staging.temporary_folder() as folder:
         assert sorted(tmp_path.iterdir()) == [folder]
-        with workspace.temporary_folder():
+        with staging.temporary_folder():
             assert len(list(tmp_path.iterdir())) == 2
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ import schemac.pipeline
 from schemac.pipeline import Conformed, Job, PipelineError, RunReport, conform, run, runs_of, write
 from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.conformed import LATE_SETTINGS
-from schemac.source.catalogue import (
+from schemac.text.source.catalogue import (
     DUPLICATE_COLUMN,
     PIPELINE_FILE,
     STREAMING_FRAME,

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.incremental import FILES
+from schemac.rows.runs.tables import runs_of
 
 MANIFEST = """
 fields:

@@ -12,8 +12,8 @@ import pyspark
 import pytest
 
 from schemac.pipeline.codes import JAVA_NOT_FOUND, NO_EXECUTOR, OUT_OF_MEMORY
-from schemac.pipeline.spark.java import java_home
-from schemac.source.diagnostic import Code
+from schemac.pipeline.spark.startup import java_home
+from schemac.text.source.diagnostic import Code
 
 ROOT = Path(__file__).parents[2]
 WITHIN_SECONDS = 60

@@ -13,18 +13,16 @@ import pyarrow as pa
 import pytest
 
 from schemac.cli.main import main
-from schemac.engines.lance.storage import options_for
-from schemac.pipeline.reruns.history import runs_of
+from schemac.engines.lance.dataset import options_for
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.registry.installed import engine
 from schemac.rows.runs.columns import ADDRESSES, COLUMN_SINK
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import Storage
-from schemac.rows.runs.tables import TableForm, sink_of
-from schemac.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
+from schemac.rows.runs.tables import TableForm, runs_of, sink_of
+from schemac.text.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
 from tests.pipeline.killing import SCHEMA, batch
 from tests.pipeline.s3_store import HAS_STORE, KEY, REASON, SECRET, Door, Store, door, store
 

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from ruamel.yaml import YAML
 
-from schemac.engines.lance.storage import options_for
-from schemac.pipeline.spark.java import java_home
-from schemac.rows.runs.file_records import records_in
+from schemac.engines.lance.dataset import options_for
+from schemac.pipeline.spark.startup import java_home
+from schemac.rows.runs.history import records_in
 from schemac.rows.runs.storage import Storage
 from tests.pipeline.s3_store import HAS_STORE, KEY, REASON, SECRET, Store, door, store
 

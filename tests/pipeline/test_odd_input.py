@@ -18,7 +18,7 @@ from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import RunReport, run
-from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.identity import RunRequest
 from tests.judging.test_hostile_values import BRACKETS, FIELDS, nested
 from tests.pipeline.conftest import rows_of
 from tests.pipeline.odd_records import csv_records, json_record, odd_csv_files, odd_json_lines

@@ -15,10 +15,9 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.decoding import chunks_of
-from schemac.pipeline.reading.pieces import File, FileSplit, lines_of_split
+from schemac.pipeline.reading.files import File, FileSplit, chunks_of, lines_of_split
 from schemac.pipeline.runner import run
-from schemac.source.catalogue import UNREADABLE_INPUT
+from schemac.text.source.catalogue import UNREADABLE_INPUT
 
 Pack = Callable[[bytes], bytes]
 

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import RunReport, run
-from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.identity import RunRequest
 from tests.pipeline.test_spellings import instant
 
 pytestmark = pytest.mark.spark

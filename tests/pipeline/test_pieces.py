@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemac.pipeline.reading import pieces
-from schemac.pipeline.reading.pieces import File, FileSplit, lines_of_split, shares
+from schemac.pipeline.reading import files as pieces
+from schemac.pipeline.reading.files import File, FileSplit, lines_of_split, shares
 
 TEXTS = st.lists(
     st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b" ", b"\xe2\x82\xac", b"\xff"]), max_size=24

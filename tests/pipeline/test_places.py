@@ -10,7 +10,7 @@ import pytest
 from schemac.cli.main import main
 from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.rows.runs.errors import PipelineError
-from schemac.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS
+from schemac.text.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS
 
 MANIFEST = "name: t\nfields:\n  - {name: id, type: Int64}\n"
 SETTINGS = {

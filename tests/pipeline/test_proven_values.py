@@ -2,8 +2,7 @@
 
 import pyarrow as pa
 
-from schemac.rows.judging.arrays import plain_array, plain_type
-from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.arrays import to_field, value_array, value_type
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.settings import Settings
 from schemac.rows.validation.validator import TEXT, Validator
@@ -23,8 +22,8 @@ def test_prove_the_values_that_the_judge_reads() -> None:
     judged = [judge.json(line) for line in lines]
     assert [one.reasons for one in judged] == [tuple(found.reasons.get(row, ())) for row in range(len(lines))]
     told = [one.values for one in judged if one.values is not None]
-    columns = [plain_array([values[field.name] for values in told], field) for field in schema]
+    columns = [value_array([values[field.name] for values in told], field) for field in schema]
     rows = found.rows.take(pa.array(good))
-    read = [to_field(rows.column(field.name), field.with_type(plain_type(field))) for field in schema]
+    read = [to_field(rows.column(field.name), field.with_type(value_type(field))) for field in schema]
     expected = pa.table(columns, names=schema.names)
     assert shown(pa.table(read, names=schema.names)) == shown(expected)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from schemac.pipeline.reruns.history import runs_of
 from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.identity import this_process
+from schemac.rows.runs.tables import runs_of
 from tests.pipeline.killing import attempt
 from tests.pipeline.test_killed_runs import (
     Killer,

@@ -6,12 +6,12 @@ import lance
 import pyarrow as pa
 import pytest
 
-from schemac.engines.lance.runs.recover import recover
-from schemac.pipeline.reruns.history import runs_of
+from schemac.engines.lance.runs.recovery import recover
 from schemac.pipeline.spark.columns import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import runs_of
 from tests.pipeline.killing import SCHEMA, replay
 from tests.pipeline.test_killed_runs import Killer, files_of, killer, named
 

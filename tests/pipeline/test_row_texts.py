@@ -17,11 +17,11 @@ import schemac
 from schemac.pipeline import write
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
-from schemac.rows.runs.request import Replay, RunRequest
-from schemac.source.catalogue import REPLAY
+from schemac.rows.runs.identity import Replay, RunRequest
+from schemac.rows.runs.tables import runs_of
+from schemac.text.source.catalogue import REPLAY
 
 pytestmark = pytest.mark.spark
 

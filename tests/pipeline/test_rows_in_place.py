@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.row_groups import in_place, plain
+from schemac.pipeline.reading.parquet import in_place, plain
 from schemac.pipeline.runner import run
 
 pytestmark = pytest.mark.spark

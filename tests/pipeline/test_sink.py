@@ -19,8 +19,8 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import run
 from schemac.pipeline.writing.sink_options import encode_schema
-from schemac.rows.runs.request import RunRequest
-from schemac.source.catalogue import TABLE_EXISTS
+from schemac.rows.runs.identity import RunRequest
+from schemac.text.source.catalogue import TABLE_EXISTS
 from tests.pipeline.conftest import rows_of
 
 pytestmark = pytest.mark.spark

@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.conforming.preflight import check
+from schemac.pipeline.conforming.load import check
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.declaration.source_options import FORMS, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport, run
-from schemac.rows.runs.request import RunRequest
-from schemac.source.catalogue import EMPTIED_TABLE, SOURCE_TYPE_MISMATCH
+from schemac.rows.runs.identity import RunRequest
+from schemac.text.source.catalogue import EMPTIED_TABLE, SOURCE_TYPE_MISMATCH
 from tests.pipeline.conftest import rows_of
 
 FIELD = pa.field

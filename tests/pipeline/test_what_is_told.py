@@ -21,16 +21,16 @@ from schemac.cli.main import main
 from schemac.pipeline.codes import EXECUTOR_LOST, SESSION_STOPPED, UNREACHABLE_MASTER, WORKER_KILLED
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.source import check_source
+from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.reports.progress import ORDER, Notes, State, Step
-from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.failures import error_of_text, not_started
-from schemac.pipeline.spark.masters import check_master
+from schemac.pipeline.spark.startup import check_master
 from schemac.pipeline.writing.table_sink import _counted
 from schemac.rows.runs import staging
-from schemac.source.catalogue import SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
-from schemac.source.diagnostic import Code
+from schemac.rows.runs.tables import runs_of
+from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
+from schemac.text.source.diagnostic import Code
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 
@@ -298,15 +298,15 @@ def test_name_the_encoding_that_a_file_looks_like(
     source = {"path": str(tmp_path / "in"), "format": form}
     told_job = Job.model_validate({"source": source, "target": {"path": str(tmp_path / "t.lance")}})
     if encoding == "utf-8":
-        check_source(told_job)
+        check_input(told_job)
         return
     with pytest.raises(PipelineError, match="is no UTF-8, it looks like UTF-") as caught:
-        check_source(told_job)
+        check_input(told_job)
     assert caught.value.code is UNREADABLE_INPUT
     named = re.search(r"encoding: (\S+?)}", caught.value.help or "")
     assert named is not None
     assert (tmp_path / "in").read_bytes().decode(named[1]) == text
-    check_source(
+    check_input(
         Job.model_validate(
             {
                 **told_job.model_dump(exclude_defaults=True, by_alias=True),

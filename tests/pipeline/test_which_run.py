@@ -12,10 +12,9 @@ from schemac.cli.main import main
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reruns.repeats import Identified, identify
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.processes import this_process
-from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.identity import RunRequest, this_process
 from schemac.rows.runs.tables import TableForm, sink_of
-from schemac.source.catalogue import INVALID_RUN
+from schemac.text.source.catalogue import INVALID_RUN
 from tests.pipeline.killing import SCHEMA, attempt
 
 FORM = TableForm(SCHEMA)

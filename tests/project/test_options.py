@@ -6,15 +6,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schemac.cache.keys import Keys, digest
-from schemac.cache.store import Cache
 from schemac.cli.main import main
-from schemac.lint.settings import LintSettings
-from schemac.logical.system import VARIANTS
+from schemac.language.lint.settings import LintSettings
+from schemac.language.logical.origins import VARIANTS
+from schemac.project.cache.keys import Keys, digest
+from schemac.project.cache.store import Cache
 from schemac.project.comparisons import ComparisonRequest
 from schemac.project.manifests import CheckInputs
-from schemac.project.options import CompileOptions
-from schemac.project.overlays import RunOverlay
+from schemac.project.options import CompileOptions, RunOverlay
 
 
 class Overlay(NamedTuple):
@@ -101,7 +100,7 @@ def test_know_all_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (tmp_path / "schemac.toml").write_text('[lint]\nselect = ["ACME801"]\nrules = ["rules.py"]\n')
     rule = 'Code("ACME801", "acme", Severity.WARNING, "x"), category="acme"'
     (tmp_path / "rules.py").write_text(
-        "from schemac.lint.rule import rule\nfrom schemac.source.diagnostic import Code, Severity\n\n\n"
+        "from schemac.language.lint.rule import rule\nfrom schemac.text.source.diagnostic import Code, Severity\n\n\n"
         f"@rule({rule})\ndef acme(subject, say):\n    'Ours.'\n"
     )
     (tmp_path / "trips.yaml").write_text("fields:\n- {name: a, type: Int64}\n")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from schemac.attributes.registry import ATTRIBUTES
-from schemac.manifest.overlay import is_stored
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.manifest.overlay import is_stored
 from tests.identity.commands import schemac
 
 TRIPS = """\

@@ -6,7 +6,7 @@ import pytest
 
 from schemac.artifacts.store import Build, Store, built
 from schemac.cli.main import main
-from schemac.source.report import Report
+from schemac.text.source.report import Report
 
 TRIPS = "name: trips\nfields:\n  - {name: fare, type: Float64}\n"
 RIDES = "name: rides\nfields:\n  - {name: fare, type: Int32}\n"

@@ -127,8 +127,8 @@ def engine(more: str = "", name: str = "other") -> str:
 
 
 TARGET = """
-from schemac.artifacts.emission import Artifact, Target
-from schemac.source.diagnostic import Code, Severity
+from schemac.artifacts.targets import Artifact, Target
+from schemac.text.source.diagnostic import Code, Severity
 LOSS = Code("OTHER511", "other-loss", Severity.NOTE, "a loss")
 C = (LOSS,)
 """
@@ -220,7 +220,7 @@ CRASHING = {
     "tables": (
         'tables="parts:T"',
         (
-            "from schemac.evolution.tables import Tables\nclass Broken(Tables):\n    is_table = lambda self, path: path.endswith('.other')\n"
+            "from schemac.versions.evolution.tables import Tables\nclass Broken(Tables):\n    is_table = lambda self, path: path.endswith('.other')\n"
             "    plan = verify = open = lambda *_: 1 / 0\nT = Broken()\n"
         ),
         ("verify", "trips", "--table", "trips.other"),
@@ -267,10 +267,10 @@ WITH_FORM = (
         'domain="other.org", attributes="words:ATTRIBUTES", arrow_form="parts:FORM", checks="parts:CHECKS"'
     )
     + """
-from schemac.arrow.form import ArrowForm
-from schemac.checks.engine_checks import Checks
-from schemac.physical.arrow import pa
-from schemac.source.catalogue import UNSUPPORTED_HINT
+from schemac.arrow.metadata import ArrowForm
+from schemac.language.checks.engine_checks import Checks
+from schemac.language.physical.arrow import pa
+from schemac.text.source.catalogue import UNSUPPORTED_HINT
 from words import LARGE
 class Form(ArrowForm):
     def metadata(self, key, extra):
@@ -287,7 +287,7 @@ CHECKS = Checks(check)
 """
 )
 WORDS = """
-from schemac.attributes.attribute import Attribute
+from schemac.language.attributes.attribute import Attribute
 LARGE = Attribute("other.org/large", bool, "a large text", decides_type=True)
 ATTRIBUTES = (LARGE,)
 """
@@ -361,8 +361,8 @@ T = Target("other", LOSS, emit)
 def test_refuse_a_fact_that_a_judge_does_not_name(facts: str, code: int, said: str, site: Site) -> None:
     """It is not asked about others, so it cannot fail at them."""
     judge = f"""
-from schemac.evolution.judge import Judge
-from schemac.evolution.changes import Fact
+from schemac.versions.evolution.judge import Judge
+from schemac.versions.evolution.changes import Fact
 J = Judge(dict.fromkeys({facts}, lambda change, pair: 1 / 0))
 """
     site.install("broken", "other = broken:ENGINE", engine('judge="parts:J"') + judge)
@@ -375,15 +375,15 @@ J = Judge(dict.fromkeys({facts}, lambda change, pair: 1 / 0))
 
 
 FACTS = """
-from schemac.attributes.attribute import Attribute, Facts
-from schemac.logical.facts import AnyFact
+from schemac.language.attributes.attribute import Attribute, Facts
+from schemac.language.logical.facts import AnyFact
 class F(AnyFact):
     COLOUR = "FACT"
 def __getattr__(name):
     if name != "J":
         raise AttributeError(name)
-    from schemac.evolution.judge import Judge
-    from schemac.evolution.verdict import Judgement, Outcome
+    from schemac.versions.evolution.judge import Judge
+    from schemac.versions.evolution.verdict import Judgement, Outcome
     return Judge({F.COLOUR: Judgement(Outcome.REFUSED, "no other colour", "keep it")})
 A = (Attribute("a.b/colour", str, "a colour", facts=Facts.all(F.COLOUR)),)
 """
@@ -410,12 +410,12 @@ def test_judge_a_fact_that_an_engine_brings(site: Site) -> None:
 @pytest.mark.slow
 def test_name_the_row_that_a_judge_lacks_for_an_attribute_of_its_engine(site: Site) -> None:
     parts = """
-from schemac.attributes.attribute import Attribute
+from schemac.language.attributes.attribute import Attribute
 A = (Attribute("a.b/colour", str, "a colour"),)
 def __getattr__(name):
     if name != "J":
         raise AttributeError(name)
-    from schemac.evolution.judge import Judge
+    from schemac.versions.evolution.judge import Judge
     return Judge({})
 """
     bringing = 'judge="parts:J", attributes="parts:A", domain="a.b"'

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 import schemac
-from schemac.evolution.tables import TABLES
-from schemac.importers import foreign_json
-from schemac.importers.foreign_json import refuse_foreign
+from schemac.importers import sniffing
+from schemac.importers.sniffing import refuse_foreign
 from schemac.registry import installed
 from schemac.registry.engine import Engine, Trait
 from schemac.registry.installed import builtin_engines, with_trait
-from schemac.source.listing import listed
-from schemac.source.report import Report
+from schemac.text.source.phrases import listed
+from schemac.text.source.report import Report
+from schemac.versions.evolution.tables import TABLES
 
 OTHER = Engine("other", "Other", position=1, traits=frozenset(Trait))
 SCHEMA = "fields: [{name: a, type: Int32}, {name: A, type: {kind: Decimal, precision: 2, scale: 3}}]"
@@ -46,12 +46,12 @@ def test_tell_it_of_an_engine_that_joins(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "Spark, Paimon and Other refuse this" in told
 
 
-DOCUMENTS = (foreign_json.ForeignDocument("a note of Other", foreign_json.has_keys("other"), "do not"),)
+DOCUMENTS = (sniffing.ForeignDocument("a note of Other", sniffing.has_keys("other"), "do not"),)
 
 
 def test_refuse_documents_of_an_engine_that_joins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     joined = OTHER._replace(documents=f"{__name__}:DOCUMENTS")
-    monkeypatch.setattr(foreign_json, "engines", lambda: (joined,))
+    monkeypatch.setattr(sniffing, "engines", lambda: (joined,))
     (tmp_path / "a.json").write_text(json.dumps({"other": 1}))
     report = Report()
     assert refuse_foreign(tmp_path / "a.json", report)

@@ -11,7 +11,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.rows.samples.wrong import rule_of, wrong_rows
+from schemac.rows.samples.wrong_records import rule_of, wrong_rows
 from tests.samples.test_samples import DRIVERS, ROOT
 
 

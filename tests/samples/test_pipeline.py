@@ -16,7 +16,7 @@ from schemac.cli.main import main
 from schemac.pipeline import conform
 from schemac.rows.samples.sampler import Sampler
 from schemac.rows.samples.written import json_lines
-from schemac.rows.samples.wrong import wrong_rows
+from schemac.rows.samples.wrong_records import wrong_rows
 from tests.engines import crossing
 from tests.samples.test_samples import DRIVERS, ROOT, datasets, drivers_of
 from tests.spark_session import session_of_tests

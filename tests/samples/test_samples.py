@@ -14,17 +14,15 @@ import pytest
 
 import schemac
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.attributes.family import Family
-from schemac.constraints.registry import CONSTRAINTS
-from schemac.rows.judging.exact_types import to_batches
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.rows.judging.arrays import laid_out, to_batches
 from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.layouts import laid_out
-from schemac.rows.judging.typed_texts import raw_values
+from schemac.rows.judging.typed_values import raw_values
 from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Sampler
 from schemac.rows.samples.written import csv_lines, json_lines
-from schemac.rows.samples.wrong import WrongRows, rule_of, wrong_rows
-from schemac.rows.samples.wrong_forms import in_cells, in_columns
+from schemac.rows.samples.wrong_records import WrongRows, in_cells, in_columns, rule_of, wrong_rows
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.constraints.cases import PATTERNS, cases, dataset_of
 from tests.engines import crossing

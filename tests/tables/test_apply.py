@@ -16,11 +16,11 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.capability import report_drift
 from schemac.engines.lance.tables.plan import Plan, plan
-from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lock import LockedDataset
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 from tests.tables.test_oracle import QUIET, files, locked, opened, write
 
 Tree = dict[str, Any]
@@ -187,7 +187,7 @@ _KILLED = """
 import os, signal, sys
 from tests.tables.test_apply import AFTER, BEFORE, planned
 from tests.tables.test_oracle import locked
-from schemac.source.report import Report
+from schemac.text.source.report import Report
 from schemac.engines.lance.tables.apply import apply_plan
 
 def apply_until(path, moment):

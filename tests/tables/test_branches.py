@@ -16,7 +16,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.paimon.read import read_table_schema
+from schemac.engines.paimon.reader import read_table_schema
 from tests.engines.iceberg.conftest import CATALOG, catalog
 
 assert catalog
@@ -144,6 +144,6 @@ def test_go_on_with_a_paimon_table(
 
 
 def ids_of(file: str) -> dict[Any, int]:
-    from schemac.engines.paimon.read import member_ids
+    from schemac.engines.paimon.reader import member_ids
 
     return dict(member_ids(read_table_schema(json.loads(Path(file).read_bytes())).fields))

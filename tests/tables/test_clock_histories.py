@@ -16,12 +16,12 @@ import pytest
 
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import plan
-from schemac.engines.lance.tables.questions import Question
 from schemac.engines.lance.tables.recipe import Recipe
+from schemac.engines.lance.tables.row_checks import Question
 from schemac.engines.lance.tables.steps import Check
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lock import LockedDataset
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 from tests.tables.test_histories import moved_on
 from tests.tables.test_oracle import locked
 from tests.tables.test_rounding_and_clocks import (

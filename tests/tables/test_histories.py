@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.capability import report_drift
 from schemac.engines.lance.tables.plan import plan
-from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lock import LockedDataset
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 from tests.effort import law
 from tests.tables.drawing import Drawing, Tree
 from tests.tables.test_apply import field, optional

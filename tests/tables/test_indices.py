@@ -13,9 +13,9 @@ from lance.indices import IndexConfig
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.indices import indices_of
 from schemac.engines.lance.tables.plan import plan
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lock import LockedDataset
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 from tests.tables.test_apply import field
 from tests.tables.test_oracle import QUIET, locked, opened
 

@@ -16,16 +16,16 @@ import pytest
 
 import schemac
 from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.capability import report_drift
 from schemac.engines.lance.tables.live_table import LanceTable, open_table
 from schemac.engines.lance.tables.plan import plan
-from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.diff import diff
-from schemac.evolution.judge import judge
-from schemac.evolution.verdict import Outcome
-from schemac.evolution.version_pair import SchemaVersion, locked_schema_version, pair_versions
-from schemac.identity.freeze import freeze, identify
-from schemac.identity.lock import LockedDataset
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.diff import diff
+from schemac.versions.evolution.judge import judge
+from schemac.versions.evolution.verdict import Outcome
+from schemac.versions.evolution.version_pair import SchemaVersion, locked_schema_version, pair_versions
+from schemac.versions.identity.freeze import freeze, identify
+from schemac.versions.identity.lock import LockedDataset
 from tests.tables.drawing import Drawing, Node, has_misfit, is_refused, row_after
 
 QUIET = lambda what, done, total: None  # noqa: E731 — nobody looks

@@ -15,9 +15,9 @@ from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import Check
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lock import LockedDataset
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 from tests.tables.test_oracle import QUIET, locked, opened
 
 READING = {"kind": "Timestamp", "unit": "Second", "timezone": None}

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.attributes.family import NUMBERS, Family
 from schemac.cli.main import main
-from schemac.constraints.registry import CONSTRAINTS
-from schemac.kinds.registry import BY_NAME
+from schemac.language.attributes.attribute import NUMBERS, Family
+from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.kinds.registry import BY_NAME
 
 Tree = dict[str, Any]
 OWN = "schemac.dev"

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.capability import report_drift
 from schemac.engines.lance.tables.plan import plan
-from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
 from tests.tables.test_oracle import QUIET, locked, opened
 
 Tree = dict[str, Any]

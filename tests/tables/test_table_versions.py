@@ -21,8 +21,8 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.engines.paimon.numbering import number_fields
-from schemac.engines.paimon.read import member_ids, read_table_schema
-from schemac.logical.schema_fields import preorder
+from schemac.engines.paimon.reader import member_ids, read_table_schema
+from schemac.language.logical.schema_fields import preorder
 from tests.compiling import table_record
 from tests.engines.iceberg.conftest import CATALOG, catalog
 from tests.tables.drawing_histories import Histories, Tree, Version, rows_after, rows_of
@@ -94,9 +94,7 @@ def run_lance(path: str, dataset: schemac.Dataset, rows: list[Tree]) -> None:
     from datetime import UTC, datetime
 
     from schemac.engines.lance.runs.sink import SINK
-    from schemac.rows.runs.identity import RunIdentity
-    from schemac.rows.runs.modes import Mode
-    from schemac.rows.runs.processes import this_process
+    from schemac.rows.runs.identity import Mode, RunIdentity, this_process
     from schemac.rows.runs.storage import NO_STORAGE
 
     found = dataset._compilation

@@ -13,11 +13,11 @@ import lance
 import pytest
 
 from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.capability import report_drift
 from schemac.engines.lance.tables.plan import plan
-from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lock import LockedDataset
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lock import LockedDataset
 from tests.tables.test_apply import field, optional
 from tests.tables.test_oracle import QUIET, locked, opened
 

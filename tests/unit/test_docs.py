@@ -15,15 +15,14 @@ from docs.markdown import captioned, table
 from docs.pictures import FOLDER as PICTURES
 from docs.pictures import pictures, svg
 from docs.site import pages, write
-from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
 from schemac.cli.main import COMMANDS
-from schemac.kinds.registry import KINDS
-from schemac.logical.model import LogicalType
-from schemac.manifest.json_schema_words import json_schema
-from schemac.registry.codes import builtin_codes
+from schemac.language.attributes.registry import ATTRIBUTES, OPEN, domain_of
+from schemac.language.kinds.registry import KINDS
+from schemac.language.logical.model import LogicalType
+from schemac.language.manifest.json_schema_conditions import json_schema
+from schemac.registry.codes import builtin_codes, loss_pages
 from schemac.registry.installed import engines
-from schemac.registry.pages import loss_pages
-from schemac.source.pages import rule_pages
+from schemac.text.source.pages import rule_pages
 
 _TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

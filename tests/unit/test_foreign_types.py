@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import schemac
-from schemac.attributes.attribute import spellings
 from schemac.engines.paimon.reader import _Lifting
 from schemac.engines.paimon.types import (
     STRING,
@@ -25,10 +24,10 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
-from schemac.kinds.registry import KINDS
-from schemac.manifest.foreign import suggest_type
-from schemac.source.report import Report
+from schemac.language.attributes.attribute import spellings
+from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES, KINDS
+from schemac.language.manifest.foreign import suggest_type
+from schemac.text.source.report import Report
 from tests.conformance.arrow_schemas import leaf_types
 from tests.effort import law
 

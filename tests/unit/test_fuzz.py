@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import schemac
-from schemac.source.render.github import render_github
-from schemac.source.render.json import render_json
-from schemac.source.render.text import render_text
+from schemac.text.source.render.ci_reports import render_github
+from schemac.text.source.render.json import render_json
+from schemac.text.source.render.text import render_text
 from tests.effort import law
 from tests.golden import CORPUS
 

@@ -13,18 +13,18 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 import schemac
-from schemac.attributes.family import Family
-from schemac.attributes.registry import ATTRIBUTES
 from schemac.engines.api import OdfForm
-from schemac.kinds.registry import BY_NAME, KINDS
-from schemac.manifest.json_schema import manifest_schema
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.kinds.registry import BY_NAME, KINDS
+from schemac.language.manifest.json_schema import manifest_schema
 from schemac.pipeline.declaration.json_schema import pipeline_schema
 from schemac.project.settings import config_schema
-from schemac.source.diagnostic import Severity
-from schemac.source.report import Report
-from schemac.source.text import SourceText
-from schemac.syntax.compose import compose
-from schemac.syntax.document import parse
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.compose import compose
+from schemac.text.syntax.document import parse
 from tests.golden import CORPUS
 
 ACCEPTED = sorted((CORPUS / "accepted").glob("*/manifest.yaml"))

@@ -3,7 +3,7 @@
 import pytest
 
 import schemac
-from schemac.logical.keys import primary_key
+from schemac.language.logical.dataset import primary_key
 
 MANIFEST = """
 name: rides

@@ -8,17 +8,15 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.arrow.lift import lift
-from schemac.arrow.lift_types import kind_of
-from schemac.attributes.arrow import ArrowDefaults, Hints
-from schemac.attributes.family import Family
+from schemac.arrow.from_arrow import kind_of, lift
 from schemac.cli.main import main
-from schemac.engines.odf.values import TAGS
-from schemac.evolution.castability import _BETWEEN, castability
-from schemac.kinds.registry import BY_NAME, KINDS
-from schemac.logical.castability import Castability
-from schemac.logical.model import Lifted, LogicalType
-from schemac.source.report import Report
+from schemac.engines.odf.fields import TAGS
+from schemac.language.attributes.arrow import ArrowDefaults, Hints
+from schemac.language.attributes.attribute import Family
+from schemac.language.kinds.registry import BY_NAME, KINDS
+from schemac.language.logical.model import Castability, Lifted, LogicalType
+from schemac.text.source.report import Report
+from schemac.versions.evolution.castability import _BETWEEN, castability
 
 VARIANTS = [variant for kind in KINDS for variant in kind.variants()]
 

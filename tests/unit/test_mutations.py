@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 import schemac
-from schemac.source.diagnostic import Severity
-from schemac.source.text import SourceText
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.text import SourceText
 from tests.golden import CORPUS
 from tests.unit.mutating import Mutant, mutants
 

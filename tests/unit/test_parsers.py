@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from ruamel.yaml import events as library
 
-from schemac.source.diagnostic import Diagnostic
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.text import SourceText, decode_text
-from schemac.syntax.compose import compose
-from schemac.syntax.document import Document, TreePath, parse
-from schemac.syntax.entries import Positions
-from schemac.syntax.events import CParser, EventSource, fast_events, pure_events
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.report import Report
+from schemac.text.source.span import Span
+from schemac.text.source.text import SourceText, decode_text
+from schemac.text.syntax.compose import compose
+from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.entries import Positions
+from schemac.text.syntax.events import CParser, EventSource, fast_events, pure_events
 from tests.golden import CORPUS
 
 pytestmark = pytest.mark.slow

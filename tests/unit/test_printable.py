@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from schemac.cli.main import main
-from schemac.source.printable import json_printable, pictured, printable
+from schemac.text.source.phrases import json_printable, pictured, printable
 
 JOINERS = "\u200c\u200d"
 

@@ -8,7 +8,7 @@ from typing import Any, assert_type
 import pytest
 
 import schemac
-from schemac.artifacts.emission import target_names
+from schemac.artifacts.targets import target_names
 from schemac.engines import PUBLIC, api
 from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
 from schemac.registry.installed import builtin_engines

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from schemac.source.catalogue import DUPLICATE_FIELD_NAME
-from schemac.source.diagnostic import Diagnostic, Label, Severity
-from schemac.source.render.github import render_github
-from schemac.source.render.json import render_json
-from schemac.source.render.text import count_summary, render_text
-from schemac.source.report import Report, label
-from schemac.source.span import Span
-from schemac.source.text import SourceText
+from schemac.text.source.catalogue import DUPLICATE_FIELD_NAME
+from schemac.text.source.diagnostic import Diagnostic, Label, Severity
+from schemac.text.source.render.ci_reports import render_github
+from schemac.text.source.render.json import render_json
+from schemac.text.source.render.text import count_summary, render_text
+from schemac.text.source.report import Report, label
+from schemac.text.source.span import Span
+from schemac.text.source.text import SourceText
 
 
 def _at(line: str, culprit: str, *, message: str = "odd", **more: Any) -> Diagnostic:

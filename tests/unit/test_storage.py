@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from schemac.engines.lance.storage import options_for
+from schemac.engines.lance.dataset import options_for
 from schemac.pipeline.declaration.job import Job
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.storage import Storage, hadoop_address, is_secret, table_address
-from schemac.source.catalogue import STORAGE_SETTING
+from schemac.text.source.catalogue import STORAGE_SETTING
 
 SECRET = "wJalrXUt-nobody-may-print"
 TOLD: dict[str, dict[str, Any]] = {

@@ -2,9 +2,8 @@
 
 import pytest
 
-from schemac.kinds.foreign import FOREIGN_NAMES
-from schemac.kinds.registry import BY_NAME
-from schemac.source.suggest import closest, one_of, with_article
+from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
+from schemac.text.source.phrases import closest, one_of, with_article
 
 
 @pytest.mark.parametrize(

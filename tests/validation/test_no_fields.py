@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.artifacts.emission import target_names
+from schemac.artifacts.targets import target_names
 from schemac.cli.main import main
 
 NOTHING = "name: nothing\nfields: []\n"

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.engines.jsonschema.words import dump
-from schemac.rows.judging.shapes import opened
+from schemac.engines.jsonschema.keywords import dump
+from schemac.rows.judging.arrays import opened
 from tests.conformance.arrow_values import table as table_of
 from tests.conformance.manifest_types import POSITIONS
 from tests.engines import crossing

@@ -7,10 +7,11 @@ Source: sqlite.org, "CREATE TABLE" and "STRICT Tables"; names differ in more tha
 
 from collections.abc import Iterator
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.findings import Other
-from schemac.logical.schema_fields import SchemaField
+from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.findings import Other
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.versions.identity.compilation import Compilation
 from schemac_sqlite.attributes import DEFAULT, PRIMARY_KEY
 from schemac_sqlite.codes import SQLITE_KEY, SQLITE_LOSS, SQLITE_NAME
 from schemac_sqlite.types import type_of

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import Attribute
+from schemac.language.attributes.attribute import Attribute
 
 DOMAIN = "sqlite.org"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
-from schemac.source.report import Report
+from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.report import Report
 from schemac_sqlite.attributes import PRIMARY_KEY
 
 _KINDS = {"INTEGER": "Int64", "INT": "Int64", "REAL": "Float64", "TEXT": "String", "BLOB": "Binary"}

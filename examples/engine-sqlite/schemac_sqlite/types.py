@@ -5,8 +5,8 @@ Source: sqlite.org, "STRICT Tables": INTEGER (64 bits), REAL, TEXT, BLOB and ANY
 
 from typing import Any, NamedTuple
 
-from schemac.attributes.family import Family
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.attributes.attribute import Family
+from schemac.language.logical.schema_fields import SchemaField
 
 
 class ColumnType(NamedTuple):

@@ -11,9 +11,9 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.evolution.judge import judge
-from schemac.evolution.verdict import Outcome
-from schemac.kinds.registry import KINDS
+from schemac.language.kinds.registry import KINDS
+from schemac.versions.evolution.judge import judge
+from schemac.versions.evolution.verdict import Outcome
 from schemac_sqlite.codes import CODES
 from schemac_sqlite.judge import JUDGE
 
@@ -118,7 +118,7 @@ def test_judge_fields_as_sqlite_alters_them(name: str) -> None:
 
 
 def test_refuse_what_was_not_thought_of() -> None:
-    from schemac.evolution.changes import Fact
+    from schemac.versions.evolution.changes import Fact
 
     assert set(Fact) == JUDGE.rules.keys(), (
         "a new fact is refused until the judge has a row for it; then this says that it does"

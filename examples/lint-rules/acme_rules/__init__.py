@@ -1,8 +1,8 @@
 """Rules for the manifests of one company."""
 
-from schemac.attributes.own import OWNER
-from schemac.lint.rule import Reporter, Subject, rule
-from schemac.source.diagnostic import Code, Severity
+from schemac.language.attributes.own import OWNER
+from schemac.language.lint.rule import Reporter, Subject, rule
+from schemac.text.source.diagnostic import Code, Severity
 
 TEAM = Code("ACME801", "acme-team", Severity.WARNING, "a dataset that no team of ours answers for")
 

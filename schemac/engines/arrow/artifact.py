@@ -8,10 +8,11 @@ Source: Arrow's columnar format, "Encapsulated message format".
 
 from typing import Any
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.arrow.codes import ARROW_LOSS
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.arrow import pa
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import pa
+from schemac.versions.identity.compilation import Compilation
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.code import codes_in, note
+from schemac.text.source.code import codes_in, note
 
 ARROW_LOSS = note("SC531", "arrow-loss", "something that the Arrow artifact does not keep")
 CODES = codes_in(globals())

@@ -9,20 +9,24 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 from functools import update_wrapper
 from typing import cast
 
-from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
-from schemac.attributes.attribute import Role
-from schemac.attributes.family import Family
-from schemac.attributes.registry import has_role
-from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import DATASET_FACTS, LAYOUT_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.constraints import TIGHTENED, tightened
-from schemac.evolution.judge import Judge, Rule
-from schemac.evolution.layouts import missing_cast
-from schemac.evolution.messages import make_optional
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
-from schemac.evolution.version_pair import VersionPair
-from schemac.logical.castability import Castability
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.attributes.arrow import EXTENSION_TYPE, read_hints
+from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.registry import has_role
+from schemac.language.logical.model import Castability
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.versions.evolution.castability import castability, misfit, missing_cast
+from schemac.versions.evolution.changes import (
+    DATASET_FACTS,
+    LAYOUT_FACTS,
+    PROPERTY_FACTS,
+    TYPE_FACTS,
+    Change,
+    Fact,
+)
+from schemac.versions.evolution.constraints import TIGHTENED, tightened
+from schemac.versions.evolution.judge import Judge, Rule, make_optional
+from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
+from schemac.versions.evolution.version_pair import VersionPair
 
 _REGISTERED = frozenset(
     {"arrow.json", "arrow.uuid", "arrow.bool8", "arrow.opaque", "arrow.fixed_shape_tensor"}

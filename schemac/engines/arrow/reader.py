@@ -6,10 +6,10 @@ Source: Arrow's columnar format, "IPC streaming format" and "IPC file format".
 
 from pathlib import Path
 
-from schemac.importers.arrow_schema import from_arrow_schema
+from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
-from schemac.physical.arrow import ArrowSchema, pa
-from schemac.source.report import Report
+from schemac.language.physical.arrow import ArrowSchema, pa
+from schemac.text.source.report import Report
 
 _FILE_MARK = b"ARROW1"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.artifacts.rows import RowReader, StoredRows
+from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.importers.sources import detect
 
 _FORMATS = {"parquet": "parquet", "arrow": "ipc"}

@@ -23,5 +23,5 @@ ENGINE = Engine(
     attributes="schemac.engines.avro.attributes:ATTRIBUTES",
     codes="schemac.engines.avro.codes:CODES",
     pages="schemac.engines.avro.pages",
-    documents="schemac.engines.avro.documents:DOCUMENTS",
+    documents="schemac.engines.avro.sources:DOCUMENTS",
 )

@@ -11,21 +11,20 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes.family import Family
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.own import RENAMED_FROM
-from schemac.attributes.registry import domain_of
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, DOMAIN, NAMESPACE
 from schemac.engines.avro.codes import AVRO_DEFAULT, AVRO_LOSS, AVRO_NAME, AVRO_TYPE
-from schemac.engines.avro.defaults import fits
-from schemac.engines.avro.leaves import leaf_of
-from schemac.engines.avro.names import name_of, valid
+from schemac.engines.avro.types import fits, leaf_of, name_of, valid
 from schemac.engines.json_values import type_tree
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.findings import Other
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.json_object import Json, in_order
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import RENAMED_FROM
+from schemac.language.attributes.registry import domain_of
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.findings import Other
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.span import Json, in_order
+from schemac.versions.identity.compilation import Compilation
 
 TYPE = "schemac.dev/type"
 """The property for the type of the manifest."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from schemac.attributes.attribute import Attribute
+from schemac.language.attributes.attribute import Attribute
 
 DOMAIN = "avro.apache.org"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"

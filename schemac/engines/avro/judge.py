@@ -8,14 +8,18 @@ Source: Avro 1.12, "Schema Resolution", asked of fastavro (`tests/engines/avro/t
 
 from schemac.engines.avro.artifact import old_names
 from schemac.engines.avro.attributes import ALIASES, DEFAULT
-from schemac.engines.avro.leaves import is_readable, leaf_of
-from schemac.engines.avro.names import name_of
-from schemac.evolution.castability import castability
-from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.judge import Judge
-from schemac.evolution.messages import NEW_FIELD_HELP, RULES_OF_MESSAGES, judge_parts, judge_values
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome
-from schemac.logical.castability import Castability
+from schemac.engines.avro.types import is_readable, leaf_of, name_of
+from schemac.language.logical.model import Castability
+from schemac.versions.evolution.castability import castability
+from schemac.versions.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
+from schemac.versions.evolution.judge import (
+    NEW_FIELD_HELP,
+    RULES_OF_MESSAGES,
+    Judge,
+    judge_parts,
+    judge_values,
+)
+from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome
 
 
 def _attribute(change: Change, _pair: object) -> Judgement:

@@ -6,19 +6,21 @@ Source: BigQuery's documentation, "Data types" and "CREATE TABLE". An array cann
 
 from functools import partial
 
-from schemac.engines.sql_rules import (
+from schemac.engines.sql_tables import (
+    Dialect,
     Rule,
     SqlType,
     TypeMapping,
     binary,
     decimals,
     plain,
+    read,
+    read_text,
     string,
     text,
 )
-from schemac.engines.sql_tables import Dialect, read, read_text
 from schemac.importers.importer import Importer
-from schemac.physical.arrow import pa
+from schemac.language.physical.arrow import pa
 
 _BIG = "not kept: the type BIGNUMERIC, whose numbers may have one digit more before the point"
 _BOUNDS = {"RANGE<DATE>": lambda: pa.date32(), "RANGE<DATETIME>": lambda: pa.timestamp("us"), "RANGE<TIMESTAMP>": lambda: pa.timestamp("us", "UTC")}  # fmt: skip

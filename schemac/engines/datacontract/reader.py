@@ -10,12 +10,12 @@ Source: the specification of version 1.2.1, "Data Types", "Field Object" and "De
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from schemac.attributes.own import OWNER
-from schemac.importers.constraining import Constraints
-from schemac.importers.declared import (
+from schemac.importers.constraints import Constraints, mark_key
+from schemac.importers.declarations import (
     MisplacedError,
     Node,
     finished,
+    kind_of,
     list_of,
     map_of,
     meaning,
@@ -27,12 +27,11 @@ from schemac.importers.declared import (
     struct,
 )
 from schemac.importers.importer import Imported, Importer, Notes
-from schemac.importers.keys import mark_key
-from schemac.importers.type_texts import kind_of
-from schemac.logical.path import FieldPath, Part, dotted
-from schemac.physical.arrow import ArrowType, pa
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.language.attributes.own import OWNER
+from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.language.physical.arrow import ArrowType, pa
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
 
 _TITLE = "a data contract"
 _DEEPEST = 50

@@ -14,18 +14,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes.family import Family
 from schemac.engines.dbt.sources import dialect_of_project
-from schemac.importers.constraining import Constraints, enumerated
-from schemac.importers.declared import MisplacedError, Node, finished, meaning, member, read_documents
+from schemac.importers.constraints import Constraints, enumerated, mark_key
+from schemac.importers.declarations import (
+    MisplacedError,
+    Node,
+    finished,
+    kind_of,
+    meaning,
+    member,
+    read_documents,
+    type_of_text,
+)
 from schemac.importers.importer import Imported, Importer, Notes
-from schemac.importers.keys import mark_key
-from schemac.importers.type_texts import kind_of, type_of_text
-from schemac.kinds.registry import BY_NAME
-from schemac.logical.path import FieldPath, dotted
-from schemac.physical.arrow import pa
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.language.attributes.attribute import Family
+from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.model import FieldPath, dotted
+from schemac.language.physical.arrow import pa
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
 
 _TITLE = "a property file of dbt"
 _PLURALS = ("models", "seeds", "snapshots")

@@ -7,11 +7,11 @@ Source: dbt's documentation, "About profiles.yml": the profile that `dbt_project
 from pathlib import Path
 from typing import Any
 
+from schemac.importers.declarations import dialect_of
 from schemac.importers.sniffing import has_top_keys
-from schemac.importers.type_texts import dialect_of
-from schemac.source.report import Report
-from schemac.source.text import decode_text
-from schemac.syntax.document import parse
+from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text
+from schemac.text.syntax.document import parse
 
 _PROJECT = "dbt_project.yml"
 _PROFILES = "profiles.yml"

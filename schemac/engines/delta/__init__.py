@@ -10,7 +10,7 @@ ENGINE = Engine(
     "delta",
     "Delta Lake",
     position=70,
-    documents="schemac.engines.delta.documents:DOCUMENTS",
+    documents="schemac.engines.delta.sources:DOCUMENTS",
     formats=(
         Format(
             "delta",

@@ -20,7 +20,7 @@ from typing import Any
 
 from schemac.engines.delta.sources import LogFiles
 from schemac.importers.importer import first_line
-from schemac.physical.arrow import pa
+from schemac.language.physical.arrow import pa
 
 _ACTIONS = ("metaData", "protocol", "domainMetadata")
 _MARKS = tuple(f'"{action}"'.encode() for action in _ACTIONS)

@@ -1,13 +1,17 @@
-"""Finds the log of a Delta table, and its files.
+"""Where the log of a Delta table is, and which JSON around it is neither a schema nor data.
 
 Layer: engines.
 Source: the Delta protocol, "Delta Log Entries" and "Checkpoints".
+      JSON around the tables of Delta that is neither a schema nor data: the Delta protocol, "Actions".
 """
 
 import re
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from schemac.importers.sniffing import ForeignDocument
 
 LOG = "_delta_log"
 _COMMIT = re.compile(r"([0-9]{20})\.json")
@@ -59,3 +63,28 @@ def log_files(folder: Path) -> LogFiles:
         if len(checkpoint_parts) == count
     }
     return LogFiles(commits, checkpoints | {version: (file,) for version, file in whole.items()})
+
+
+_DELTA = frozenset(
+    {"commitInfo", "metaData", "protocol", "add", "remove", "txn", "cdc", "domainMetadata", "sidecar"}
+    | {"checkpointMetadata"}
+)
+
+
+def _is_delta(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and len(value) == 1
+        and set(value) <= _DELTA
+        and all(isinstance(item, dict) for item in value.values())
+    )
+
+
+DOCUMENTS = (
+    ForeignDocument(
+        "a commit of a Delta table's log",
+        _is_delta,
+        "import the table's folder, which contains `_delta_log`",
+    ),
+)
+"""What to import in place of such a file."""

@@ -6,21 +6,23 @@ Source: DuckDB's documentation, "Data Types"; the Arrow types that DuckDB itself
 
 from functools import partial
 
-from schemac.engines.sql_rules import (
+from schemac.engines.sql_tables import (
+    Dialect,
     Rule,
     SqlType,
     TypeMapping,
     binary,
     decimals,
     plain,
+    read,
+    read_text,
     text,
     times,
     timestamps,
     wkb,
 )
-from schemac.engines.sql_tables import Dialect, read, read_text
 from schemac.importers.importer import Importer
-from schemac.physical.arrow import pa
+from schemac.language.physical.arrow import pa
 
 _ZONE = "not kept: the zone of each time"
 _HUGE = "not kept: the type {}, which has values with 39 digits"

@@ -1,30 +1,227 @@
-"""Iceberg: a table's schema, and the CREATE TABLE of Spark.
+"""Iceberg: a table's schema and its identifier fields, the CREATE TABLE of Spark, and both for a version of a lock.
+
+What Iceberg has in place of a schema and its fields.
 
 Layer: engines.
-Shape: `iceberg/schema.json`, the schema as table metadata has it, one column a line; `iceberg/create_table.sql`, for a
-catalog of Iceberg in Spark.
-Errors: SC581 to SC584; losses SC585.
+Shape: `iceberg/schema.json`, the schema as table metadata has it, one column a line; `iceberg/create_table.sql`, for a catalog of
+      Iceberg in Spark.
+      The fields that identify a row: those that `iceberg.apache.org/identifierFields` names, else the primary key that the schema has
+      for another engine.
+      The statements that make a table in a catalog of Iceberg, from Spark: CREATE TABLE, and where fields identify rows an ALTER TABLE
+      of Iceberg's own extensions. Where Spark has no word for a type there is no file, for a table without a column is another table.
+Errors: SC581 to SC584; losses SC585; SC583.
 Source: the Iceberg table specification, "Appendix C: JSON serialization". The schema is the artifact of record.
+      The Iceberg table specification, "Identifier Field IDs": required, neither float nor double, and not inside a list, a map or an
+      optional struct.
+      `SparkTypeToType` and `TypeUtil.assignFreshIds` of github.com/apache/iceberg; the grammar of Spark 4.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import is_lost
-from schemac.attributes import odf, own
 from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.codes import ICEBERG_LOSS, ICEBERG_NAME
-from schemac.engines.iceberg.keys import identifier_ids
-from schemac.engines.iceberg.names import collisions, full_name
-from schemac.engines.iceberg.statements import DDL_FILE, ddl
-from schemac.engines.iceberg.types import FORMAT_2, IcebergSchema, NestedField
+from schemac.engines.iceberg.codes import ICEBERG_KEY, ICEBERG_LOSS, ICEBERG_NAME
+from schemac.engines.iceberg.types import (
+    FORMAT_2,
+    Decimal,
+    Fixed,
+    IcebergSchema,
+    IcebergType,
+    List,
+    Map,
+    NestedField,
+    Struct,
+    collisions,
+    fresh_ids,
+    full_name,
+)
 from schemac.engines.iceberg.writer import to_columns
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, preorder
-from schemac.physical.field import LoweredSchema
+from schemac.engines.spark_sql import create_table, literal, quoted_name, table_name, without_substitution
+from schemac.language.attributes import odf, own
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.physical.field import LoweredSchema
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
+from schemac.versions.identity.compilation import Compilation
+
+
+def identifier_ids(
+    dataset: LogicalDataset, fields: Mapping[SchemaField, NestedField], emission: Emission
+) -> tuple[int, ...]:
+    """Ids of the identifier fields, in rising order; what is wrong with them is in the emission."""
+    extra = dataset.schema.extra
+    named = attributes.IDENTIFIER_FIELDS.read(extra)
+    if named is not None:
+        return tuple(sorted(_declared(dataset, named, fields, emission)))
+    ids: list[int] = []
+    for field in primary_key(dataset.columns) or named_key(dataset):
+        reason = _identifier_error(field, fields)
+        if reason:
+            emission.lose(field, "a part of the primary key", f"no identifier field: {reason}")
+            # Half of a key identifies nothing.
+            return ()
+        ids.append(fields[field].id)
+    return tuple(sorted(ids))
+
+
+def _declared(
+    dataset: LogicalDataset, named: list[str], fields: Mapping[SchemaField, NestedField], emission: Emission
+) -> Iterator[int]:
+    schema_fields = {field.path_text: field for field in preorder(dataset.columns)}
+    for i, name in enumerate(named):
+        location = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
+        field = schema_fields.get(name)
+        if field is None:
+            near = closest(name, list(schema_fields))
+            help = (
+                Help.did_you_mean(near, name, mark="'")
+                if near
+                else "specify a field by its path, such as `address.city`"
+            )
+            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *location, help=help)
+            continue
+        reason = _identifier_error(field, fields)
+        if reason:
+            message = f"{name} cannot identify rows: {reason}"
+            emission.findings.at_schema(
+                ICEBERG_KEY,
+                message,
+                *location,
+                help=Help.remove(help="name other fields, or remove it", is_safe=False),
+            )
+            continue
+        yield fields[field].id
+
+
+def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, NestedField]) -> str:
+    """Why a field cannot identify a row; empty if it can."""
+    field = fields.get(schema_field)
+    if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
+        return "it is not a plain value"
+    if field.type.word in ("float", "double"):
+        return f"Iceberg does not allow {field.type.word} here"
+    for above in (schema_field, *schema_field.ancestors):
+        if above.type.family in (Family.LIST, Family.MAP):
+            return f"it is inside the {above.type.kind.lower()} {above.path_text}"
+        if above.is_nullable:
+            return f"{above.path_text} may be null"
+    return ""
+
+
+DDL_FILE = "iceberg/create_table.sql"
+_FORMAT_VERSION = "format-version"
+_PLAIN = {
+    "boolean": "BOOLEAN",
+    "int": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP_NTZ",
+    "timestamptz": "TIMESTAMP",
+    "string": "STRING",
+    "binary": "BINARY",
+    "uuid": "STRING",
+    "variant": "VARIANT",
+}
+
+
+def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
+    """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
+    dataset = compilation.dataset
+    fields = list(_with_fields(schema.columns, dataset.columns))
+    wordless = [
+        (schema_field, field)
+        for schema_field, field in fields
+        if not field.type.fields and _word(field.type) is None
+    ]
+    if wordless:
+        for schema_field, field in wordless:
+            message = f"no statement: Spark has no type for Iceberg's {field.type.word}"
+            emission.lose(schema_field, str(field.type.word), message, artifact=DDL_FILE)
+        return ""
+    for schema_field, field in fields:
+        _lose(schema_field, field, emission)
+    if dataset.columns and fresh_ids(schema) != {field.id: field.id for _, field in schema.preorder()}:
+        emission.lose(None, "the numbering of the fields", "Iceberg's own", artifact=DDL_FILE)
+    statements = _statements(compilation, schema, format_version)
+    return "".join(f"{statement};\n" for statement in without_substitution(statements))
+
+
+def _statements(compilation: Compilation, schema: IcebergSchema, format_version: int) -> Iterator[str]:
+    dataset = compilation.dataset
+    extra, table = dataset.schema.extra, table_name(dataset.name)
+    columns = [f"{quoted_name(c.name)} {_spark_type(c.type)}{_suffix(c)}" for c in schema.columns]
+    comment, properties = (
+        odf.DESCRIPTION.read(extra),
+        {**(attributes.TABLE_PROPERTIES.read(extra) or {}), _FORMAT_VERSION: str(format_version)},
+    )
+    if compilation.table_record is not None:
+        properties[TABLE_VERSION] = compilation.table_record
+    yield create_table(dataset.name, columns, "iceberg", comment, properties)
+    if schema.identifier_ids:
+        names = [
+            ".".join(map(quoted_name, path))
+            for path, field in schema.preorder()
+            if field.id in schema.identifier_ids
+        ]
+        yield f"ALTER TABLE {table} SET IDENTIFIER FIELDS {', '.join(names)}"
+
+
+def _suffix(field: NestedField) -> str:
+    comment = "" if field.doc is None else f" COMMENT {literal(field.doc)}"
+    return f"{' NOT NULL' if field.required else ''}{comment}"
+
+
+def _spark_type(type_: IcebergType) -> str:
+    if isinstance(type_, Struct):
+        members = [f"{quoted_name(m.name)}: {_spark_type(m.type)}{_suffix(m)}" for m in type_.members]
+        return f"STRUCT<{', '.join(members)}>"
+    if isinstance(type_, List):
+        return f"ARRAY<{_spark_type(type_.element.type)}>"
+    if isinstance(type_, Map):
+        return f"MAP<{_spark_type(type_.key.type)}, {_spark_type(type_.value.type)}>"
+    word = _word(type_)
+    assert word is not None, "types without a name have no statement"
+    return word
+
+
+def _word(type_: IcebergType) -> str | None:
+    """Return what Spark calls a type without parts."""
+    if isinstance(type_, Decimal):
+        return f"DECIMAL({type_.precision},{type_.scale})"
+    return "BINARY" if isinstance(type_, Fixed) else _PLAIN.get(type_.word)
+
+
+def _lose(schema_field: SchemaField, field: NestedField, emission: Emission) -> None:
+    """Enter what is different in the table that the statement makes."""
+    becomes = {"uuid": "string"}.get(field.type.word, "binary" if isinstance(field.type, Fixed) else None)
+    if becomes is not None:
+        emission.lose(schema_field, field.type.type_text(), becomes, artifact=DDL_FILE)
+    if field.required and field.name in ("element", "value") and not schema_field.is_member:
+        emission.lose(schema_field, "a value that may not be null", "one that may", artifact=DDL_FILE)
+    if field.initial_default is not None or field.write_default is not None:
+        emission.lose(schema_field, "a default value", "nothing", artifact=DDL_FILE)
+
+
+def _with_fields(
+    fields: tuple[NestedField, ...], schema_fields: tuple[SchemaField, ...]
+) -> Iterator[tuple[SchemaField, NestedField]]:
+    for field, schema_field in zip(fields, schema_fields, strict=True):
+        yield schema_field, field
+        if field.type.fields:
+            yield from _with_fields(field.type.fields, schema_field.children)
+
 
 SCHEMA_FILE = "iceberg/schema.json"
 
@@ -80,7 +277,7 @@ def text_of(schema: IcebergSchema) -> str:
     return f'{{\n{head}  "fields": {fields}\n}}\n'
 
 
-def schema_of(compilation: Compilation, emission: Emission) -> IcebergSchema:
+def compiled_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
     """Return the schema with the ids of its lock; not to be used where the emission found an error."""
     version = compilation.version
     return to_schema(
@@ -95,7 +292,7 @@ def schema_of(compilation: Compilation, emission: Emission) -> IcebergSchema:
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return schema and DDL."""
     dataset = compilation.dataset
-    schema = schema_of(compilation, emission)
+    schema = compiled_schema(compilation, emission)
     if emission.findings.report.has_errors:
         return []
     if odf.DESCRIPTION.key in dataset.schema.extra:
@@ -139,3 +336,40 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
 
 
 TARGET = Target("iceberg", ICEBERG_LOSS, emit, types=types)
+
+
+def schema_of(version: SchemaVersion) -> IcebergSchema:
+    """Return Iceberg's schema of a version, with the ids of its lock; not to be used where there are errors."""
+    return version.view(_compiled)[0]
+
+
+def errors_of(version: SchemaVersion) -> tuple[Diagnostic, ...]:
+    """Say why Iceberg cannot hold a version."""
+    return version.view(_compiled)[1]
+
+
+def fields_of(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
+    """Return what Iceberg has at every field that it knows of: not inside a variant."""
+    return version.view(_fields)
+
+
+def format_of(version: SchemaVersion) -> int:
+    """Return the version of the format that a schema version is for."""
+    return format_version(version.dataset.schema.extra)
+
+
+def asked_format(version: SchemaVersion) -> int | None:
+    """Return the version of the format that a schema asks for; None if a table of any format will do."""
+    return attributes.FORMAT_VERSION.read(version.dataset.schema.extra)
+
+
+def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, ...]]:
+    report = Report()
+    emission = Emission(version.dataset, "iceberg", ICEBERG_LOSS, report)
+    ids = version.ids if isinstance(version, LockedSchemaVersion) else None
+    schema = to_schema(version.dataset, version.lowered, emission, ids)
+    return schema, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
+
+
+def _fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
+    return arrow_fields_by_field(version.dataset, schema_of(version))

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import Attribute, Renaming
-from schemac.attributes.family import Family
+from schemac.language.attributes.attribute import Attribute, Family, Renaming
 
 DOMAIN = "iceberg.apache.org"
 

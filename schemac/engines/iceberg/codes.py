@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.code import codes_in, error, note
+from schemac.text.source.code import codes_in, error, note
 
 ICEBERG_TYPE = error("SC581", "iceberg-type", "a type that Iceberg cannot hold")
 ICEBERG_NAME = error("SC582", "iceberg-name", "names that Iceberg cannot tell apart")

@@ -11,14 +11,15 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from typing import cast
 
-from schemac.attributes.attribute import Role
-from schemac.attributes.registry import ATTRIBUTES
 from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.promotions import is_promotion, needs_format_3
-from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField
-from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
-from schemac.evolution.castability import castability, is_lossless_by_calendar
-from schemac.evolution.changes import (
+from schemac.engines.iceberg.artifact import errors_of, fields_of, format_of, schema_of
+from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is_promotion, needs_format_3
+from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.logical.model import Castability
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
+from schemac.versions.evolution.changes import (
     ATTRIBUTE_FACTS,
     DATASET_FACTS,
     DESCRIPTION_FACTS,
@@ -28,14 +29,11 @@ from schemac.evolution.changes import (
     Change,
     Fact,
 )
-from schemac.evolution.constraints import TIGHTENED, tightened, verify_of
-from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import Judge, Rule, guarded
-from schemac.evolution.messages import make_optional
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
-from schemac.evolution.version_pair import VersionPair
-from schemac.logical.castability import Castability
-from schemac.logical.schema_fields import SchemaField
+from schemac.versions.evolution.constraints import TIGHTENED, tightened, verify_of
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
+from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
+from schemac.versions.evolution.version_pair import VersionPair
 
 _NEW_FIELD_HELP = "add a field next to it, fill it, and drop the old one"
 _ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of `schemac.dev/targets`"

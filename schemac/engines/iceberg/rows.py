@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.artifacts.rows import RowReader, StoredRows
+from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.tables.live_table import SCHEME, is_table, open_metadata
 from schemac.engines.iceberg.types import IcebergSchema
-from schemac.source.report import Report
+from schemac.text.source.report import Report
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,29 @@
-"""Iceberg's types and schemas, as its metadata has them.
+"""Iceberg's types and schemas, as its metadata has them: their names, ids, promotions and default values.
 
 Layer: engines.
-Shape: a tree; every field, element, key and value has an id. `to_json` gives keys in the order in which Iceberg's Java
-writes them.
-Why by hand: pyiceberg 0.12 knows no `variant`, and no `geometry` or `geography` with a reference system, which format 3 has; and an
-artifact of Iceberg belongs to the base install. Where a catalog is open, its schemas are pyiceberg's.
+Shape: a tree; every field, element, key and value has an id. `to_json` gives keys in the order in which Iceberg's Java writes them.
+      Default values of fields: values are JSON, as metadata has them.
 Source: the Iceberg table specification, "Schemas and Data Types" and "Appendix C: JSON serialization".
+      Names that Iceberg cannot distinguish: `index_by_name` of pyiceberg and `IndexByName` of Java: a field is found by its full name,
+      which joins the names from the column down with dots, and in which elements, keys and values are called so.
+      The types that a field may get while files keep the old one: the Iceberg table specification, "Schema Evolution": the table of
+      valid promotions. pyiceberg 0.12 itself lets the scale of a decimal change, and text become bytes, which the specification does
+      not have.
+      Ids as Iceberg gives them to a new table: `TypeUtil.assignFreshIds` of Java and `assign_fresh_schema_ids` of pyiceberg: all fields
+      of one level, then what is below each. CREATE TABLE and `create_table` number so, whatever ids a schema has.
+      The Iceberg table specification, "Default values" and "Appendix D: JSON single-value serialization".
+Why by hand: pyiceberg 0.12 knows no `variant`, and no `geometry` or `geography` with a reference system, which format 3 has; and an
+      artifact of Iceberg belongs to the base install. Where a catalog is open, its schemas are pyiceberg's.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime, time
 from typing import Any
+from uuid import UUID
 
-from schemac.source.json_object import Json
+from schemac.text.source.span import Json
 
 FORMAT_2, FORMAT_3 = 2, 3
 MOST_DIGITS = 38
@@ -267,3 +278,155 @@ def _renumbered(fields: tuple[NestedField, ...], ids: dict[int, int]) -> tuple[N
     return tuple(
         [replace(f, id=ids[f.id], type=f.type.with_fields(_renumbered(f.type.fields, ids))) for f in fields]
     )
+
+
+Path = Sequence[str]
+NAME_MAPPING = "schema.name-mapping.default"
+"""The table property that says which field a column of a file without ids is."""
+
+
+def full_name(path: Path) -> str:
+    """Return the name by which Iceberg finds a field."""
+    return ".".join(path)
+
+
+def collisions(schema: IcebergSchema) -> Iterator[tuple[Path, Path]]:
+    """Fields whose full name an earlier one has, with that one first."""
+    known: dict[str, Path] = {}
+    for path, _ in schema.preorder():
+        first = known.setdefault(full_name(path), path)
+        if first is not path:
+            yield first, path
+
+
+_SINCE_FIRST = frozenset({("int", "long"), ("float", "double")})
+_SINCE_THIRD = frozenset({("date", "timestamp"), ("date", "timestamp_ns")})
+
+
+def is_promotion(old: IcebergType, new: IcebergType, format_version: int) -> bool:
+    """Whether a table of a format may give a field of one type without parts the other."""
+    if isinstance(old, Decimal) and isinstance(new, Decimal):
+        return old.scale == new.scale and old.precision < new.precision
+    pair = (old.word, new.word)
+    if pair in _SINCE_FIRST:
+        return True
+    if format_version < FORMAT_3:
+        return False
+    if old == Primitive("unknown"):
+        return new != old
+    return pair in _SINCE_THIRD
+
+
+def needs_format_3(old: IcebergType, new: IcebergType) -> bool:
+    """Whether only tables of format 3 can do it."""
+    return is_promotion(old, new, FORMAT_3) and not is_promotion(old, new, FORMAT_3 - 1)
+
+
+def fresh_ids(schema: IcebergSchema) -> dict[int, int]:
+    """Return the id of each field in a new table, by the id that it has here."""
+    new_ids: dict[int, int] = {}
+
+    def number(fields: tuple[NestedField, ...]) -> None:
+        for field in fields:
+            new_ids[field.id] = len(new_ids) + 1
+        for field in fields:
+            number(field.type.fields)
+
+    number(schema.columns)
+    return new_ids
+
+
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_FRACTION = re.compile(r"\.([0-9]+)")
+
+
+def default_error(type_: IcebergType, value: Any) -> str:
+    """Return what is wrong with a default value of a type; empty if nothing is."""
+    rule = _default_rule(type_)
+    if rule is None:
+        return f"Iceberg has no default values for {type_.word}"
+    example, fits = rule
+    return "" if fits(value) else f"it is not a valid {type_.word}; write it as {example}"
+
+
+def _default_rule(type_: IcebergType) -> tuple[str, Callable[[Any], bool]] | None:
+    """Return an example, and what tells whether a value is one."""
+    if isinstance(type_, Decimal):
+        zeros = f".{'0' * type_.scale}" if type_.scale else ""
+        return f'a text such as "1{zeros}"', lambda value: _is_decimal(value, type_)
+    if isinstance(type_, Fixed):
+        return f"{2 * type_.length} hexadecimal digits", lambda value: _is_hex(value, type_.length)
+    return _PLAIN.get(type_.word)
+
+
+def _is_whole(bits: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_hex(value: Any, length: int | None = None) -> bool:
+    is_hex = isinstance(value, str) and _HEX.fullmatch(value) is not None
+    return is_hex and (length is None or len(value) == 2 * length)
+
+
+def _is_decimal(value: Any, type_: Decimal) -> bool:
+    match = re.fullmatch(r"-?([0-9]+)(?:\.([0-9]+))?", value) if isinstance(value, str) else None
+    if match is None or len(match[2] or "") != type_.scale:
+        return False
+    return len((match[1] + (match[2] or "")).lstrip("0")) <= type_.precision
+
+
+def _is_uuid(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and str(UUID(value)) == value.lower()
+    except ValueError:
+        return False
+
+
+def _is_temporal(
+    read: Callable[[str], Any], digits: int, *, is_instant: bool = False
+) -> Callable[[Any], bool]:
+    """Whether a text is a moment in ISO form; with an offset, of UTC, only where it is an instant."""
+
+    def fits(value: Any) -> bool:
+        if not isinstance(value, str) or value.endswith("Z"):
+            return False
+        fraction = _FRACTION.search(value)
+        if fraction is not None and len(fraction[1]) > digits:
+            return False
+        # Python reads microseconds at most.
+        plain = value.replace(fraction[0], "") if fraction is not None else value
+        try:
+            read(plain)
+        except ValueError:
+            return False
+        return value.endswith("+00:00") if is_instant else "+" not in plain and plain.count("-") in (0, 2)
+
+    return fits
+
+
+_PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "int": ("a whole number of 32 bits", _is_whole(32)),
+    "long": ("a whole number of 64 bits", _is_whole(64)),
+    "float": ("a number", _is_number),
+    "double": ("a number", _is_number),
+    "string": ("a text", lambda value: isinstance(value, str)),
+    "binary": ("hexadecimal digits, two a byte", _is_hex),
+    "uuid": ('"f79c3e09-677c-4bbd-a479-3f349cb785e7"', _is_uuid),
+    "date": ('"2017-11-16"', _is_temporal(date.fromisoformat, 0)),
+    "time": ('"22:31:08.123456"', _is_temporal(time.fromisoformat, 6)),
+    "timestamp": ('"2017-11-16T22:31:08.123456"', _is_temporal(datetime.fromisoformat, 6)),
+    "timestamp_ns": ('"2017-11-16T22:31:08.123456789"', _is_temporal(datetime.fromisoformat, 9)),
+    "timestamptz": (
+        '"2017-11-16T22:31:08.123456+00:00"',
+        _is_temporal(datetime.fromisoformat, 6, is_instant=True),
+    ),
+    "timestamptz_ns": (
+        '"2017-11-16T22:31:08.123456789+00:00"',
+        _is_temporal(datetime.fromisoformat, 9, is_instant=True),
+    ),
+}

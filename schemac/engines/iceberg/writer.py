@@ -10,15 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from schemac.artifacts.emission import Emission
+from schemac.artifacts.targets import Emission
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_variant, list_form
-from schemac.attributes import odf, own
-from schemac.attributes.attribute import Role
-from schemac.attributes.family import Family
-from schemac.attributes.registry import has_role
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
-from schemac.engines.iceberg.defaults import default_error
 from schemac.engines.iceberg.types import (
     FORMAT_3,
     Decimal,
@@ -29,10 +24,14 @@ from schemac.engines.iceberg.types import (
     NestedField,
     Primitive,
     Struct,
+    default_error,
 )
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.source.help import Help
+from schemac.language.attributes import odf, own
+from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.registry import has_role
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.field import LoweredField, LoweredSchema
+from schemac.text.source.help import Help
 
 _ONLY_FORMAT_3 = Help.add_to_schema(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",

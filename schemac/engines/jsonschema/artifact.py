@@ -11,27 +11,26 @@ Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a 
 from collections.abc import Iterable
 from typing import Any
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
-from schemac.attributes import odf, own
-from schemac.attributes.attribute import Role
-from schemac.attributes.constraints import OF_ROWS
-from schemac.attributes.family import NESTED, Family
-from schemac.attributes.registry import has_role
-from schemac.attributes.zones import is_utc
-from schemac.constraints.registry import constraints_at
 from schemac.engines import json_values
-from schemac.engines.jsonschema import words
+from schemac.engines.jsonschema import keywords
 from schemac.engines.jsonschema.codes import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE
-from schemac.engines.jsonschema.constraints import IGNORED, constrained
-from schemac.engines.jsonschema.narrowing import expressed_attributes
-from schemac.logical.path import Part
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.arrow import pa
-from schemac.physical.field import LoweredField
+from schemac.engines.jsonschema.keywords import IGNORED, constrained, expressed_attributes
+from schemac.language.attributes import odf, own
+from schemac.language.attributes.attribute import NESTED, Family, Role
+from schemac.language.attributes.constraints import OF_ROWS
+from schemac.language.attributes.registry import has_role
+from schemac.language.attributes.zones import is_utc
+from schemac.language.constraints.registry import constraints_at
+from schemac.language.logical.model import Part
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import pa
+from schemac.language.physical.field import LoweredField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
-from schemac.source.help import Help
-from schemac.source.json_object import Json, in_order
+from schemac.text.source.help import Help
+from schemac.text.source.span import Json, in_order
+from schemac.versions.identity.compilation import Compilation
 
 SCHEMA_FILE = "jsonschema/schema.json"
 _STRING: Json = {"type": "string"}
@@ -39,14 +38,14 @@ _TABLE: TypeTable[Json] = TypeTable(
     same={
         "NA": {"type": "null"},
         "BOOL": {"type": "boolean"},
-        **{f"INT{bits}": words.integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
-        **{f"UINT{bits}": words.integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
-        "HALF_FLOAT": words.floating(16),
-        "FLOAT": words.floating(32),
-        "DOUBLE": words.floating(64),
+        **{f"INT{bits}": keywords.integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
+        **{f"UINT{bits}": keywords.integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
+        "HALF_FLOAT": keywords.floating(16),
+        "FLOAT": keywords.floating(32),
+        "DOUBLE": keywords.floating(64),
         **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _STRING),
-        **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), words.binary()),
-        **dict.fromkeys(("DATE32", "DATE64"), words.date()),
+        **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), keywords.binary()),
+        **dict.fromkeys(("DATE32", "DATE64"), keywords.date()),
     },
     other={},
 )
@@ -68,12 +67,12 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         if attribute.key in dataset.schema.extra:
             emission.lose(None, f"the constraint {attribute.key}", IGNORED)
     document = {
-        "$schema": words.DIALECT,
+        "$schema": keywords.DIALECT,
         "title": dataset.name,
         **_attributes(dataset.schema.extra),
         **writer.members(compilation.lowered.fields),
     }
-    return [Artifact(SCHEMA_FILE, f"{words.dump(document)}\n".encode())]
+    return [Artifact(SCHEMA_FILE, f"{keywords.dump(document)}\n".encode())]
 
 
 class _Writer(TypeWriter[Json]):
@@ -113,11 +112,11 @@ class _Writer(TypeWriter[Json]):
             is_expressed = (
                 set(tree) == {"kind", "keyType"} and not key.extra and key.type.family is Family.TEXT
             )
-            return {} if is_expressed else {words.TYPE: tree}
-        leaf = words.leaf(schema)
+            return {} if is_expressed else {keywords.TYPE: tree}
+        leaf = keywords.leaf(schema)
         leaf_type = leaf[0] if leaf is not None else {}
         leaf_type = {key: value for key, value in leaf_type.items() if key != "extra"}
-        return {} if leaf_type == tree else {words.TYPE: tree}
+        return {} if leaf_type == tree else {keywords.TYPE: tree}
 
     def members(self, members: Iterable[LoweredField]) -> Json:
         """Return the schema of an object with these members."""
@@ -132,12 +131,12 @@ class _Writer(TypeWriter[Json]):
     def type(self, lowered: LoweredField, arrow_type: Any) -> Json:
         field: SchemaField = lowered.field
         if field.extra and has_role(field.extra, Role.BLOB):
-            return words.binary()
+            return keywords.binary()
         if isinstance(arrow_type, pa.BaseExtensionType):
             if arrow_type.extension_name == "arrow.json":
-                return words.ANY_JSON
+                return keywords.ANY_JSON
             if arrow_type.extension_name == "arrow.uuid":
-                return words.uuid()
+                return keywords.uuid()
             return self.type(lowered, arrow_type.storage_type)
         return super().type(lowered, arrow_type)
 
@@ -152,7 +151,7 @@ class _Writer(TypeWriter[Json]):
         return str(type_["type"])
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        return words.decimal(arrow_type.precision, arrow_type.scale)
+        return keywords.decimal(arrow_type.precision, arrow_type.scale)
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Json:
         field: SchemaField = lowered.field
@@ -160,28 +159,28 @@ class _Writer(TypeWriter[Json]):
         if unit == "ns":
             self.lose(lowered, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
         if zone is None:
-            return words.timestamp(unit, takes_zone=False, needs_zone=False)
+            return keywords.timestamp(unit, takes_zone=False, needs_zone=False)
         clock = own.CLOCK_ZONE.read(field.extra) or ("UTC" if is_utc(zone) else None)
         if clock is not None and not is_utc(clock):
             self.lose(lowered, f"which times the clocks of {clock} skip or show twice", "all times")
         if unit != "ns":
             years = "the years 1 to 9999" if is_utc(zone) else "the years 1 to 9999 but for a day at each end"
             self.lose(lowered, f"the range of instants in UTC, {years}", "the years 1 to 9999 at any offset")
-        return words.timestamp(unit, takes_zone=True, needs_zone=clock is None)
+        return keywords.timestamp(unit, takes_zone=True, needs_zone=clock is None)
 
     def dictionary(self, lowered: LoweredField, arrow_type: Any) -> Json:
         # The encoding is kept as an attribute.
         return self.type(lowered, arrow_type.value_type)
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        return words.time_of_day(arrow_type.unit)
+        return keywords.time_of_day(arrow_type.unit)
 
     def duration(self, lowered: LoweredField, arrow_type: Any) -> Json:
         self.lose(lowered, "counts without an exponent", "any whole number")
-        return words.integer(64, is_signed=True)
+        return keywords.integer(64, is_signed=True)
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        return words.binary(arrow_type.byte_width)
+        return keywords.binary(arrow_type.byte_width)
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> Json:
         return self.members(lowered.children)
@@ -201,7 +200,7 @@ class _Writer(TypeWriter[Json]):
         limit = LARGEST_BRAIN_FLOAT
         tree = json_values.type_tree(item.field.type)
         named = ["number", "null"] if item.arrow.nullable else "number"
-        return {"type": named, "minimum": -limit, "maximum": limit, words.TYPE: tree}
+        return {"type": named, "minimum": -limit, "maximum": limit, keywords.TYPE: tree}
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> Json:
         key, value = lowered.children
@@ -217,7 +216,7 @@ class _Writer(TypeWriter[Json]):
             field, f"keys of {field.type.type_text()}", "texts, which may not fit, or be equal as keys"
         )
         pattern = _KEYS.get(field.type.family)
-        names = words.text(pattern) if pattern else self.type(key, key.arrow.type)
+        names = keywords.text(pattern) if pattern else self.type(key, key.arrow.type)
         key_schema = {"pattern": names["pattern"]} if "pattern" in names else {}
         return {**schema, "propertyNames": self.constrained_key(field, key_schema) or True}
 

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.code import codes_in, error, note
+from schemac.text.source.code import codes_in, error, note
 
 JSON_SCHEMA_TYPE = error("SC586", "json-schema-type", "a type that has no form in JSON")
 JSON_SCHEMA_LOSS = note("SC587", "json-schema-loss", "something that JSON Schema does not keep")

@@ -14,21 +14,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes.attribute import KEY_PATTERN
-from schemac.attributes.constraints import ENUM
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.own import DEPRECATED
-from schemac.engines.jsonschema.narrowing import expressed_attributes, has_annotations, redundant
-from schemac.engines.jsonschema.words import TYPE, leaf
-from schemac.importers.constraining import enumerated, fitting, typed
-from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
-from schemac.importers.json_file import exact_number
-from schemac.importers.type_texts import any_json
-from schemac.logical.path import FieldPath, Part
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.text import decode_text
+from schemac.engines.jsonschema.keywords import TYPE, expressed_attributes, has_annotations, leaf, redundant
+from schemac.importers.constraints import enumerated, fitting, typed
+from schemac.importers.declarations import any_json
+from schemac.importers.importer import Imported, Importer, Notes, exact_number, first_line, refuse
+from schemac.language.attributes.attribute import KEY_PATTERN
+from schemac.language.attributes.constraints import ENUM
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import DEPRECATED
+from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json, Span
+from schemac.text.source.text import decode_text
 
 _KEY = re.compile(KEY_PATTERN)
 _SILENT = frozenset(

@@ -6,13 +6,12 @@ another one: all up to some digit is the same, and that digit is greater. Zeros 
 that are of the type; the pattern of the type says which ones are. An instant may be written in any zone, and has no such pattern.
 """
 
-from schemac.attributes.family import Family
-from schemac.constraints.bounds import Bound
-from schemac.constraints.texts import Enum
-from schemac.constraints.values import shown
-from schemac.kinds.units import PER_SECOND
-from schemac.logical.model import LogicalType
-from schemac.source.json_object import Json
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.field_constraints import Bound, Enum
+from schemac.language.constraints.values import shown
+from schemac.language.kinds.answers import PER_SECOND
+from schemac.language.logical.model import LogicalType
+from schemac.text.source.span import Json
 
 _DAY = 86400
 _LAST_DAY = 2932896
@@ -69,11 +68,11 @@ def _has_fraction(text: str) -> bool:
 
 def _at_least(type_: LogicalType, text: str) -> str:
     greater = [
-        f"{_written(type_, text[:i])}{_above(int(digit))}"
+        f"{_prefix_pattern(type_, text[:i])}{_above(int(digit))}"
         for i, digit in enumerate(text)
         if digit.isdigit() and digit != "9"
     ]
-    return f"^(?:{'|'.join([*greater, _written(type_, text)])})"
+    return f"^(?:{'|'.join([*greater, _prefix_pattern(type_, text)])})"
 
 
 def _above(digit: int) -> str:
@@ -81,15 +80,15 @@ def _above(digit: int) -> str:
 
 
 def _same(type_: LogicalType, text: str) -> str:
-    written = _written(type_, text)
+    written = _prefix_pattern(type_, text)
     if _has_fraction(text):
         return f"{written}0*"
-    point = _written(type_, ".")
+    point = _prefix_pattern(type_, ".")
     has_seconds = text.count(":") == 2
     return f"{written}(?:{point}0*)?" if has_seconds else f"{written}(?::00(?:{point}0*)?)?"
 
 
-def _written(type_: LogicalType, text: str) -> str:
+def _prefix_pattern(type_: LogicalType, text: str) -> str:
     """Return the pattern of the start of a text: a `T` and a point may be written otherwise in timestamps."""
     if type_.family is Family.TIMESTAMP:
         return text.replace("T", "[Tt ]").replace(".", "[.,]")

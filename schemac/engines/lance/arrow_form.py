@@ -1,7 +1,10 @@
 """Lance's attributes in Arrow: keys of metadata that Lance's writer reads, and extension types.
 
 Layer: engines.
+Errors: SC312 invalid-attribute, SC313 conflicting-hints.
 Source: Lance's encoding specification and table format; its blob, JSON and brain float extension types.
+      Entries `lance-encoding:*` of Arrow metadata, which Lance's writer reads as it reads what `lance.org/encoding` becomes: Lance's
+      encoding specification.
 """
 
 import re
@@ -12,30 +15,35 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from schemac.arrow.form import ArrowForm, Tree
-from schemac.arrow.lift_metadata import decoded
-from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME
-from schemac.attributes.attribute import Attribute, Extra, Role
+from schemac.arrow.from_arrow import decoded
+from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, ArrowForm, Tree
 from schemac.engines.lance.attributes import (
     BLOB,
-    CLUSTERING_KEY,
-    ENCODING,
-    FLOAT_ENCODING,
-    JSON,
-    PRIMARY_KEY,
-    storage_version,
-)
-from schemac.engines.lance.names import (
     BLOB_EXTENSION,
     BLOB_MARK,
     BRAIN_FLOAT,
+    CLUSTERING_KEY,
     CLUSTERING_KEY_POSITION,
+    ENCODING,
+    FLOAT_ENCODING,
+    JSON,
     JSON_EXTENSION,
+    PRIMARY_KEY,
     PRIMARY_KEY_MARK,
     PRIMARY_KEY_POSITION,
+    Encoding,
+    storage_version,
 )
-from schemac.kinds.registry import BY_NAME
-from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.attributes.arrow import METADATA
+from schemac.language.attributes.attribute import Attribute, Extra, Role
+from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.syntax.model_errors import model_errors
 
 _BLOB_TYPE_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""
@@ -219,3 +227,46 @@ def _is_brain_float(item: ArrowField) -> bool:
 KNOWN_ENTRIES = (*properties_of(ENCODING), *properties_of(BLOB), BLOB_MARK)
 """The entries `lance-encoding:*` of metadata that Lance knows."""
 FORM = LanceForm()
+
+
+def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
+    """Check the entries of one field; return the encoding that the sound ones mean, and the entry of each property."""
+    metadata = METADATA.read(field.extra) or {}
+    unreadable = unreadable_entries(metadata)
+    names = [entry.removeprefix(ENCODING_PREFIX) for entry in KNOWN_ENTRIES]
+    for entry in sorted(unreadable.difference(KNOWN_ENTRIES)):
+        near = closest(entry.removeprefix(ENCODING_PREFIX), names)
+        known = f"Lance knows {', '.join(names)} after `{ENCODING_PREFIX}`"
+        help = Help.did_you_mean(f"{ENCODING_PREFIX}{near}", entry) if near else known
+        message = f"Lance has no encoding `{entry}`"
+        findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
+    for attribute in (ENCODING, BLOB):
+        _check_values(attribute, metadata, field, findings)
+    sound = {entry: text for entry, text in metadata.items() if entry not in unreadable}
+    words = {entry.removeprefix(ENCODING_PREFIX).replace("-", "_"): entry for entry in sound}
+    return ENCODING.typed(written_value(ENCODING, sound)), words
+
+
+def _check_values(
+    attribute: Attribute[Any], metadata: Mapping[str, str], field: SchemaField, findings: Findings
+) -> None:
+    """Check the entries that properties of an attribute become."""
+    entries = {name: entry for entry, name in properties_of(attribute).items() if entry in metadata}
+    value = written_value(attribute, metadata)
+    try:
+        attribute.typed(value)
+    except ValidationError as error:
+        for model_error in model_errors(error, attribute.value_type, value):
+            steps = [entries[str(name)] for name in model_error.path]
+            message = (
+                model_error.message.replace(f"`{model_error.path[0]}`", f"`{steps[0]}`")
+                if steps
+                else model_error.message
+            )
+            help = model_error.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
+            findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
+    for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
+        message = f"`{entries[name]}` and `{name}` of `{attribute.key}` set the same option"
+        findings.at_extra(
+            field, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Help.remove()
+        )

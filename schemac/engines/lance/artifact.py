@@ -7,20 +7,21 @@ a fixed-size list of plain values is one field. Equal to Lance's own as a messag
 random order, and leave an empty text out of them.
 Errors: SC501 to SC507; losses SC511.
 Source: rust/lance-core/src/datatypes.rs and the encoding specification of github.com/lance-format/lance, both
-held against what pylance 14.0.2 makes of the same Arrow schema. What Lance cannot hold is in `_lance.limits`.
+held against what pylance 14.0.2 makes of the same Arrow schema.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from schemac.arrow.lower_metadata import EXTENSION_NAME
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.arrow.metadata import EXTENSION_NAME
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.lance.codes import LANCE_LOSS
+from schemac.engines.lance.fields import Node, nodes_of, numbered, words_by_field
 from schemac.engines.lance.limits import Limits
-from schemac.engines.lance.nodes import Node, nodes_of, numbered, words_by_field
-from schemac.identity.lock import Numbers
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.field import LoweredSchema
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.field import LoweredSchema
+from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.lock import Numbers
 
 if TYPE_CHECKING:
     from schemac.engines.lance._generated.lance import file_pb2 as pb

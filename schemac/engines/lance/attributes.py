@@ -1,19 +1,32 @@
-"""`lance.org`: keys, encodings and special types of Lance tables.
+"""`lance.org`: keys, encodings and special types of Lance tables, and Lance's own words for them.
 
-Layer: engines.
+The facts that changes of Lance's attributes are, where they are Lance's alone.
+
+Layer: engines. Values only.
 Units: thresholds and chunk sizes in bytes.
-Source: Lance's encoding specification and table format (keys `lance-encoding:*`, `lance-schema:*`). Lance
-ignores most values it does not understand, so all of them are checked here.
+Source: Lance's encoding specification and table format (keys `lance-encoding:*`, `lance-schema:*`). Lance ignores most values it does
+      not understand, so all of them are checked here.
+      Lance's own words in the metadata of Arrow fields, and the names of its extension types: Lance's table format and its extension
+      types.
 """
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemac.attributes.attribute import Attribute, Extra, Facts, Role
-from schemac.attributes.family import Family
-from schemac.engines.lance.facts import LanceFact
-from schemac.syntax.model import AuthoredModel
+from schemac.language.attributes.attribute import Attribute, Extra, Facts, Family, Role
+from schemac.language.logical.facts import AnyFact
+from schemac.text.syntax.document import AuthoredModel
+
+
+class LanceFact(AnyFact):
+    """How new pages of a column are written, and from which size on values stand apart."""
+
+    COMPRESSION_CHANGED = "compression-changed"
+    STRUCTURAL_ENCODING_CHANGED = "structural-encoding-changed"
+    PAGE_ENCODING_CHANGED = "page-encoding-changed"
+    BLOB_THRESHOLDS_CHANGED = "blob-thresholds-changed"
+
 
 DOMAIN = "lance.org"
 STORAGE_VERSIONS = ("2.0", "2.1", "2.2", "2.3")
@@ -223,3 +236,12 @@ ATTRIBUTES = (PRIMARY_KEY, CLUSTERING_KEY, ENCODING, BLOB, FLOAT_ENCODING, JSON,
 def storage_version(extra: Extra) -> str:
     """Return the version of the data files that a schema is for."""
     return STORAGE_VERSION.read(extra) or DEFAULT_STORAGE_VERSION
+
+
+PRIMARY_KEY_MARK = "lance-schema:unenforced-primary-key"
+PRIMARY_KEY_POSITION = "lance-schema:unenforced-primary-key:position"
+CLUSTERING_KEY_POSITION = "lance-schema:unenforced-clustering-key:position"
+BLOB_MARK = "lance-encoding:blob"
+BLOB_EXTENSION = "lance.blob.v2"
+BRAIN_FLOAT = "lance.bfloat16"
+JSON_EXTENSION = "lance.json"

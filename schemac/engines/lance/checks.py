@@ -7,17 +7,23 @@ Source: Lance's encoding specification.
 
 from collections.abc import Mapping
 
-from schemac.attributes.arrow import EXTENSION_TYPE, METADATA
-from schemac.attributes.family import NUMBERS, Family
-from schemac.checks.engine_checks import Checks
-from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING, PACKED, Encoding
-from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
-from schemac.kinds.sequences import Binary, String
-from schemac.logical.findings import Findings
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
-from schemac.source.help import Help
-from schemac.source.suggest import with_article
+from schemac.engines.lance.attributes import (
+    BLOB_EXTENSION,
+    BRAIN_FLOAT,
+    ENCODING,
+    FLOAT_ENCODING,
+    PACKED,
+    Encoding,
+)
+from schemac.language.attributes.arrow import EXTENSION_TYPE, METADATA
+from schemac.language.attributes.attribute import NUMBERS, Family
+from schemac.language.checks.engine_checks import Checks
+from schemac.language.kinds.sequences import Binary, String
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import with_article
 
 _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""
@@ -39,7 +45,7 @@ def check(field: SchemaField, findings: Findings) -> None:
         _check_encoding(field, findings)
     if METADATA.key in field.extra:
         # For start-up time: few fields have metadata of Arrow.
-        from schemac.engines.lance.entry_checks import check_entries
+        from schemac.engines.lance.arrow_form import check_entries
 
         encoding, words = check_entries(field, findings)
         _check_fit(field, encoding, METADATA.key, words, findings)

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.code import codes_in, error, note, warning
+from schemac.text.source.code import codes_in, error, note, warning
 
 # fmt: off
 LANCE_TYPE = error("SC501", "lance-type", "a type that Lance cannot store")

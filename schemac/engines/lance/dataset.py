@@ -1,8 +1,10 @@
-"""A Lance dataset on disk: how one is opened, which versions it has, what their commits say.
+"""A Lance dataset on disk or in an object store: how one is opened, which versions it has, what their commits say.
 
 Layer: engines.
-Shape: a path or an address, with the options of its object store. `tables` (schemas of live tables) and `runs` (rows that
-       runs write) both start from here.
+Shape: a path or an address, with the options of its object store. `tables` (schemas of live tables) and `runs` (rows that runs write)
+      both start from here.
+Source: Lance's options of object stores, out of the section `storage` of a pipeline: the options of the crate object_store, which Lance
+      passes on.
 """
 
 import errno
@@ -12,11 +14,32 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from schemac.engines.lance.storage import options_for
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.locations import is_local, local_path
-from schemac.rows.runs.storage import Storage
-from schemac.source.catalogue import UNREADABLE_TABLE
+from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local, local_path
+from schemac.text.source.catalogue import UNREADABLE_TABLE
+
+NAMES = {
+    "endpoint": "aws_endpoint",
+    "region": "aws_region",
+    "accessKeyId": "aws_access_key_id",
+    "secretAccessKey": "aws_secret_access_key",
+    "sessionToken": "aws_session_token",
+}
+PATIENT = {"client_max_retries": "10"}
+"""Lance's own three attempts, within a second, are too few for a store that asks to slow down."""
+
+
+def options_for(path: str, storage: Storage | None) -> dict[str, str] | None:
+    """Give the options for a path; None where Lance's own have to do."""
+    bucket = (storage or NO_STORAGE).bucket_of(path)
+    if bucket is None:
+        return None
+    options = {NAMES[name]: text for name, text in bucket.texts.items()}
+    if not bucket.is_encrypted:
+        options["allow_http"] = "true"
+    if bucket.path_style is not None:
+        options["aws_virtual_hosted_style_request"] = str(not bucket.path_style).lower()
+    return {**PATIENT, **options, **bucket.options}
 
 
 class Version(NamedTuple):

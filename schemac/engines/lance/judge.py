@@ -10,17 +10,19 @@ column anew under a new id.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from schemac.attributes import own
-from schemac.attributes.family import Family
 from schemac.engines.lance import attributes as lance
-from schemac.engines.lance.casts import is_cast
-from schemac.engines.lance.facts import LanceFact
-from schemac.engines.lance.nodes import lance_ids
+from schemac.engines.lance.attributes import LanceFact
+from schemac.engines.lance.column_types import column_words, is_cast
+from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.tables.filters import how_to_find
 from schemac.engines.lance.tables.steps import Subject
-from schemac.engines.lance.view import column_words
-from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import (
+from schemac.language.attributes import own
+from schemac.language.attributes.attribute import Family
+from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.model import Castability
+from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.versions.evolution.castability import castability, misfit
+from schemac.versions.evolution.changes import (
     DATASET_FACTS,
     KEY_FACTS,
     LAYOUT_FACTS,
@@ -29,16 +31,17 @@ from schemac.evolution.changes import (
     Change,
     Fact,
 )
-from schemac.evolution.clocks import clock_of
-from schemac.evolution.constraints import TIGHTENED, tightened
-from schemac.evolution.judge import Judge, Rule, guarded
-from schemac.evolution.keys import is_key_changed, loss_of_key, way_out_of_key
-from schemac.evolution.messages import make_optional
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
-from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
-from schemac.logical.castability import Castability
-from schemac.logical.facts import AnyFact
-from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.versions.evolution.constraints import (
+    TIGHTENED,
+    is_key_changed,
+    loss_of_key,
+    tightened,
+    way_out_of_key,
+)
+from schemac.versions.evolution.diff import clock_of
+from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
+from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 
 _UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
 """Attributes of fields whose values Lance gives to readers otherwise than it takes them from writers."""

@@ -9,12 +9,10 @@ tells the author before.
 
 from typing import Any, NamedTuple
 
-from schemac.arrow.lower_metadata import EXTENSION_METADATA
-from schemac.artifacts.emission import Compilation, Emission
-from schemac.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
-from schemac.attributes.family import Family
-from schemac.attributes.registry import are_telling
+from schemac.arrow.metadata import EXTENSION_METADATA
+from schemac.artifacts.targets import Emission
 from schemac.engines.lance import attributes as lance
+from schemac.engines.lance.attributes import BRAIN_FLOAT
 from schemac.engines.lance.codes import (
     LANCE_NAME,
     LANCE_NAME_RISK,
@@ -25,13 +23,16 @@ from schemac.engines.lance.codes import (
     LANCE_TYPE,
     LANCE_UNSTABLE_VERSION,
 )
-from schemac.engines.lance.names import BRAIN_FLOAT
-from schemac.engines.lance.types import NAME_KEY, types_of_lance
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.arrow import pa
-from schemac.physical.field import LoweredField
-from schemac.source.diagnostic import Code
-from schemac.source.help import Help
+from schemac.engines.lance.fields import NAME_KEY, types_of_lance
+from schemac.language.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.registry import are_telling
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import pa
+from schemac.language.physical.field import LoweredField
+from schemac.text.source.diagnostic import Code
+from schemac.text.source.help import Help
+from schemac.versions.identity.compilation import Compilation
 
 MAX_DEPTH = 32
 """Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""

@@ -9,12 +9,11 @@ add and cast was tried at every place with pylance 14.0.2.
 
 from collections.abc import Sequence
 
-from schemac.attributes.family import Family
-from schemac.engines.lance.casts import is_cast
-from schemac.engines.lance.view import LazyWords, Words
-from schemac.identity.numbering import Former, Numbered, Numbering
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.engines.lance.column_types import LazyWords, Words, is_cast
+from schemac.language.attributes.attribute import Family
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.versions.identity.numbering import Former, Numbered, Numbering
 
 _NO_FIELDS: Words = {}
 

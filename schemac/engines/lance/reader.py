@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.lance import attributes as words
-from schemac.engines.lance.nodes import NAME
+from schemac.engines.lance.fields import NAME
 from schemac.engines.lance.transactions import schema_parts
-from schemac.identity.lock import Highest, Numbers
-from schemac.importers.arrow_schema import from_arrow_schema
+from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse
-from schemac.logical.path import FieldPath, Part
-from schemac.physical.arrow import pa
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.text import SourceText
+from schemac.language.logical.model import FieldPath, Part
+from schemac.language.physical.arrow import pa
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json, Span
+from schemac.text.source.text import SourceText
+from schemac.versions.identity.lock import Highest, Numbers
 
 _KEYS, _PARTS = ("keyType", "valueType"), (Part.KEY, Part.VALUE)
 _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
@@ -41,7 +40,7 @@ def _table(path: Path, report: Report) -> Imported | None:
         return None
     schema, version, number, used = table
     from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time
-    from schemac.engines.lance.reader_schema import unknown_fields
+    from schemac.engines.lance.schema_message import unknown_fields
 
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
@@ -139,7 +138,7 @@ def _message(path: Path, report: Report) -> Imported | None:
     from google.protobuf.message import DecodeError
 
     from schemac.engines.lance._generated.lance import file_pb2 as pb
-    from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow, unknown_fields
+    from schemac.engines.lance.schema_message import UnreadableMessageError, to_arrow, unknown_fields
 
     if path.suffix.lower() == ".lance":
         refuse(

@@ -19,14 +19,13 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.dataset import lance_errors
-from schemac.engines.lance.storage import options_for
+from schemac.engines.lance.dataset import lance_errors, options_for
 from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.staging import AGAIN
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import Place
-from schemac.source.catalogue import CONCURRENT_RUN, NOT_SHARED
+from schemac.text.source.catalogue import CONCURRENT_RUN, NOT_SHARED
 
 PYLANCE = "14.0.2"
 DATA, TRANSACTIONS, VERSIONS = TABLE_FOLDERS = ("data", "_transactions", "_versions")

@@ -10,11 +10,14 @@ Source: the JSON Schema of the standard, version 3.1.0, and its page "Schema".
 from collections.abc import Iterator
 from pathlib import Path
 
-from schemac.importers.constraining import Constraints
-from schemac.importers.declared import (
+from schemac.importers.constraints import Constraints, mark_key
+from schemac.importers.declarations import (
     MisplacedError,
     Node,
+    TypeMatch,
+    dialect_of,
     finished,
+    kind_of,
     list_of,
     meaning,
     member,
@@ -22,14 +25,13 @@ from schemac.importers.declared import (
     read_documents,
     rules,
     struct,
+    type_of_text,
 )
 from schemac.importers.importer import Imported, Importer, Notes
-from schemac.importers.keys import mark_key
-from schemac.importers.type_texts import TypeMatch, dialect_of, kind_of, type_of_text
-from schemac.logical.path import FieldPath, Part, dotted
-from schemac.physical.arrow import pa
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.language.physical.arrow import pa
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
 
 _TITLE = "a contract of ODCS"
 _JSON = "its parts are not described; this is its JSON"

@@ -1,22 +1,156 @@
-"""ODF: the standard's own SetDataSchema event.
+"""ODF: the standard's own SetDataSchema event, and a schema in the standard's YAML.
 
 Layer: engines.
 Shape: `odf/schema.yaml`, the event in the standard's long form with every default written out, as `--strict` takes it;
-`odf/schema.bin`, the same event as FlatBuffers. Both say the same. `keysSorted` is written where it is false, as the
-reference implementation does coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for
-an author wrote them.
+      `odf/schema.bin`, the same event as FlatBuffers. Both say the same. `keysSorted` is written where it is false, as the reference
+      implementation does coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for an author wrote
+      them.
+      A schema in the standard's YAML: block style in the standard's order of keys; only the attributes' lists are on one line. Written
+      here and not by a YAML library, which takes a hundred times as long: the words are few, and what is more than a word is quoted.
 Errors: SC533 odf-kind for kinds that the standard does not have; without ODF, where nobody asks for it, SC534; losses SC532.
-Source: RFC-016; a union has no buffer of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers
-stop at 64 tables inside each other, which is deeper than any engine here reads.
+Source: RFC-016; a union has no buffer of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers stop at
+      64 tables inside each other, which is deeper than any engine here reads.
+      RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (keys have 1024 characters at most).
 """
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes.own import TARGETS_OF
+import re
+from functools import lru_cache
+from typing import Any
+
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.odf.codes import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
-from schemac.engines.odf.text import write_text
-from schemac.engines.odf.values import TAGS
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.engines.odf.fields import TAGS, Lose, standard_attributes, standard_extra, standard_properties
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.own import TARGETS_OF
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.versions.identity.compilation import Compilation
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
+_NOT_PLAIN = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
+"""Words that one reader of YAML or another takes for something else."""
+_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]')
+_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_LONGEST_KEY = 1000
+_TOPS = {
+    "schema": "",
+    "event": "kind: SetDataSchema\nschema:\n",
+    "metadata-event": "kind: MetadataEvent\nversion: 1\ncontent:\n  kind: SetDataSchema\n  schema:\n",
+    "snapshot": (
+        "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: {name}\n  kind: Root\n"
+        "  metadata:\n    - kind: SetDataSchema\n      schema:\n"
+    ),
+    "resource": (
+        "$schema: https://opendatafabric.org/schemas/dataset/v1alpha1/Dataset\nheaders:\n  name: {name}\n"
+        "spec:\n  kind: Root\n  metadata:\n    - kind: SetDataSchema\n      schema:\n"
+    ),
+}
+"""What is above the schema in each form."""
+_INDENTS = {"schema": "", "event": "  ", "metadata-event": "    ", "snapshot": " " * 8, "resource": " " * 8}
+FORMS = tuple(_TOPS)
+"""The documents that a schema may be in."""
+
+
+def write_text(dataset: LogicalDataset, form: str, lose: Lose) -> str:
+    """Return the whole document."""
+    top = _TOPS[form].replace("{name}", scalar(dataset.name))
+    return top + _Writer(lose).schema(dataset, _INDENTS[form])
+
+
+class _Writer:
+    def __init__(self, lose: Lose) -> None:
+        self._lose = lose
+        self._leaves: dict[tuple[str, str], str] = {}
+
+    def schema(self, dataset: LogicalDataset, indent: str) -> str:
+        text = indent + self._fields(dataset.columns, indent)
+        extra = standard_attributes(dataset.schema.extra)
+        return text + (f"{indent}extra:{_block(extra, indent)}" if extra else "")
+
+    def _fields(self, fields: tuple[SchemaField, ...], indent: str) -> str:
+        if not fields:
+            return "fields: []\n"
+        below = indent + "  "
+        return "fields:\n" + "".join([self._field(field, below) for field in fields])
+
+    def _field(self, field: SchemaField, indent: str) -> str:
+        type_ = self._type(field, indent + "    ")
+        text = f"{indent}- name: {scalar(field.segment)}\n{indent}  type:\n{type_}"
+        if field.extra:
+            text += f"{indent}  extra:{_block(standard_extra(field, self._lose), indent + '  ')}"
+        return text
+
+    def _type(self, field: SchemaField, indent: str) -> str:
+        if field.options:
+            return f"{indent}kind: Option\n{indent}inner:\n{self._bare_type(field, indent + '  ')}"
+        return self._bare_type(field, indent)
+
+    def _bare_type(self, field: SchemaField, indent: str) -> str:
+        """Return the type inside its Option. Most are leaves, of a few sorts: these are written once."""
+        if field.children or (field.type.family is Family.TIMESTAMP and field.type.timezone is None):  # type: ignore[attr-defined]
+            return self._new_type(field, indent)
+        key = (field.type.type_text(), indent)
+        text = self._leaves.get(key)
+        if text is None:
+            text = self._leaves[key] = self._new_type(field, indent)
+        return text
+
+    def _new_type(self, field: SchemaField, indent: str) -> str:
+        children = list(field.children)
+        lines = [f"{indent}kind: {scalar(field.type.kind)}\n"]
+        for item, value in standard_properties(field, self._lose):
+            if item.name == "fields":
+                lines.append(indent + self._fields(field.children, indent))
+            elif item.name.endswith("_type"):
+                child = children.pop(0)
+                if child.extra:
+                    standard_extra(child, self._lose)
+                lines.append(f"{indent}{item.alias}:\n{self._type(child, indent + '  ')}")
+            else:
+                lines.append(f"{indent}{item.alias}: {scalar(value)}\n")
+        return "".join(lines)
+
+
+def _block(value: Any, indent: str) -> str:
+    """Return a value after its key and colon."""
+    if value.__class__ is str:
+        return f" {scalar(value)}\n"
+    if not isinstance(value, dict) or not value:
+        return f" {_flow(value)}\n"
+    below = indent + "  "
+    entries = [f"{below}{_key(key, below)}:{_block(item, below)}" for key, item in value.items()]
+    return "\n" + "".join(entries)
+
+
+def _flow(value: Any) -> str:
+    """Return a value on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join([f"{_key(key, '')}: {_flow(item)}" for key, item in value.items()]) + "}"
+    return "[" + ", ".join(map(_flow, value)) + "]" if isinstance(value, list) else scalar(value)
+
+
+@lru_cache(4096)
+def _key(key: str, indent: str) -> str:
+    """Return a key; a very long one is announced, as YAML requires it. Fields share a few."""
+    text = scalar(key)
+    return text if len(text) < _LONGEST_KEY else f"? {text}\n{indent}"
+
+
+def scalar(value: Any) -> str:
+    """Return a text, number, truth value or null."""
+    if value.__class__ is str:
+        if _PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN:
+            return str(value)
+        return f'"{_ESCAPED.sub(_escape, value)}"'
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    number = ord(character)
+    return _SHORT.get(character) or (f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}")
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:

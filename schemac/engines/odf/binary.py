@@ -1,32 +1,48 @@
-"""A schema in the standard's binary form: the table SetDataSchema as FlatBuffers.
+"""The standard's binary form of a schema: the table SetDataSchema as FlatBuffers, written and read.
 
 Layer: engines.
-Shape: the builder writes from the end, so what is referred to is written before what refers to it. Texts, attributes and leaf
-types, of which a schema has a few sorts, stand once each; types with others inside do not, so that a buffer unfolds
-to no more tables than its length lets a reader expect.
+Shape: the builder writes from the end, so what is referred to is written before what refers to it. Texts, attributes and leaf types, of
+      which a schema has a few sorts, stand once each; types with others inside do not, so that a buffer unfolds to no more tables than
+      its length lets a reader expect.
+      The standard's binary form of a schema into plain values: the schema in the standard's long form. Numbers that a type needs and
+      the buffer leaves out are zero, as FlatBuffers has it.
+      Tables of a FlatBuffer that nobody has looked at yet: the `flatbuffers` package reads, but follows whatever offset it finds. So
+      each place is looked at here before the package reads it; a buffer that does not hold what it says raises `MalformedError`, and
+      nothing else. References lead forwards only, so none can lead in a circle.
+Units: places and lengths in bytes.
 Source: the standard's odf.fbs, for the numbers of fields and of the union's members.
+      The standard's odf.fbs, as `schemac.engines.odf.binary` writes it.
+      The FlatBuffers internals page; the number of tables is that of its own verifiers.
 """
 
+import json
+from collections.abc import Iterator
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, NoReturn
 
 from flatbuffers import Builder
 from flatbuffers import number_types as numbers
+from flatbuffers import table as flat
 
-from schemac.arrow.lower_metadata import compact
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.odf.values import (
+from schemac.arrow.metadata import compact
+from schemac.engines.odf.fields import (
+    KINDS_BY_TAG,
+    PROPERTIES,
     TAGS,
     UNITS,
     Lose,
+    MalformedBufferError,
     Property,
     standard_attributes,
     standard_extra,
     standard_properties,
 )
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import ExtraAttributes
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import ExtraAttributes
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.span import Json
 
 FLAGS = {
     "precision": numbers.Uint32Flags,
@@ -38,7 +54,7 @@ FLAGS = {
 """Types of the scalar properties; the others are references."""
 TAG = numbers.Uint8Flags
 """Type of a union's member."""
-_REFERENCE = numbers.UOffsetTFlags
+_OFFSET_FLAGS = numbers.UOffsetTFlags
 
 
 def write_binary(dataset: LogicalDataset, lose: Lose) -> bytes:
@@ -55,16 +71,16 @@ class _Writer:
 
     def buffer(self, dataset: LogicalDataset) -> bytes:
         extra = standard_attributes(dataset.schema.extra)
-        below = [(1, _REFERENCE, self._extra(extra))] if extra else []
-        schema = self._table((0, _REFERENCE, self._fields(dataset.columns)), *below)
-        self._builder.Finish(self._table((1, _REFERENCE, schema)))
+        below = [(1, _OFFSET_FLAGS, self._extra(extra))] if extra else []
+        schema = self._table((0, _OFFSET_FLAGS, self._fields(dataset.columns)), *below)
+        self._builder.Finish(self._table((1, _OFFSET_FLAGS, schema)))
         return bytes(self._builder.Output())
 
     def _fields(self, fields: tuple[SchemaField, ...]) -> int:
         """Return the vector of fields."""
         tables = [self._field(field) for field in fields]
         builder = self._builder
-        builder.StartVector(_REFERENCE.bytewidth, len(tables), _REFERENCE.bytewidth)
+        builder.StartVector(_OFFSET_FLAGS.bytewidth, len(tables), _OFFSET_FLAGS.bytewidth)
         for table in reversed(tables):
             builder.PrependUOffsetTRelative(table)
         return int(builder.EndVector())
@@ -86,7 +102,7 @@ class _Writer:
         text = _entries(extra)
         table = self._extras.get(text)
         if table is None:
-            table = self._extras[text] = self._table((0, _REFERENCE, self._builder.CreateString(text)))
+            table = self._extras[text] = self._table((0, _OFFSET_FLAGS, self._builder.CreateString(text)))
         return table
 
     def _type(self, field: SchemaField) -> int:
@@ -107,17 +123,19 @@ class _Writer:
         for item, value in properties:
             if item.name.endswith("_type"):
                 child = next(children)
-                values += [(item.field, TAG, _tag(child)), (item.field + 1, _REFERENCE, self._type(child))]
+                values += [(item.field, TAG, _tag(child)), (item.field + 1, _OFFSET_FLAGS, self._type(child))]
             elif item.name == "fields":
-                values.append((item.field, _REFERENCE, self._fields(field.children)))
+                values.append((item.field, _OFFSET_FLAGS, self._fields(field.children)))
             elif item.alias in FLAGS:
                 number = UNITS.index(value) if item.name == "unit" else value
                 values.append((item.field, FLAGS[item.alias], number))
             else:
-                values.append((item.field, _REFERENCE, self._builder.CreateSharedString(value)))
+                values.append((item.field, _OFFSET_FLAGS, self._builder.CreateSharedString(value)))
         table = self._table(*values)
         return (
-            self._table((0, TAG, TAGS[field.type.kind]), (1, _REFERENCE, table)) if field.options else table
+            self._table((0, TAG, TAGS[field.type.kind]), (1, _OFFSET_FLAGS, table))
+            if field.options
+            else table
         )
 
     def _table(self, *values: tuple[int, Any, Any]) -> int:
@@ -125,7 +143,7 @@ class _Writer:
         builder = self._builder
         builder.StartObject(values[-1][0] + 1 if values else 0)
         for field, flags, value in reversed(values):
-            if flags is _REFERENCE:
+            if flags is _OFFSET_FLAGS:
                 builder.PrependUOffsetTRelativeSlot(field, value, 0)
             else:
                 # Without a default, so zero too is written out.
@@ -142,3 +160,206 @@ def _entries(extra: ExtraAttributes) -> str:
     if len(extra) == 1 and (text := extra.get(DESCRIPTION.key)) is not None:
         return f'{{"{DESCRIPTION.key}":{encode_basestring(text)}}}'
     return compact(extra)
+
+
+MAX_BYTES = 2**31 - 1
+"""The longest buffer that FlatBuffers know."""
+MAX_DEPTH = 200
+"""Tables inside tables, as many as levels in a manifest; FlatBuffers' own verifiers stop at 64."""
+MAX_TABLES = 1_000_000
+_OFFSET_FORMAT, _DISTANCE, _SHORT = numbers.UOffsetTFlags, numbers.SOffsetTFlags, numbers.VOffsetTFlags
+_WIDTH = _OFFSET_FORMAT.bytewidth
+
+
+class Buffer:
+    """The bytes, and how many tables may still be visited: tables can share others, so a few bytes can unfold to many."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self._length = len(content)
+        if self._length > MAX_BYTES:
+            raise MalformedBufferError(f"it is longer than {MAX_BYTES} bytes")
+        # An honest table is not much smaller than eight bytes; leaf types are shared by their fields.
+        self._left = min(MAX_TABLES, self._length + 64)
+
+    def root(self) -> "Table":
+        """Return the table that the first four bytes refer to."""
+        return self.table(0, 0)
+
+    def table(self, offset: int, depth: int) -> "Table":
+        """Return the table that the reference at an offset leads to."""
+        self._left -= 1
+        if self._left < 0:
+            raise MalformedBufferError("its tables refer to each other endlessly")
+        if depth > MAX_DEPTH:
+            raise MalformedBufferError(f"its tables are nested more than {MAX_DEPTH} levels deep")
+        return Table(self, self.follow(offset), depth)
+
+    def follow(self, offset: int) -> int:
+        """Where the reference at an offset leads."""
+        self.check(offset, _WIDTH)
+        target = int(flat.Table(self.content, 0).Indirect(offset))
+        if target == offset:
+            raise MalformedBufferError(f"the reference at byte {offset} leads nowhere")
+        return target
+
+    def check(self, offset: int, size: int) -> None:
+        """Refuse what is not inside the buffer."""
+        if offset < 0 or offset + size > self._length:
+            outside = offset if offset < 0 else max(offset, self._length)
+            raise MalformedBufferError(f"byte {outside} is outside its {self._length} bytes")
+
+
+class Table:
+    """One table: values by the number of their field, None if a field is empty."""
+
+    def __init__(self, buffer: Buffer, start: int, depth: int) -> None:
+        self._buffer = buffer
+        self._depth = depth
+        buffer.check(start, _DISTANCE.bytewidth)
+        self._flat = flat.Table(buffer.content, start)
+        vtable = start - self._flat.Get(_DISTANCE, start)
+        buffer.check(vtable, 4)
+        vtable_size = self._flat.Get(_SHORT, vtable)
+        self._size = int(self._flat.Get(_SHORT, vtable + 2))
+        if vtable_size < 4 or vtable_size % 2 or self._size < 4:
+            raise MalformedBufferError(f"the table at byte {start} has no vtable at byte {vtable}")
+        buffer.check(vtable, vtable_size)
+        buffer.check(start, self._size)
+
+    def scalar(self, field: int, flags: Any) -> Any:
+        """Return a number or truth value."""
+        offset = self._offset(field, flags.bytewidth)
+        return None if offset is None else self._flat.Get(flags, self._flat.Pos + offset)
+
+    def text(self, field: int) -> str | None:
+        """Return a text."""
+        offset = self._vector(field)
+        if offset is None:
+            return None
+        content: bytes = self._flat.String(self._flat.Pos + offset)
+        try:
+            return content.decode()
+        except UnicodeDecodeError as error:
+            raise MalformedBufferError(
+                f"the text in slot {field} at byte {self._flat.Pos} is not UTF-8"
+            ) from error
+
+    def bytes(self, field: int) -> bytes | None:
+        """Return a vector of bytes, which is laid out as a text is."""
+        offset = self._vector(field)
+        return None if offset is None else bytes(self._flat.String(self._flat.Pos + offset))
+
+    def table(self, field: int) -> "Table | None":
+        """Return a table."""
+        offset = self._offset(field, _WIDTH)
+        return None if offset is None else self._buffer.table(self._flat.Pos + offset, self._depth + 1)
+
+    def tables(self, field: int) -> "Iterator[Table] | None":
+        """Return a vector of tables."""
+        offset = self._vector(field, _WIDTH)
+        if offset is None:
+            return None
+        start = self._flat.Vector(offset)
+        offsets = range(start, start + _WIDTH * self._flat.VectorLen(offset), _WIDTH)
+        return (self._buffer.table(offset, self._depth + 1) for offset in offsets)
+
+    def _offset(self, field: int, size: int) -> int | None:
+        """Where in the table the value of a field is."""
+        offset = int(self._flat.Offset(4 + 2 * field))
+        if offset == 0:
+            return None
+        if offset < 4 or offset + size > self._size:
+            raise MalformedBufferError(f"slot {field} of the table at byte {self._flat.Pos} is outside of it")
+        return offset
+
+    def _vector(self, field: int, width: int = 1) -> int | None:
+        """Return the same for a vector or text, all of whose items are inside of the buffer."""
+        offset = self._offset(field, _WIDTH)
+        if offset is not None:
+            start = self._buffer.follow(self._flat.Pos + offset)
+            self._buffer.check(start, _WIDTH)
+            self._buffer.check(start + _WIDTH, self._flat.VectorLen(offset) * width)
+        return offset
+
+
+def read_binary(content: bytes) -> Json | bytes:
+    """Return the schema of a SetDataSchema event; of an older event, the bytes of its Arrow schema. Raises MalformedError."""
+    event = Buffer(content).root()
+    schema = event.table(1)
+    if schema is not None:
+        return _schema(schema)
+    arrow = event.bytes(0)
+    if arrow is None:
+        raise MalformedBufferError("it contains no schema")
+    return arrow
+
+
+def _schema(table: Table) -> Json:
+    return {"fields": _fields(table, 0, "the schema"), **_extra(table.table(1))}
+
+
+def _fields(table: Table, field: int, owner: str) -> list[Json]:
+    members = table.tables(field)
+    if members is None:
+        raise MalformedBufferError(f"{owner} has no fields")
+    return [_field(member) for member in members]
+
+
+def _field(table: Table) -> Json:
+    name = table.text(0)
+    if name is None:
+        raise MalformedBufferError("a field has no name")
+    return {"name": name, "type": _type(table, 1, repr(name)), **_extra(table.table(3))}
+
+
+def _type(table: Table, field: int, owner: str) -> Json:
+    """Return the type whose tag is in a field and whose table in the next one."""
+    tag = table.scalar(field, TAG) or 0
+    kind = KINDS_BY_TAG.get(tag)
+    if kind is None:
+        raise MalformedBufferError(f"{owner} has a type with the unknown number {tag}")
+    properties = table.table(field + 1)
+    if properties is None:
+        raise MalformedBufferError(f"{owner} has a {kind} without its properties")
+    tree: Json = {"kind": kind}
+    for item in PROPERTIES[kind]:
+        value = _property(properties, kind, item.alias, item.field, owner)
+        if value is not None:
+            tree[item.alias] = value
+    return tree
+
+
+def _property(table: Table, kind: str, alias: str, field: int, owner: str) -> Any:
+    """Return a property by its alias; None if it is left out."""
+    if alias in FLAGS:
+        value = table.scalar(field, FLAGS[alias])
+        if value is None:
+            return 0 if alias in ("precision", "scale") else None
+        if alias != "unit":
+            return value
+        if not 0 <= value < len(UNITS):
+            raise MalformedBufferError(f"{owner} has a unit with the unknown number {value}")
+        return UNITS[value]
+    if alias == "timezone":
+        return table.text(field)
+    if alias == "fields":
+        return _fields(table, field, owner)
+    return _type(table, field, f"the {BY_NAME[kind].__name__} of {owner}" if owner[0] == "'" else owner)
+
+
+def _extra(table: Table | None) -> Json:
+    text = table.text(0) if table is not None else None
+    if text is None:
+        return {}
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise MalformedBufferError(f"attributes are not valid JSON: {str(error)[:80]}") from error
+    if not isinstance(value, dict):
+        raise MalformedBufferError("attributes are not a JSON object")
+    return {"extra": value} if value else {}
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a number")

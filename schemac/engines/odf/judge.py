@@ -5,11 +5,11 @@ Source: the reference implementation's chain validators: attributes may change, 
 are optional may be added; everything else is refused. A map is compared as a whole: nothing inside may change.
 """
 
-from schemac.attributes.family import Family
-from schemac.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.constraints import TIGHTENED, tightened
-from schemac.evolution.judge import Judge
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome
+from schemac.language.attributes.attribute import Family
+from schemac.versions.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
+from schemac.versions.evolution.constraints import TIGHTENED, tightened
+from schemac.versions.evolution.judge import Judge
+from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome
 
 _NEW_DATASET = "derive a new dataset with this schema"
 

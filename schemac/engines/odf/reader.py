@@ -1,25 +1,157 @@
-"""ODF: any document of the standard, or its SetDataSchema event as FlatBuffers.
+"""ODF: any document of the standard, also with lines of DDL, or its SetDataSchema event as FlatBuffers.
 
 Layer: engines.
-Shape: documents are read as `schemac build` reads them, so their findings are the same; a `rawArrowSchema` too is taken, and
-lines of DDL are put into fields where they stand.
-Errors: SC552 unreadable-source; of documents, SC1xx and SC2xx.
+Shape: documents are read as `schemac build` reads them, so their findings are the same; a `rawArrowSchema` too is taken, and lines of
+      DDL are put into fields where they stand.
+      Manifests of old, whose read steps have lines of DDL in place of a schema: the same text with each such list as `schema:` with
+      `fields:`; all else stays byte for byte, and comments between the lines are above the fields that they were above or behind.
+Errors: SC552 unreadable-source; of documents, SC1xx and SC2xx; SC552 unreadable-source at the line that cannot be read.
 Source: RFC-016; RFC-018 for resources.
+      The standard's change of `read.schema` to a DataSchema, and of the list of old to `read.ddlSchema`; as the reference
+      implementation reads those lines, a column may be null unless it says NOT NULL, and a timestamp is one in UTC.
 """
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.arrow.raw_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
-from schemac.engines.odf.ddl_lines import replace_ddl
-from schemac.engines.odf.malformed import MalformedError
-from schemac.importers.importer import Imported, Importer, refuse
-from schemac.manifest.bind import read_datasets
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.text import SourceText, decode_text
-from schemac.syntax.document import parse
+from schemac.engines.odf.fields import MalformedBufferError
+from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.logical.model import Schema
+from schemac.language.manifest.bind import read_datasets
+from schemac.language.manifest.foreign import flow, suggest_meaning
+from schemac.language.manifest.write import write_fields
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json, Span
+from schemac.text.source.text import SourceText, decode_text
+from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.type_text import ColumnText, MalformedError, TypeReader, type_words
+
+_KEYS = ("schema", "ddlSchema")
+_COMMENT = re.compile(r"#[ \t]?([^\n]*)")
+
+
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def replace_ddl(source: SourceText, report: Report) -> SourceText | None:
+    """Return the text with schemas in place of its DDL; None if it has none, or where a line cannot be read."""
+    edits: list[_Edit] = []
+    for document in parse(source, Report()):
+        for at in _lists(document.value, ()):
+            edit = _edit(document, at, report)
+            if edit is not None:
+                edits.append(edit)
+    if not edits or report.has_errors:
+        return None
+    text = source.content
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return SourceText(text, source.name)
+
+
+def _lists(value: Any, at: TreePath) -> Iterator[TreePath]:
+    """Yield the places of all lists of DDL in read steps."""
+    items = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
+    for key, item in items:
+        if key == "read" and isinstance(item, dict):
+            present = [name for name in _KEYS if name in item]
+            if len(present) == 1 and _is_ddl(item[present[0]]):
+                yield (*at, key, present[0])
+        yield from _lists(item, (*at, key))
+
+
+def _is_ddl(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(line, str) for line in value)
+
+
+def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
+    lines: list[str] = _value(document.value, at)
+    key, whole = document.key_span(at), document.span(at)
+    spans = [document.span((*at, i)) for i in range(len(lines))]
+    if key is None or whole is None or None in spans:
+        return None
+    notes, fields = Notes(), list[Json]()
+    above = _comments(document.source.content, Span(key.end, whole.end), [s for s in spans if s is not None])
+    for line, span, comments in zip(lines, spans, above, strict=True):
+        columns = _columns(line, span, document.source, notes, report)
+        for comment in comments if columns else ():
+            notes.add((columns[0]["name"],), comment)
+        fields += columns
+    if report.has_errors:
+        return None
+    if _is_in_braces(document, at):
+        if any(above):
+            reason = "comments inside braces cannot be kept; write the list in block style first"
+            refuse(document.source.name, reason, report, source=document.source, span=whole)
+            return None
+        return _Edit(key.start, whole.end, f"schema: {flow({'fields': fields})}")
+    indent = document.source.position(key.start).column - 1
+    schema = Schema.model_validate({"fields": fields})
+    text = write_fields(schema, notes.at)
+    body = "".join(f"{' ' * (indent + 2)}{row}\n" if row else "\n" for row in text.splitlines())
+    return _Edit(key.start, whole.end, f"schema:\n{body}".rstrip("\n"))
+
+
+def _is_in_braces(document: Document, at: TreePath) -> bool:
+    """Whether what holds the list is in flow style, where no block can stand."""
+    text = document.source.content
+    spans = (document.span(at[:length]) for length in range(len(at)))
+    return any(span is not None and text[span.start : span.start + 1] in ("{", "[") for span in spans)
+
+
+def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
+    """Return the comments above and behind each line; those behind the last one stay where they are."""
+    ends = [whole.start, *(span.end for span in spans[:-1])]
+    comments: list[list[str]] = [[] for _ in spans]
+    for i, (end, span) in enumerate(zip(ends, spans, strict=True)):
+        behind, _, gap = text[end : span.start].partition("\n")
+        if i and "#" in behind:
+            comments[i - 1] += _COMMENT.findall(behind)
+        elif "#" in behind:
+            comments[i] += _COMMENT.findall(behind)
+        comments[i] += _COMMENT.findall(gap)
+    return comments
+
+
+def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, report: Report) -> list[Json]:
+    """Return the fields of one line, which is mostly one."""
+    reader = TypeReader(type_words(line), line)
+    try:
+        columns = reader.columns()
+        return [_field(column, line, notes) for column in columns]
+    except MalformedError as error:
+        refuse(source.name, f"'{line}' is not a valid column: {error}", report, source=source, span=span)
+    return []
+
+
+def _field(column: ColumnText, line: str, notes: Notes) -> Json:
+    meaning = suggest_meaning(column.type)
+    if meaning is None:
+        raise MalformedError("there is no kind for its type", Span(0, len(line)))
+    for text in column.others:
+        notes.add((column.name,), f"not kept: {text}")
+    tree = meaning.tree.get("inner", meaning.tree) if column.type.is_nullable else meaning.tree
+    if tree["kind"] == "Timestamp" and column.type.head.lower() == "timestamp":
+        tree = {"kind": "Timestamp"}
+    is_required = column.is_required or column.type.is_nullable is False
+    extra = {**meaning.extra, **({DESCRIPTION.key: column.comment} if column.comment is not None else {})}
+    type_ = tree if is_required else {"kind": "Option", "inner": tree}
+    return {"name": column.name, "type": type_, **({"extra": extra} if extra else {})}
+
+
+def _value(value: Any, at: TreePath) -> Any:
+    for segment in at:
+        value = value[segment]
+    return value
+
 
 _UPGRADED = ("from Arrow's binary form; its encodings are left out, because the standard ignores them",)
 
@@ -70,11 +202,11 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
 
 def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:
     # Imported here for start-up time: a text needs no `flatbuffers`.
-    from schemac.engines.odf.reader_binary import read_binary
+    from schemac.engines.odf.binary import read_binary
 
     try:
         decoded = read_binary(content)
-    except MalformedError as error:
+    except MalformedBufferError as error:
         refuse(path, f"it is not a SetDataSchema event: {error}", report)
         return None
     if isinstance(decoded, bytes):

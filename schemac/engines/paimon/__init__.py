@@ -17,12 +17,12 @@ ENGINE = Engine(
     table_help="a Paimon table's folder",
     domain="paimon.apache.org",
     attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
-    facts="schemac.engines.paimon.facts:PaimonFact",
+    facts="schemac.engines.paimon.attributes:PaimonFact",
     is_optional=True,
     is_judged_on_request=True,
     codes="schemac.engines.paimon.codes:CODES",
     pages="schemac.engines.paimon.pages",
-    documents="schemac.engines.paimon.documents:DOCUMENTS",
+    documents="schemac.engines.paimon.sources:DOCUMENTS",
     traits=frozenset({Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS, Trait.IS_NOT_READ}),
     formats=(
         Format(

@@ -3,31 +3,20 @@
 Layer: engines.
 Shape: `paimon/schema-<N>`, one a locked version, byte for byte as Paimon's Java writes it, but for the order of the options.
 Errors: SC561 to SC568; warning SC570; losses SC576.
-Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`; the types of pypaimon 2.1.0. What
-Paimon refuses is in `_paimon.limits`.
+Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`; the types of pypaimon 2.1.0.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
-from schemac.attributes import odf, own
-from schemac.attributes.attribute import Role
-from schemac.attributes.family import Family
-from schemac.attributes.registry import has_role
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.codes import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
-from schemac.engines.paimon.keys import read_table
 from schemac.engines.paimon.limits import Limits
-from schemac.engines.paimon.numbering import (
-    highest_of,
-    ids_of,
-    number_fields,
-    schema_id_of,
-    time_millis_of,
-)
+from schemac.engines.paimon.numbering import highest_of, ids_of, number_fields, schema_id_of, time_millis_of
+from schemac.engines.paimon.options import read_table
 from schemac.engines.paimon.table_schema import FIRST_VERSION, VERSION, TableSchema
 from schemac.engines.paimon.types import (
     BYTES,
@@ -44,13 +33,17 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.kinds.plain import Int32
-from schemac.kinds.units import FRACTION_DIGITS
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.arrow import pa
-from schemac.physical.field import LoweredField
-from schemac.source.help import Help
-from schemac.source.report import Report
+from schemac.language.attributes import odf, own
+from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.registry import has_role
+from schemac.language.kinds.answers import FRACTION_DIGITS
+from schemac.language.kinds.plain import Int32
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import pa
+from schemac.language.physical.field import LoweredField
+from schemac.text.source.help import Help
+from schemac.text.source.report import Report
+from schemac.versions.identity.compilation import Compilation
 
 
 def to_table_schema(
@@ -104,7 +97,9 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return made
 
 
-def table_schema(compilation: Compilation, emission: Emission, time_millis: int | None = None) -> TableSchema:
+def compiled_table_schema(
+    compilation: Compilation, emission: Emission, time_millis: int | None = None
+) -> TableSchema:
     """Return the schema with the ids of its lock; not to be used where the emission found an error."""
     version, field_ids = compilation.version, compilation.numbers
     if version is None or field_ids is None:
@@ -122,7 +117,7 @@ def table_schema(compilation: Compilation, emission: Emission, time_millis: int 
 
 
 def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
-    table = table_schema(compilation, emission)
+    table = compiled_table_schema(compilation, emission)
     return Artifact(f"paimon/schema-{table.schema_id}", table.to_text().encode())
 
 

@@ -1,6 +1,8 @@
-"""`paimon.apache.org`: keys, options and richer types of Paimon tables.
+"""`paimon.apache.org`: keys, options and richer types of Paimon tables, and the facts that their changes are.
 
-Layer: engines.
+The facts that changes of Paimon's attributes are.
+
+Layer: engines. Values only.
 Source: Paimon's schema specification.
 """
 
@@ -10,9 +12,21 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import Attribute, Facts, Renaming, Role
-from schemac.attributes.family import Family
-from schemac.engines.paimon.facts import PaimonFact
+from schemac.language.attributes.attribute import Attribute, Facts, Family, Renaming, Role
+from schemac.language.logical.facts import AnyFact
+
+
+class PaimonFact(AnyFact):
+    """Keys, options, types and default values of Paimon tables."""
+
+    PRIMARY_KEYS_CHANGED = "paimon-primary-keys-changed"
+    PARTITION_KEYS_CHANGED = "paimon-partition-keys-changed"
+    OPTION_SET = "paimon-option-set"
+    OPTION_REMOVED = "paimon-option-removed"
+    COMMENT_CHANGED = "paimon-comment-changed"
+    TYPE_CHANGED = "paimon-type-changed"
+    DEFAULT_VALUE_CHANGED = "default-value-changed"
+
 
 DOMAIN = "paimon.apache.org"
 

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.code import codes_in, error, note, warning
+from schemac.text.source.code import codes_in, error, note, warning
 
 PAIMON_TYPE = error("SC561", "paimon-type", "a type that Paimon cannot represent")
 PAIMON_NAME = error("SC562", "paimon-name", "a column name that Paimon reserves")

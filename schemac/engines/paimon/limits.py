@@ -10,7 +10,7 @@ open; names are those that the newest release reserves.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from schemac.artifacts.emission import Emission
+from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.codes import (
     PAIMON_BUCKET,
@@ -24,14 +24,14 @@ from schemac.engines.paimon.codes import (
     PAIMON_TYPE,
 )
 from schemac.engines.paimon.defaults import default_error
-from schemac.engines.paimon.keys import OPTION_OF, KeyColumn, Table
+from schemac.engines.paimon.options import OPTION_OF, KeyColumn, Table
 from schemac.engines.paimon.types import DataField, PaimonType, Row
-from schemac.logical.path import Part
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.diagnostic import Code
-from schemac.source.help import Help
-from schemac.source.suggest import closest
-from schemac.syntax.plain import written
+from schemac.language.logical.model import Part
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.diagnostic import Code
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.syntax.events import written
 
 RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})
 RESERVED_PREFIX = "_KEY_"

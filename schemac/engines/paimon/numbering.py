@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.engines.paimon import attributes as paimon
-from schemac.identity.lock import Numbers, Version
-from schemac.identity.numbering import Former, Numbered, Numbering
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.versions.identity.lock import Numbers, Version
+from schemac.versions.identity.numbering import Former, Numbered, Numbering
 
 NAME = "paimon"
 

@@ -1,12 +1,13 @@
-"""Recognizes paths that are Paimon tables or their schema files.
+"""Which paths are Paimon tables or their schema files, and which JSON around them is neither a schema nor data.
 
 Layer: engines.
+Source: JSON around Paimon tables that is neither a schema nor data: the snapshots of Paimon.
 """
 
 import re
 from pathlib import Path
 
-from schemac.importers.sniffing import is_json_with
+from schemac.importers.sniffing import ForeignDocument, has_keys, is_json_with
 
 FILE_NAME = re.compile(r"schema-([0-9]+)")
 """How Paimon names its schema files."""
@@ -38,3 +39,11 @@ def schema_files(path: Path) -> list[Path]:
         if numbered:
             return [file for _, file in sorted(numbered)]
     return []
+
+
+DOCUMENTS = (
+    ForeignDocument(
+        "a snapshot of a Paimon table", has_keys("schemaId", "baseManifestList"), "import the table's folder"
+    ),
+)
+"""What to import in place of such a file."""

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from schemac.attributes.own import TABLE_VERSION
 from schemac.engines.paimon.types import Array, DataField, Map, PaimonType, Row, Vector
-from schemac.source.json_object import Json
+from schemac.language.attributes.own import TABLE_VERSION
+from schemac.text.source.span import Json
 
 VERSION = 3
 """What Paimon writes since 0.9."""

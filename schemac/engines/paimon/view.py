@@ -6,16 +6,16 @@ Layer: engines.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from schemac.artifacts.emission import Emission
+from schemac.artifacts.targets import Emission
 from schemac.engines.paimon.artifact import to_table_schema
 from schemac.engines.paimon.codes import PAIMON_LOSS
 from schemac.engines.paimon.numbering import highest_of, ids_of, schema_id_of
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
-from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.report import Report
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 
 
 class PaimonField(NamedTuple):

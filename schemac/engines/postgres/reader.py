@@ -6,22 +6,24 @@ Source: PostgreSQL's documentation, "Data Types" and "CREATE TABLE"; pgvector an
 
 from functools import partial
 
-from schemac.engines.sql_rules import (
+from schemac.engines.sql_tables import (
+    Dialect,
     Rule,
     SqlType,
     TypeMapping,
     binary,
     decimals,
     plain,
+    read,
+    read_text,
     string,
     text,
     times,
     timestamps,
     wkb,
 )
-from schemac.engines.sql_tables import Dialect, read, read_text
 from schemac.importers.importer import Importer
-from schemac.physical.arrow import pa
+from schemac.language.physical.arrow import pa
 
 _COUNTED = "not kept: DEFAULT from a sequence"
 _DIGITS = 6

@@ -13,20 +13,29 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes import odf, own
-from schemac.attributes.family import Family
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.json_values import type_tree
-from schemac.engines.protobuf.attributes import ENUM, TYPE
+from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.codes import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
-from schemac.engines.protobuf.leaves import ENUM_TYPE, IMPORTS, USUAL, leaf_of, usual_leaf
-from schemac.engines.protobuf.names import json_name, message_name, valid
 from schemac.engines.protobuf.numbering import is_number, numbers_of
-from schemac.logical.findings import Other
-from schemac.logical.path import Part
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.help import Help
-from schemac.source.json_object import Json
+from schemac.engines.protobuf.types import (
+    ENUM_TYPE,
+    IMPORTS,
+    USUAL,
+    json_name,
+    leaf_of,
+    message_name,
+    usual_leaf,
+    valid,
+)
+from schemac.language.attributes import odf, own
+from schemac.language.attributes.attribute import Family
+from schemac.language.logical.findings import Other
+from schemac.language.logical.model import Part
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.help import Help
+from schemac.text.source.span import Json
+from schemac.versions.identity.compilation import Compilation
 
 MARK = "schemac:"
 """Begins a comment that is read again."""
@@ -169,7 +178,7 @@ class _Writer:
             self._emission.lose(field, field.type.type_text(), leaf.becomes or leaf.type)
         self._check_attribute(field)
         if leaf.type == ENUM_TYPE:
-            return Typed("", _enum(message, name, ENUM.read(field.extra) or {}))
+            return Typed("", _enum(message, name, ENUM_NUMBERS.read(field.extra) or {}))
         if leaf.is_message:
             self.imported.add(leaf.type)
         return Typed("", leaf.type, leaf.is_message)

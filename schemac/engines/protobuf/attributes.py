@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemac.attributes.attribute import Attribute
-from schemac.attributes.family import Family
+from schemac.language.attributes.attribute import Attribute, Family
 
 DOMAIN = "protobuf.dev"
 
@@ -20,11 +19,11 @@ TYPE = Attribute[str](
     "the type in messages where it is not the usual one, such as `sint64`, `fixed32` or `google.protobuf.StringValue`",
     fits=frozenset({Family.BOOLEAN, Family.INTEGER, Family.FLOAT, Family.TEXT, Family.BYTES}),
 )
-ENUM = Attribute[dict[str, int]](
+ENUM_NUMBERS = Attribute[dict[str, int]](
     f"{DOMAIN}/enum",
     Annotated[dict[str, int], Field(min_length=1)],
     "the enum that the field is in messages: its names with their numbers",
     fits=frozenset({Family.TEXT}),
     example="{RED: 1, BLUE: 2}",
 )
-ATTRIBUTES = (TYPE, ENUM)
+ATTRIBUTES = (TYPE, ENUM_NUMBERS)

@@ -7,16 +7,21 @@ Source: the language guide of proto3, "Updating A Message Type"; asked of protob
 (`tests/engines/protobuf/test_evolution.py`).
 """
 
-from schemac.attributes.family import Family
-from schemac.engines.protobuf.attributes import ENUM, TYPE
-from schemac.engines.protobuf.leaves import DURATION, ENUM_TYPE, TIMESTAMP, leaf_of
-from schemac.evolution.castability import castability
-from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.judge import Judge
-from schemac.evolution.messages import NEW_FIELD_HELP, RULES_OF_MESSAGES, judge_parts, judge_values
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome
-from schemac.logical.castability import Castability
-from schemac.logical.schema_fields import SchemaField
+from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
+from schemac.engines.protobuf.types import DURATION, ENUM_TYPE, TIMESTAMP, leaf_of
+from schemac.language.attributes.attribute import Family
+from schemac.language.logical.model import Castability
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.versions.evolution.castability import castability
+from schemac.versions.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
+from schemac.versions.evolution.judge import (
+    NEW_FIELD_HELP,
+    RULES_OF_MESSAGES,
+    Judge,
+    judge_parts,
+    judge_values,
+)
+from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome
 
 _ALIKE = (
     frozenset({"bool", "int32", "int64", "uint32", "uint64", ENUM_TYPE}),
@@ -83,7 +88,7 @@ def _type(change: Change, _pair: object) -> Judgement:
 
 def _form(change: Change, _pair: object) -> Judgement:
     """Judge an attribute; two of them give another form to a field whose type may be the same."""
-    if change.key not in (TYPE.key, ENUM.key) or change.old_field is None:
+    if change.key not in (TYPE.key, ENUM_NUMBERS.key) or change.old_field is None:
         return METADATA
     old, new = change.fields
     written, target = leaf_of(old), leaf_of(new)
@@ -93,7 +98,7 @@ def _form(change: Change, _pair: object) -> Judgement:
         return Judgement(
             Outcome.REFUSED, f"Protobuf does not read {written.type} as {target.type}", NEW_FIELD_HELP
         )
-    before, after = ENUM.read(old.extra) or {}, ENUM.read(new.extra) or {}
+    before, after = ENUM_NUMBERS.read(old.extra) or {}, ENUM_NUMBERS.read(new.extra) or {}
     other = [name for name, number in before.items() if after.get(name) != number]
     if written.type == ENUM_TYPE and other:
         return Judgement(

@@ -8,11 +8,11 @@ Source: the language guide of Protocol Buffers, "Assigning Field Numbers": 1 to 
 
 from collections.abc import Mapping
 
-from schemac.artifacts.emission import Compilation
-from schemac.identity.lock import Numbers
-from schemac.identity.numbering import Former, Numbered, Numbering
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.lock import Numbers
+from schemac.versions.identity.numbering import Former, Numbered, Numbering
 
 NAME = "protobuf"
 HIGHEST = 536_870_911

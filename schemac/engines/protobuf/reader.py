@@ -13,23 +13,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes import constraints as value_rules
-from schemac.attributes.attribute import KEY_PATTERN
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.own import DEPRECATED
 from schemac.engines.protobuf.artifact import MARK
-from schemac.engines.protobuf.attributes import ENUM, TYPE
-from schemac.engines.protobuf.leaves import DOCUMENTS, DURATION, ENCODINGS, TIMESTAMP, WRAPPERS
+from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.numbering import NAME, is_number
 from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
 from schemac.engines.protobuf.syntax import Field, File, MalformedError, Message, parse
-from schemac.identity.lock import Highest, Numbers
-from schemac.importers.constraining import Constraints, typed
+from schemac.engines.protobuf.types import DOCUMENTS, DURATION, ENCODINGS, TIMESTAMP, WRAPPERS
+from schemac.importers.constraints import Constraints, typed
+from schemac.importers.declarations import any_json
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse
-from schemac.importers.type_texts import any_json
-from schemac.logical.path import FieldPath, Part
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.language.attributes import constraints as value_rules
+from schemac.language.attributes.attribute import KEY_PATTERN
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import DEPRECATED
+from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.versions.identity.lock import Highest, Numbers
 
 _SCALARS = {
     "bool": "Bool",
@@ -288,7 +288,10 @@ class _Reader:
             return self._of_other_file(name, path)
         if target.is_enum:
             names = value_rules.ENUM.key
-            return {"kind": "String", "extra": {ENUM.key: dict(target.values), names: list(target.values)}}
+            return {
+                "kind": "String",
+                "extra": {ENUM_NUMBERS.key: dict(target.values), names: list(target.values)},
+            }
         if target in self._open:
             return self._any(path, f"{name}, which contains itself", "bytes")
         self._open.append(target)

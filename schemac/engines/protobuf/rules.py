@@ -8,7 +8,8 @@ Source: buf/validate/validate.proto of Protovalidate 1.0; tests/engines/protobuf
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.attributes.constraints import (
+from schemac.engines.protobuf.syntax import Option
+from schemac.language.attributes.constraints import (
     ENUM,
     EXCLUSIVE_MAXIMUM,
     EXCLUSIVE_MINIMUM,
@@ -21,8 +22,7 @@ from schemac.attributes.constraints import (
     PATTERN,
     UNIQUE_ITEMS,
 )
-from schemac.engines.protobuf.syntax import Option
-from schemac.logical.path import Part
+from schemac.language.logical.model import Part
 
 FIELD_RULES = "(buf.validate.field)"
 _NUMBERS = {"gte": MINIMUM, "gt": EXCLUSIVE_MINIMUM, "lte": MAXIMUM, "lt": EXCLUSIVE_MAXIMUM}

@@ -1,8 +1,10 @@
 """Pydantic: models that take the records which a pipeline takes, with the same reasons for what they refuse.
 
 Layer: engines.
-Shape: `pydantic/<dataset>_models.py`, one file that is alone: the validators that it needs, a name for each type without
-parts, a class for each struct, the table last. The metadata of an annotation has the type of the manifest and its attributes.
+Shape: `pydantic/<dataset>_models.py`, one file that is alone: the validators that it needs, a name for each type without parts, a class
+      for each struct, the table last. The metadata of an annotation has the type of the manifest and its attributes.
+      The parts of `values`, `keeping` and the values of `rows` that a generated module needs: source text; a part is a statement at the
+      top of that module, and needs the parts whose names it has.
 Errors: SC589; losses SC590.
 Source: pydantic 2; the values that a pipeline takes.
 """
@@ -11,34 +13,119 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
+from pkgutil import get_data
 from typing import Any, NamedTuple
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes import odf
-from schemac.attributes.constraints import REFERENCES, UNIQUE
-from schemac.attributes.family import Family
-from schemac.constraints.items import UniqueItems
-from schemac.constraints.registry import constraints_at
-from schemac.constraints.rows import row_constraints
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines import json_values
-from schemac.engines.pydantic.codes import PYDANTIC_LOSS
-from schemac.engines.pydantic.constraints import (
+from schemac.engines.pydantic.annotations import (
     OF_LISTS,
+    Leaf,
+    Leaves,
     UnwritableError,
     condition,
     python_names,
     validator,
 )
-from schemac.engines.pydantic.leaves import Leaf, Leaves
-from schemac.engines.pydantic.library import import_lines, parts
+from schemac.engines.pydantic.codes import PYDANTIC_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import LogicalType
-from schemac.logical.path import Part
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.field import LoweredField
-from schemac.source.json_object import Json
+from schemac.language.attributes import odf
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.constraints import REFERENCES, UNIQUE
+from schemac.language.constraints.field_constraints import UniqueItems
+from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.rows import row_constraints
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import LogicalType, Part
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.field import LoweredField
+from schemac.text.source.span import Json
+from schemac.versions.identity.compilation import Compilation
+
+_FILES = (("schemac.rows.judging", "values.py"), (__package__, "values.py"), (__package__, "keeping.py"))
+
+
+class Parts:
+    """The statements of modules by the names that they define."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._by_name: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._needs: list[set[str]] = []
+        self._imports: dict[str, str] = {}
+        for text in texts:
+            _docstring, *statements = ast.parse(text).body
+            for statement in statements:
+                self._enter(statement, text)
+
+    def _enter(self, statement: ast.stmt, text: str) -> None:
+        if isinstance(statement, ast.Import):
+            self._imports |= {name.name: f"import {name.name}" for name in statement.names}
+            return
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("schemac."):
+            return
+        if isinstance(statement, ast.ImportFrom):
+            line = f"from {statement.module} import "
+            self._imports |= {name.name: f"{line}{name.name}" for name in statement.names}
+            return
+        source = ast.get_source_segment(text, statement) or ""
+        if isinstance(statement, ast.Expr):
+            # The docstring of the statement before.
+            self._texts[-1] += f"\n{source}"
+            return
+        for name in _defined(statement):
+            self._by_name[name] = len(self._texts)
+        self._texts.append(re.sub(r"  # noqa\b.*", "", source))
+        self._needs.append({node.id for node in ast.walk(statement) if isinstance(node, ast.Name)})
+
+    def needed(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Return the imports and the statements that some names need, in the order of the module."""
+        indices: set[int] = set()
+        imports: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name in self._imports:
+                imports.add(self._imports[name])
+            index = self._by_name.get(name)
+            if index is not None and index not in indices:
+                indices.add(index)
+                waiting += self._needs[index]
+        return sorted(imports), [self._texts[index] for index in sorted(indices)]
+
+
+def _defined(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Assign):
+        targets = [node for target in statement.targets for node in ast.walk(target)]
+        yield from (node.id for node in targets if isinstance(node, ast.Name))
+
+
+@cache
+def parts() -> Parts:
+    """Return the parts of all modules."""
+    contents = [get_data(package, name) for package, name in _FILES]
+    return Parts(content.decode() for content in contents if content is not None)
+
+
+def import_lines(lines: Iterable[str]) -> list[str]:
+    """Return imports, those of one module on one line."""
+    plain = sorted({line for line in lines if line.startswith("import ")})
+    froms: dict[str, set[str]] = {}
+    for line in lines:
+        if line.startswith("from "):
+            module, _, name = line.removeprefix("from ").partition(" import ")
+            froms.setdefault(module, set()).add(name)
+    return [*plain, *_from_lines(froms)]
+
+
+def _from_lines(froms: Mapping[str, set[str]]) -> Iterator[str]:
+    for module in sorted(froms):
+        yield f"from {module} import {', '.join(sorted(froms[module]))}"
+
 
 RESERVED_NAMES = frozenset(
     [

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.code import codes_in, error, note
+from schemac.text.source.code import codes_in, error, note
 
 PYDANTIC_TYPE = error("SC589", "pydantic-type", "a type that no model of pydantic can have")
 PYDANTIC_LOSS = note("SC590", "pydantic-loss", "something that a model of pydantic does not keep")

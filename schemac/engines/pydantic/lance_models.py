@@ -1,28 +1,165 @@
-"""LanceModel: models of lancedb in a Python file.
+"""LanceModel: models of lancedb in a Python file, and their annotations as Arrow types.
 
 Layer: engines.
-Shape: the file is parsed and never run, so what only running it can tell (the dimensions of an embedding function, fields of a
-base class in another file) is reported. Where a program may be run, its `to_arrow_schema()` says the same for `from_arrow`.
-Types and nullability are those of `to_arrow_schema`; docstrings and descriptions become descriptions, and all else that a
-field is given a comment above it.
+Shape: the file is parsed and never run, so what only running it can tell (the dimensions of an embedding function, fields of a base
+      class in another file) is reported. Where a program may be run, its `to_arrow_schema()` says the same for `from_arrow`. Types and
+      nullability are those of `to_arrow_schema`; docstrings and descriptions become descriptions, and all else that a field is given a
+      comment above it.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.
 Source: `lancedb.pydantic` of lancedb 0.30.
+      Annotations of a LanceModel as Arrow types: `lancedb.pydantic.pydantic_to_schema`; items of lists and vectors may be null, as
+      pyarrow makes them.
 """
 
 import ast
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from schemac.arrow.lift import lift
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.pydantic.expressions import name_of
-from schemac.engines.pydantic.lance_types import Types, UnknownTypeError
-from schemac.engines.pydantic.modules import Member, Module
+from schemac.arrow.from_arrow import lift
+from schemac.engines.pydantic.modules import Member, Module, choices_of, is_none, name_of
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.logical.path import dotted
-from schemac.physical.arrow import ArrowField, pa
-from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.logical.model import dotted
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+
+_PLAIN: Mapping[str, Callable[[], ArrowType]] = {
+    "int": lambda: pa.int64(),
+    "float": lambda: pa.float64(),
+    "str": lambda: pa.string(),
+    "bool": lambda: pa.bool_(),
+    "bytes": lambda: pa.binary(),
+    "date": lambda: pa.date32(),
+}
+_VALUES = frozenset(
+    {"float16", "float32", "float64"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+)
+"""Functions of pyarrow that give the type of a vector's items."""
+_LISTS = ("List", "list", "Tuple", "tuple")
+_VECTORS = ("Vector", "vector", "MultiVector")
+_ENUMS = frozenset({"Enum", "StrEnum", "IntEnum"})
+_LONGEST = 2**31
+_DEEPEST = 50
+
+
+class UnknownTypeError(Exception):
+    """An annotation that lancedb refuses, or whose type is known only when the program runs."""
+
+
+class Types:
+    """Resolves the annotations of one file."""
+
+    def __init__(self, module: Module, fields_of: Callable[[ast.ClassDef], list[ArrowField]]) -> None:
+        self._module = module
+        self._fields_of = fields_of
+        self._depth = 0
+
+    def of(self, annotation: ast.expr, zone: str | None) -> tuple[ArrowType, bool]:
+        """Return the type of a field, and whether it may be null. Raises UnknownTypeError."""
+        annotation = _evaluated(annotation)
+        bare = _without_none(annotation)
+        if bare is not None:
+            return self._type(bare, zone), True
+        is_vector = isinstance(annotation, ast.Call) and name_of(annotation) in _VECTORS
+        return self._type(annotation, zone), is_vector and self._is_nullable_vector(annotation)
+
+    def _is_nullable_vector(self, call: ast.expr) -> bool:
+        assert isinstance(call, ast.Call)
+        flag = next((word.value for word in call.keywords if word.arg == "nullable"), None)
+        flag = call.args[2] if flag is None and len(call.args) > 2 else flag
+        return not (isinstance(flag, ast.Constant) and flag.value is False)
+
+    def _type(self, annotation: ast.expr, zone: str | None) -> ArrowType:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise UnknownTypeError("models that hold each other")
+        try:
+            return self._resolved(_evaluated(annotation), zone)
+        finally:
+            self._depth -= 1
+
+    def _resolved(self, annotation: ast.expr, zone: str | None) -> ArrowType:
+        name = name_of(annotation)
+        if isinstance(annotation, ast.Call) and name in _VECTORS:
+            return self._vector(annotation, name)
+        if isinstance(annotation, ast.Subscript) and name in _LISTS:
+            parts = annotation.slice
+            item = parts.elts[0] if isinstance(parts, ast.Tuple) and parts.elts else parts
+            return pa.list_(self._type(_without_none(_evaluated(item)) or item, zone))
+        if isinstance(annotation, ast.Name | ast.Attribute):
+            if name in self._module.classes:
+                return self._of_class(self._module.classes[name])
+            if name == "datetime":
+                return pa.timestamp("us", zone)
+            if name in _PLAIN:
+                return _PLAIN[name]()
+        raise UnknownTypeError(ast.unparse(annotation))
+
+    def _vector(self, call: ast.Call, name: str) -> ArrowType:
+        words = {word.arg: word.value for word in call.keywords}
+        dimension = call.args[0] if call.args else words.get("dim")
+        written = call.args[1] if len(call.args) > 1 else words.get("value_type")
+        length = self._number(dimension)
+        if length is None or not 0 < length < _LONGEST:
+            raise UnknownTypeError(
+                f"{ast.unparse(call)}, whose dimension is known only when the program runs"
+            )
+        value = pa.float32()
+        if written is not None:
+            if name_of(written) not in _VALUES:
+                raise UnknownTypeError(ast.unparse(call))
+            value = getattr(pa, name_of(written))()
+        vector = pa.list_(value, length)
+        return pa.list_(vector) if name == "MultiVector" else vector
+
+    def _number(self, node: ast.expr | None) -> int | None:
+        value = self._module.values.get(node.id) if isinstance(node, ast.Name) else node
+        return value.value if isinstance(value, ast.Constant) and type(value.value) is int else None
+
+    def _of_class(self, node: ast.ClassDef) -> ArrowType:
+        bases = set(self._module.bases(node))
+        if bases & _ENUMS:
+            return _enumeration(node, bases)
+        return pa.struct(self._fields_of(node))
+
+
+def _enumeration(node: ast.ClassDef, bases: set[str]) -> ArrowType:
+    """Return the type of an enumeration's values, as lancedb has it: a dictionary for texts."""
+    values = [statement.value for statement in node.body if isinstance(statement, ast.Assign)]
+    sorts = {type(value.value) if isinstance(value, ast.Constant) else None for value in values}
+    if values and None in sorts and all(isinstance(v, ast.Call) and name_of(v) == "auto" for v in values):
+        sorts = {str} if "StrEnum" in bases else {int}
+    if None in sorts:
+        raise UnknownTypeError(f"the values of {node.name}, which are known only when the program runs")
+    if sorts == {str}:
+        return pa.dictionary(pa.int32(), pa.string())
+    plain = {int: pa.int64, float: pa.float64, bool: pa.bool_, bytes: pa.binary}
+    if len(sorts) == 1 and (make := plain.get(next(iter(sorts)) or object)) is not None:
+        return make()
+    return pa.string()
+
+
+def _evaluated(annotation: ast.expr) -> ast.expr:
+    """Return an annotation without quotes and without what `Annotated` adds."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            return _evaluated(ast.parse(annotation.value, mode="eval").body)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise UnknownTypeError(repr(annotation.value)) from error
+    if isinstance(annotation, ast.Subscript) and name_of(annotation) == "Annotated":
+        parts = annotation.slice
+        return _evaluated(parts.elts[0] if isinstance(parts, ast.Tuple) and parts.elts else parts)
+    return annotation
+
+
+def _without_none(annotation: ast.expr) -> ast.expr | None:
+    """Return what an annotation is if it is not None; None if it cannot be None, or may be several things."""
+    choices = choices_of(annotation) or []
+    bare = [choice for choice in choices if not is_none(choice)]
+    return bare[0] if len(bare) == 1 and len(choices) > 1 else None
+
 
 _BASE = "LanceModel"
 _KNOWN = frozenset({_BASE, "BaseModel", "Generic", "ABC", "object"})

@@ -1,19 +1,213 @@
-"""A file of Python with models: its classes, their fields and the names that it gives; it is parsed and never run.
+"""A Python file with models: its classes, their fields, its expressions and the names that it uses; it is parsed and never run.
+
+What expressions in a file of Python say, which is read as text and never run.
 
 Layer: engines.
 Errors: SC552 for what is not Python.
+Source: Names of pydantic, of Python's own types and of annotated_types, and what they are here: `__all__` of `pydantic.types`,
+      `pydantic.networks` and `annotated_types`; tests/engines/pydantic/test_vocabulary.py asks for each.
 """
 
 import ast
-from collections.abc import Collection, Iterator
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import date, datetime, time
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from schemac.engines.pydantic.expressions import name_of
+from schemac.engines.json_values import UUID_TYPE
 from schemac.importers.importer import first_line, refuse
-from schemac.source.report import Report
-from schemac.source.span import Region, Span
-from schemac.source.text import SourceText, decode_text
+from schemac.language.attributes.own import DOMAIN
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json, Region, Span
+from schemac.text.source.text import SourceText, decode_text
+
+BASES = frozenset({"BaseModel", "Record", "LanceModel"})
+PLAIN: dict[str, Json] = {
+    "bool": {"kind": "Bool"},
+    "int": {"kind": "Int64"},
+    "float": {"kind": "Float64"},
+    "str": {"kind": "String"},
+    "bytes": {"kind": "Binary"},
+    "date": {"kind": "Date"},
+    "datetime": {"kind": "Timestamp", "unit": "Microsecond"},
+    "AwareDatetime": {"kind": "Timestamp", "unit": "Microsecond"},
+    "NaiveDatetime": {"kind": "Timestamp", "unit": "Microsecond", "timezone": None},
+    "time": {"kind": "Time", "unit": "Microsecond"},
+    "timedelta": {"kind": "Duration", "unit": "Microsecond"},
+    "None": {"kind": "Null"},
+    "UUID": UUID_TYPE,
+    "StrictBool": {"kind": "Bool"},
+    "StrictInt": {"kind": "Int64"},
+    "StrictFloat": {"kind": "Float64"},
+    "StrictStr": {"kind": "String"},
+    "StrictBytes": {"kind": "Binary"},
+}
+JSON = frozenset({"Any", "object", "JsonValue", "Json", "dict", "Dict"})
+LISTS = frozenset({"list", "List", "Sequence", "Iterable", "set", "Set", "frozenset", "FrozenSet"})
+MAPS = frozenset({"dict", "Dict", "Mapping", "MutableMapping"})
+_SIGNED = {
+    "Positive": "exclusiveMinimum",
+    "NonNegative": "minimum",
+    "Negative": "exclusiveMaximum",
+    "NonPositive": "maximum",
+}
+PLAIN |= {
+    f"{sign}{name}": {"kind": kind, "extra": {f"{DOMAIN}/{rule}": 0}}
+    for sign, rule in _SIGNED.items()
+    for name, kind in (("Int", "Int64"), ("Float", "Float64"))
+}
+READ = frozenset({"strict", "default", "alias", "description", "json_schema_extra", "deprecated"})
+"""Arguments of `Field` that are read elsewhere, or say nothing of values."""
+RULES = {
+    "ge": "minimum",
+    "le": "maximum",
+    "gt": "exclusiveMinimum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+    "regex": "pattern",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+    "unique_items": "uniqueItems",
+}
+"""Constraints by the arguments of `Field` that say them; of lists, lengths are numbers of items."""
+
+_TEXTS = (
+    "EmailStr", "NameEmail", "AnyUrl", "AnyHttpUrl", "FileUrl", "FtpUrl", "HttpUrl", "WebsocketUrl", "AnyWebsocketUrl", "PostgresDsn",
+    "CockroachDsn", "AmqpDsn", "RedisDsn", "MongoDsn", "KafkaDsn", "NatsDsn", "MySQLDsn", "MariaDBDsn", "ClickHouseDsn", "SnowflakeDsn",
+    "IPvAnyAddress", "IPvAnyInterface", "IPvAnyNetwork", "IPv4Address", "IPv6Address", "IPv4Interface", "IPv6Interface", "IPv4Network",
+    "IPv6Network", "SecretStr", "Base64Str", "Base64UrlStr", "ImportString", "FilePath", "DirectoryPath", "NewPath", "SocketPath",
+    "Path", "PurePath", "PaymentCardNumber", "Pattern",
+)  # fmt: skip
+NARROWER: dict[str, Json] = {
+    **{name: {"kind": "String"} for name in _TEXTS},
+    **{name: {"kind": "Binary"} for name in ("SecretBytes", "Base64Bytes", "Base64UrlBytes")},
+    **{name: {"kind": "Date"} for name in ("PastDate", "FutureDate")},
+    **{name: {"kind": "Timestamp", "unit": "Microsecond"} for name in ("PastDatetime", "FutureDatetime")},
+    **dict.fromkeys(("UUID1", "UUID3", "UUID4", "UUID5", "UUID6", "UUID7", "UUID8"), UUID_TYPE),
+    "ByteSize": {"kind": "Int64"},
+    "FiniteFloat": {"kind": "Float64"},
+}
+"""Types whose values are some of those of a type here; which ones is a loss."""
+ANNOTATIONS: dict[str, tuple[str, ...]] = {
+    "Gt": ("gt",),
+    "Ge": ("ge",),
+    "Lt": ("lt",),
+    "Le": ("le",),
+    "Interval": (),
+    "MultipleOf": ("multiple_of",),
+    "MinLen": ("min_length",),
+    "MaxLen": ("max_length",),
+    "Len": ("min_length", "max_length"),
+}
+"""Classes of annotated_types, with the arguments of `Field` that theirs are, in order."""
+VALIDATORS = frozenset(
+    ["field_validator", "validator", "model_validator", "root_validator", "computed_field", "field_serializer", "model_serializer"]
+)  # fmt: skip
+"""Decorators of functions of a model that decide about its values."""
+CONFIG_READ = frozenset({"title", "json_schema_extra"})
+"""Settings of a model that are kept."""
+
+
+SETTERS = frozenset({"Field", "StringConstraints", *ANNOTATIONS})
+"""What is in `Annotated` and narrows values."""
+
+
+def choices_of(node: ast.expr) -> list[ast.expr] | None:
+    """Return what a type is one of: `A | B`, `Optional[A]`, `Union[A, B]`; None for a type that is not a choice."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [*(choices_of(node.left) or [node.left]), *(choices_of(node.right) or [node.right])]
+    if isinstance(node, ast.Subscript):
+        name = name_of(node.value)
+        arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if name == "Optional":
+            return [arguments[0], ast.Constant(None)]
+        if name == "Union":
+            return [part for argument in arguments for part in (choices_of(argument) or [argument])]
+    return None
+
+
+def is_none(node: ast.expr) -> bool:
+    """Whether an expression is None."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def name_of(node: ast.expr) -> str:
+    """Return the last part of a name, also of what is called or subscripted: `Field` of `pydantic.Field(...)`."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func)
+    if isinstance(node, ast.Subscript):
+        return name_of(node.value)
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def settings_of(node: ast.expr | None) -> Json:
+    """Return the arguments of `Field`; of a plain default, that."""
+    if isinstance(node, ast.Call) and name_of(node.func) in ANNOTATIONS:
+        words = zip(ANNOTATIONS[name_of(node.func)], node.args, strict=False)
+        named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+        return {word: literal(value) for word, value in [*words, *named.items()]}
+    if isinstance(node, ast.Call) and name_of(node.func) in ("Field", "StringConstraints"):
+        settings = {
+            keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg is not None
+        }
+        if node.args and ast.unparse(node.args[0]) != "...":
+            settings["default"] = literal(node.args[0])
+        return settings
+    if isinstance(node, ast.Constant):
+        return (
+            {} if isinstance(node.value, str) and compiler_metadata(node.value) else {"default": node.value}
+        )
+    return {}
+
+
+def compiler_metadata(text: str) -> Json:
+    """Return the metadata that the compiler wrote; nothing for any other text."""
+    try:
+        metadata = json.loads(text)
+    except ValueError:
+        return {}
+    is_ours = isinstance(metadata, dict) and (
+        isinstance(metadata.get("kind"), str) or isinstance(metadata.get("extra"), dict)
+    )
+    return metadata if is_ours else {}
+
+
+def written_value(node: ast.Call) -> str | None:
+    """Return a number or a date that a call makes, as a manifest writes it; None for any other call."""
+    arguments = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+    if len(arguments) < len(node.args):
+        return None
+    if name_of(node.func) == "Decimal" and len(arguments) == 1:
+        return str(arguments[0])
+    makers: Mapping[str, Callable[..., date | datetime | time]] = {
+        "date": date,
+        "datetime": datetime,
+        "time": time,
+    }
+    maker = makers.get(name_of(node.func))
+    zones = {keyword.arg: ast.unparse(keyword.value).rpartition(".")[2].upper() for keyword in node.keywords}
+    if maker is None or (zones and zones != {"tzinfo": "UTC"}):
+        return None
+    try:
+        return f"{maker(*arguments).isoformat()}{'Z' if zones else ''}"
+    except (TypeError, ValueError):
+        return None
+
+
+def literal(node: ast.expr | None) -> Any:
+    """Return the value of an expression that is one; its text for any other."""
+    if node is None:
+        return None
+    if isinstance(node, ast.Call) and (written := written_value(node)) is not None:
+        return written
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return ast.unparse(node)
 
 
 class Member(NamedTuple):

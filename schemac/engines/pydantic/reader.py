@@ -12,20 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes.constraints import UNIQUE_ITEMS
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.own import DEPRECATED, DOMAIN
-from schemac.engines.pydantic.expressions import (
-    SETTERS,
-    choices_of,
-    compiler_metadata,
-    is_none,
-    literal,
-    name_of,
-    settings_of,
-)
-from schemac.engines.pydantic.modules import Member, Module
-from schemac.engines.pydantic.vocabulary import (
+from schemac.engines.pydantic.modules import (
     BASES,
     CONFIG_READ,
     JSON,
@@ -35,14 +22,26 @@ from schemac.engines.pydantic.vocabulary import (
     PLAIN,
     READ,
     RULES,
+    SETTERS,
     VALIDATORS,
+    Member,
+    Module,
+    choices_of,
+    compiler_metadata,
+    is_none,
+    literal,
+    name_of,
+    settings_of,
 )
-from schemac.importers.constraining import enumerated, fitting
+from schemac.importers.constraints import enumerated, fitting
+from schemac.importers.declarations import any_json
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.importers.type_texts import any_json
-from schemac.logical.path import FieldPath, Part
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.language.attributes.constraints import UNIQUE_ITEMS
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import DEPRECATED, DOMAIN
+from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
 
 _DEEPEST = 50
 _OF_PROGRAMS = (

@@ -12,12 +12,13 @@ import base64
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target, run_target
-from schemac.attributes import odf
+from schemac.artifacts.targets import Artifact, Emission, Target, run_target
 from schemac.engines.python.codes import PYTHON_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifiers, literal, module_name
-from schemac.logical.dataset import LogicalDataset
-from schemac.source.diagnostic import Severity
+from schemac.language.attributes import odf
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.text.source.diagnostic import Severity
+from schemac.versions.identity.compilation import Compilation
 
 _SPARK = ("spark", "spark/schema.json")
 _ARROW = ("arrow", "arrow/schema.arrow")

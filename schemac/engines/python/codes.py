@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.code import codes_in, note
+from schemac.text.source.code import codes_in, note
 
 PYTHON_LOSS = note("SC588", "python-loss", "something that the module for Python does not keep")
 CODES = codes_in(globals())

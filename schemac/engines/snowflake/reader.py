@@ -6,21 +6,23 @@ Source: Snowflake's documentation, "Data types" and "CREATE TABLE".
 
 from functools import partial
 
-from schemac.engines.sql_rules import (
+from schemac.engines.sql_tables import (
+    Dialect,
     Rule,
     SqlType,
     TypeMapping,
     binary,
     decimals,
     plain,
+    read,
+    read_text,
     string,
     times,
     timestamps,
     wkb,
 )
-from schemac.engines.sql_tables import Dialect, read, read_text
 from schemac.importers.importer import Importer
-from schemac.physical.arrow import pa
+from schemac.language.physical.arrow import pa
 
 _DIGITS = 9
 _MAPPED = "this is TIMESTAMP_NTZ, unless the parameter TIMESTAMP_TYPE_MAPPING says otherwise"

@@ -16,8 +16,8 @@ ENGINE = Engine(
     alters="lance",
     domain="spark.apache.org",
     attributes="schemac.engines.spark.attributes:ATTRIBUTES",
-    facts="schemac.engines.spark.facts:SparkFact",
-    arrow_form="schemac.engines.spark.marks:FORM",
+    facts="schemac.engines.spark.attributes:SparkFact",
+    arrow_form="schemac.engines.spark.column_metadata:FORM",
     version=VersionSetting(
         "lance_spark",
         "the version of lance-spark that verdicts are for, such as 0.4.0; `next` for changes that are not released yet",
@@ -25,7 +25,7 @@ ENGINE = Engine(
     ),
     codes="schemac.engines.spark.codes:CODES",
     pages="schemac.engines.spark.pages",
-    spread="schemac.pipeline.spread:spread_on_spark",
+    spread="schemac.pipeline.session:spread_on_spark",
     traits=frozenset({Trait.IGNORES_CASE, Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS}),
     formats=(
         Format(

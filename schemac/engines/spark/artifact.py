@@ -12,25 +12,13 @@ github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.arrow.lower_metadata import (
-    EXTENSION_METADATA,
-    EXTENSION_NAME,
-    compact,
-    registered_extension_metadata,
-)
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target, load_target
+from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
+from schemac.artifacts.targets import Artifact, Emission, Target, load_target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
-from schemac.attributes import own
-from schemac.attributes.attribute import Role
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.registry import are_telling, has_role
 from schemac.engines.spark import ENGINE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
-from schemac.engines.spark.columns import SparkField, SparkType
-from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.ddl_losses import lost_of_schema, report_differences
-from schemac.engines.spark.marks import (
+from schemac.engines.spark.column_metadata import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
@@ -45,15 +33,21 @@ from schemac.engines.spark.marks import (
     LARGE_STRING,
     VECTOR_SIZE,
 )
-from schemac.engines.spark.readable import warn_of_unreadable
+from schemac.engines.spark.columns import SparkField, SparkType
+from schemac.engines.spark.connector import Maker, lost_of_schema, report_differences, warn_of_unreadable
 from schemac.engines.spark.statements import key_columns, schema_properties, statements
 from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.arrow import pa
-from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.source.help import Help
-from schemac.source.json_object import Json
+from schemac.language.attributes import own
+from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.registry import are_telling, has_role
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import pa
+from schemac.language.physical.field import LoweredField, LoweredSchema
+from schemac.text.source.help import Help
+from schemac.text.source.span import Json
+from schemac.versions.identity.compilation import Compilation
 
 MOST_DIGITS = 38
 MOST_QUOTATIONS = 4

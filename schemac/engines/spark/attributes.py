@@ -1,15 +1,25 @@
-"""`spark.apache.org`: where Spark has a richer word.
+"""`spark.apache.org`: where Spark has a richer word, and the facts that its changes are.
 
-Layer: engines.
+The facts that changes of Spark's attributes are.
+
+Layer: engines. Values only.
 """
 
 from typing import Annotated
 
 from pydantic import Field
 
-from schemac.attributes.attribute import Attribute, Facts, Role
-from schemac.attributes.family import Family
-from schemac.engines.spark.facts import SparkFact
+from schemac.language.attributes.attribute import Attribute, Facts, Family, Role
+from schemac.language.logical.facts import AnyFact
+
+
+class SparkFact(AnyFact):
+    """Types and properties of Spark tables."""
+
+    TYPE_CHANGED = "spark-type-changed"
+    TABLE_PROPERTY_SET = "table-property-set"
+    TABLE_PROPERTY_REMOVED = "table-property-removed"
+
 
 DOMAIN = "spark.apache.org"
 TYPE_PATTERN = r"^(varchar\([1-9][0-9]{0,9}\)|char\([1-9][0-9]{0,9}\)|variant)$"

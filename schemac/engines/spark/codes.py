@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.code import codes_in, error, note, warning
+from schemac.text.source.code import codes_in, error, note, warning
 
 SPARK_TYPE = error("SC521", "spark-type", "a type that Spark cannot represent")
 SPARK_LOSS = note("SC522", "spark-loss", "something that Spark does not keep")

@@ -9,9 +9,9 @@ from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Any
 
-from schemac.arrow.lower_metadata import compact
+from schemac.arrow.metadata import compact
 from schemac.engines.spark_sql import literal, quoted_name
-from schemac.source.json_object import Json
+from schemac.text.source.span import Json
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,33 @@
-"""The table that lance-spark makes of a CREATE TABLE.
+"""lance-spark: columns as Spark has them, the table that it makes of them, what it loses, and what it cannot read.
 
 Layer: engines.
-Shape: columns of Spark and table properties become the Arrow fields that the connector gives to Lance, and their
-metadata as text.
-Source: `SchemaConverter.processSchemaWithProperties` and `LanceArrowUtils.toArrowField` of
-github.com/lance-format/lance-spark, and the tables that lance-spark 0.4.0 made of our statements.
+Shape: columns of Spark and table properties become the Arrow fields that the connector gives to Lance, and their metadata as text.
+      What the table that the DDL makes has otherwise than the Lance artifact: the lowered fields compared with the Arrow fields of
+      `Maker`, place by place: layout, nullability, names of items, and what the attributes say. All that differs is told, so that
+      nothing can be left out by forgetting it.
+Errors: warning SC523.
+Source: `SchemaConverter.processSchemaWithProperties` and `LanceArrowUtils.toArrowField` of github.com/lance-format/lance-spark, and the
+      tables that lance-spark 0.4.0 made of our statements.
+      What keeps lance-spark from reading, or from making, a table that Lance itself reads: tables that pylance wrote of every type,
+      read with lance-spark 0.4.0 and a build of August 2026.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from schemac.arrow.lower_metadata import EXTENSION_NAME
-from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.marks import (
+from schemac.arrow.metadata import (
+    EXTENSION_METADATA,
+    EXTENSION_NAME,
+    field_metadata,
+    forms,
+    registered_extension_metadata,
+)
+from schemac.artifacts.targets import Emission
+from schemac.artifacts.type_writer import is_lost
+from schemac.engines.spark.codes import SPARK_CONNECTOR
+from schemac.engines.spark.column_metadata import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
@@ -26,9 +39,19 @@ from schemac.engines.spark.marks import (
     PRIMARY_KEY_POSITION,
     VECTOR_SIZE,
 )
-from schemac.engines.spark.versions import Connector
-from schemac.physical.arrow import ArrowField, ArrowType, pa
-from schemac.source.json_object import Json
+from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark.storage import storage_version
+from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
+from schemac.language.attributes import arrow, odf, own
+from schemac.language.attributes.arrow import DICTIONARY_ENCODING
+from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.registry import are_telling, domain_of, has_role
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical.field import LoweredField
+from schemac.text.source.help import Help
+from schemac.text.source.span import Json
+from schemac.versions.identity.compilation import Compilation
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _TEXTS = ("string", "char(", "varchar(", "variant")
@@ -173,3 +196,255 @@ _ATOMIC: Mapping[str, Callable[[], ArrowType]] = {
     "timestamp_ntz": lambda: pa.timestamp("us"),
     "interval day to second": lambda: pa.duration("us"),
 }
+
+
+Lose = Callable[[SchemaField, str, str], None]
+
+
+def report_differences(
+    expected: Sequence[LoweredField], made: Sequence[MadeField], reported_paths: frozenset[str], lose: Lose
+) -> None:
+    """Enter all differences; the types of the fields in `reported_paths` have been reported."""
+    for field, there in zip(expected, made, strict=True):
+        _report_field(field, there, reported_paths, lose)
+
+
+def _report_field(field: LoweredField, made: MadeField, reported_paths: frozenset[str], lose: Lose) -> None:
+    schema_field: SchemaField = field.field
+    arrow = field.arrow
+    expected_type: Any = arrow.type
+    metadata = field.metadata
+    if isinstance(expected_type, pa.BaseExtensionType):
+        metadata = {**metadata, **registered_extension_metadata(expected_type)}
+        expected_type = expected_type.storage_type
+    if made.is_nullable and not arrow.nullable:
+        lose(schema_field, "a value that may not be null", "one that may")
+    if metadata:
+        _report_metadata(schema_field, metadata, made.metadata, lose)
+    if not field.children and expected_type.equals(made.type):
+        return
+    words, becomes = _layout(expected_type), _layout(made.type)
+    if (
+        words != becomes
+        and not (reported_paths and schema_field.path_text in reported_paths)
+        and not _is_json(arrow)
+    ):
+        lose(schema_field, words, becomes)
+    if not field.children:
+        return
+    # What is in a vector of plain values Lance itself does not keep.
+    if pa.types.is_fixed_size_list(expected_type) and not pa.types.is_struct(expected_type.value_type):
+        return
+    parts = _parts(made.type)
+    if len(parts) == len(field.children):
+        for child, part in zip(field.children, parts, strict=True):
+            if pa.types.is_list(made.type) and child.arrow.name != part.name:
+                lose(schema_field, f"the name {child.arrow.name} of its items", part.name)
+            inner = MadeField(
+                part.name,
+                part.type,
+                part.nullable,
+                {key.decode(): value.decode() for key, value in (part.metadata or {}).items()},
+            )
+            _report_field(child, inner, reported_paths, lose)
+
+
+def _is_json(field: ArrowField) -> bool:
+    """Lance keeps JSON in its own layout, whatever the text is in."""
+    return bool(isinstance(field.type, pa.BaseExtensionType) and field.type.extension_name == "arrow.json")
+
+
+def _layout(type_: ArrowType) -> str:
+    """Return a type without its parts."""
+    if not pa.types.is_nested(type_):
+        return str(type_)
+    if pa.types.is_fixed_size_list(type_):
+        of = "" if pa.types.is_nested(type_.value_type) else f" of {type_.value_type}"
+        return f"a vector of length {type_.list_size}{of}"
+    if pa.types.is_large_list(type_):
+        return "a list with large offsets"
+    if pa.types.is_map(type_):
+        return "a map"
+    if pa.types.is_struct(type_):
+        return "a struct"
+    return "a list"
+
+
+def _parts(type_: ArrowType) -> list[ArrowField]:
+    if pa.types.is_map(type_):
+        return [type_.key_field, type_.item_field]
+    if pa.types.is_struct(type_):
+        return list(type_.fields)
+    return [type_.value_field] if pa.types.is_nested(type_) else []
+
+
+def _report_metadata(
+    field: SchemaField, expected: Mapping[str, str], made: Mapping[str, str], lose: Lose
+) -> None:
+    """Enter what the table does not know of a field, in the author's words."""
+    is_commented = COMMENT in made
+    lost = [
+        key
+        for key, value in expected.items()
+        if value and made.get(key) != value and not (is_commented and key == odf.DESCRIPTION.key)
+    ]
+    if not lost:
+        return
+    if EXTENSION_NAME not in lost and not are_telling(field.extra):
+        # Nothing but attributes that travel under their own keys.
+        for key in sorted(lost):
+            lose(field, _lost_attribute(key), "nothing")
+        return
+    if EXTENSION_NAME in lost:
+        is_json = has_role(field.extra, Role.JSON)
+        lost_type = "JSON" if is_json else f"the extension type {expected[EXTENSION_NAME]}"
+        lose(field, lost_type, "a text" if is_json else "its storage")
+    for words in _lost_attributes(field, set(lost) - {EXTENSION_NAME, EXTENSION_METADATA}):
+        lose(field, words, "nothing")
+
+
+def _lost_attributes(field: SchemaField, lost: set[str]) -> Iterator[str]:
+    """Yield what of the attributes is in these entries of the metadata."""
+    # Sorted, for the order of keys means nothing.
+    for key, value in sorted(field.extra.items()):
+        if key == arrow.METADATA.key:
+            yield from (f"the metadata {name}" for name in sorted(lost & value.keys()))
+            continue
+        mine = sorted(lost & field_metadata({key: value}).keys())
+        yield from dict.fromkeys(_entry(key, name) for name in mine)
+
+
+def _entry(attribute: str, key: str) -> str:
+    """`dictDivisor of lance.org/encoding`, or the attribute as a whole."""
+    form = forms().get(domain_of(attribute))
+    name = form.property_of(attribute, key) if form is not None else ""
+    return f"{name} of {attribute}" if name else _lost_attribute(attribute)
+
+
+@lru_cache(maxsize=1024)
+def _lost_attribute(key: str) -> str:
+    """Return the words for a whole attribute: one text, however many fields have it."""
+    return f"the attribute {key}"
+
+
+def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
+    """Attributes of the whole that neither file has a place for: engines' own are about something else."""
+    for key in sorted(extra):
+        if key == odf.DESCRIPTION.key:
+            yield "the description of the table"
+        elif key != own.TARGETS_OF.key and is_lost(key):
+            yield f"the attribute {key}"
+
+
+_OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
+_TABLE = "cannot read a table with"
+
+
+def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
+    """Warn of each field that it stumbles over, where Lance and Spark are both asked for, or a version of it."""
+    if "spark" not in compilation.versions and not asked >= {"lance", "spark"}:
+        return
+    connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
+    version = storage_version(compilation.dataset.schema.extra)
+    suspects = _suspects()
+    added = (
+        frozenset[SchemaField]() if connector.reads_added_members else frozenset(_added_members(compilation))
+    )
+    for field in compilation.lowered.preorder():
+        type_ = field.arrow.type
+        schema_field: SchemaField = field.field
+        obstacles: list[tuple[str, str]] = []
+        if type_.id in suspects or isinstance(type_, pa.BaseExtensionType):
+            obstacles += _obstacles(field, connector)
+        if not connector.makes_blobs and version >= BLOB_SINCE and has_role(schema_field.extra, Role.BLOB):
+            obstacles.append(
+                (
+                    f"refuses the CREATE TABLE of a blob in files of version {version}",
+                    'write `lance.org/storageVersion: "2.1"`, make the table with `schemac run`, or use lance-spark 0.5 or newer',
+                )
+            )
+        if schema_field in added:
+            obstacles.append(
+                (
+                    "stops the JVM when it reads rows that were written before their struct had this member",
+                    "add a column instead, write all rows anew, or use lance-spark 0.5 or newer",
+                )
+            )
+        for what, help in obstacles:
+            emission.findings.at_type(
+                schema_field, SPARK_CONNECTOR, f"{schema_field.path_text}: {connector} {what}", help=help
+            )
+
+
+def _added_members(compilation: Compilation) -> Iterator[SchemaField]:
+    """Yield the members that structs did not have in every locked version; without a lock, nobody knows of any."""
+    ids = compilation.ids
+    if ids is None:
+        return
+    members = {
+        (ids[schema_field], ids[child]): child
+        for field in compilation.lowered.preorder()
+        if pa.types.is_struct(field.arrow.type)
+        for schema_field, child in ((field.field, one.field) for one in field.children)
+    }
+    for past in compilation.past() if members else ():
+        assert past.ids is not None
+        there = set(past.ids.values())
+        for (struct, member), schema_field in members.items():
+            if struct in there and member not in there:
+                yield schema_field
+
+
+def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str, str]]:
+    type_: Any = field.arrow.type
+    if isinstance(type_, pa.BaseExtensionType):
+        if type_.extension_name == "arrow.uuid" and not connector.knows_widths:
+            yield (
+                "writes `arrow.uuid` from a DataFrame as bytes of any length, which no reader can read",
+                "write the rows with `schemac run`, leave the extension type out, or use lance-spark 0.5 or newer",
+            )
+        if type_.extension_name == "arrow.json" and field.field.parent is None:
+            yield (
+                "cannot read a JSON column; it can read the other columns",
+                "remove `lance.org/json`, or do not read the column with Spark",
+            )
+        type_ = type_.storage_type
+    if pa.types.is_dictionary(type_):
+        what = f"{_TABLE} a dictionary"
+        if not connector.reads_all_units:
+            what = "returns the indices of a dictionary instead of its values"
+        yield (
+            what,
+            Help.remove_attribute("remove `arrow.apache.org/dictionaryEncoding`", DICTIONARY_ENCODING.key),
+        )
+    elif pa.types.is_decimal(type_) and type_.bit_width == 256:
+        yield f"{_TABLE} a decimal of 256 bits", "write a precision of at most 38, without `bitWidth: 256`"
+    elif pa.types.is_duration(type_) and type_.unit != "us":
+        yield f"{_TABLE} a Duration in {type_.unit}", Help.retype("unit", "Microsecond")
+    elif pa.types.is_timestamp(type_) and type_.tz is not None and _OFFSET.fullmatch(type_.tz):
+        yield (
+            f"stops the JVM when it reads the zone {type_.tz}",
+            "write the name of a zone, such as `Asia/Kolkata`, or use UTC",
+        )
+    elif not connector.reads_all_units:
+        for is_met, what in _LATER.items():
+            if is_met(type_):
+                yield f"{_TABLE} {what}", "use lance-spark 0.5 or newer"
+
+
+@cache
+def _suspects() -> frozenset[int]:
+    """Return the ids of Arrow's types that may be an obstacle; most fields have another, and need no second look."""
+    names = ("DICTIONARY", "DECIMAL256", "DURATION", "TIMESTAMP")
+    later = ("TIME32", "TIME64", "HALF_FLOAT", "LARGE_LIST", "MAP")
+    return frozenset(getattr(pa.lib, f"Type_{name}") for name in (*names, *later))
+
+
+_LATER: Mapping[Callable[[Any], bool], str] = {
+    lambda t: pa.types.is_time(t): "a Time",
+    lambda t: pa.types.is_timestamp(t) and t.unit != "us": "a Timestamp with a unit other than Microsecond",
+    lambda t: pa.types.is_float16(t): "a Float16",
+    lambda t: pa.types.is_large_list(t): "a list with large offsets",
+    lambda t: pa.types.is_map(t): "a Map",
+}
+"""What versions before 0.5 do not read."""

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: tables in the order of the script, with their columns as they are written; types are read by
-`schemac.syntax.type_text`.
+`schemac.text.syntax.type_text`.
 Why by hand: sqlglot 30 tells the words apart (`sql_words`), but as a parser of Spark's DDL it is wrong where nobody would notice.
 `TIMESTAMP WITHOUT TIME ZONE` becomes a timestamp with one; `(a, b INT)` and `(x INT) PRIMARY` pass, where Spark refuses them; VOID,
 STRUCT<>, types that it does not know and `TBLPROPERTIES ('a' 'b')` are errors, though Spark has them; a column
@@ -17,9 +17,8 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from schemac.source.span import Span
-from schemac.syntax.type_text import ColumnText, TypeReader, TypeText
-from schemac.syntax.words import MalformedError, Word
+from schemac.text.source.span import Span
+from schemac.text.syntax.type_text import ColumnText, MalformedError, TypeReader, TypeText, Word
 
 _CLAUSES = (
     *("USING", "COMMENT", "TBLPROPERTIES", "PARTITIONED", "CLUSTERED", "CLUSTER", "SORTED", "OPTIONS"),

@@ -1,27 +1,37 @@
 """Spark SQL over a catalog of lance-spark.
 
+What Spark has in place of a column.
+
 Layer: engines.
 Shape: one table: what each fact means with a version of lance-spark, and the statement that makes the change.
-Source: the statements that lance-spark's catalog accepts, which depend on its version. No release changes columns: 0.4.0
-answers "Table alteration is not supported", builds up to August 2026 "Only SET/UNSET TBLPROPERTIES is supported". Its open
-pull request 752 has ADD, DROP and RENAME COLUMN at the top level, DROP and SET NOT NULL, one sort a statement. What is
-refused, `schemac apply` does through Lance itself. Comments and metadata have no statement either, but no query depends
-on them, so they are no reason to refuse a change.
+Source: the statements that lance-spark's catalog accepts, which depend on its version. No release changes columns: 0.4.0 answers "Table
+      alteration is not supported", builds up to August 2026 "Only SET/UNSET TBLPROPERTIES is supported". Its open pull request 752 has
+      ADD, DROP and RENAME COLUMN at the top level, DROP and SET NOT NULL, one sort a statement. What is refused, `schemac apply` does
+      through Lance itself. Comments and metadata have no statement either, but no query depends on them, so they are no reason to
+      refuse a change.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from schemac.attributes.odf import DESCRIPTION
+from schemac.arrow.to_arrow import lower
+from schemac.artifacts.targets import Emission
+from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.attributes import SparkFact
+from schemac.engines.spark.codes import SPARK_LOSS
+from schemac.engines.spark.column_metadata import COMMENT
 from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.facts import SparkFact
-from schemac.engines.spark.marks import COMMENT
 from schemac.engines.spark.versions import KNOWN, Connector
-from schemac.engines.spark.view import spark_column
 from schemac.engines.spark_sql import literal, quoted_name
-from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import (
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.model import Castability
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.report import Report
+from schemac.versions.evolution.castability import castability, misfit
+from schemac.versions.evolution.changes import (
     DATASET_FACTS,
     KEY_FACTS,
     PROPERTY_FACTS,
@@ -30,14 +40,28 @@ from schemac.evolution.changes import (
     Change,
     Fact,
 )
-from schemac.evolution.constraints import TIGHTENED, tightened, verify_of
-from schemac.evolution.judge import Judge
-from schemac.evolution.keys import is_key_changed, way_out_of_key
-from schemac.evolution.renames import in_turn
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
-from schemac.evolution.version_pair import VersionPair
-from schemac.logical.castability import Castability
-from schemac.logical.facts import AnyFact
+from schemac.versions.evolution.constraints import (
+    TIGHTENED,
+    is_key_changed,
+    tightened,
+    verify_of,
+    way_out_of_key,
+)
+from schemac.versions.evolution.judge import Judge
+from schemac.versions.evolution.renames import in_turn
+from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
+from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
+
+
+def _field(alone: LogicalDataset) -> SparkField:
+    (field,) = to_fields(lower(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
+    return field
+
+
+def spark_column(version: SchemaVersion, column: SchemaField) -> SparkField:
+    """Return one column as Spark has it."""
+    return version.column_view(_field, column)
+
 
 _APPLY = "use `schemac apply`, which changes the table through Lance itself"
 Statement = Callable[[Sequence[Change], VersionPair], Iterator[str]]

@@ -12,11 +12,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
-from schemac.attributes.odf import DESCRIPTION
+from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
 from schemac.engines.spark import attributes as words
-from schemac.engines.spark.connector import blob_type
-from schemac.engines.spark.marks import (
+from schemac.engines.spark.column_metadata import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
@@ -31,13 +29,15 @@ from schemac.engines.spark.marks import (
     TYPE_MARKS,
     VECTOR_SIZE,
 )
-from schemac.importers.arrow_schema import from_arrow_schema
+from schemac.engines.spark.connector import blob_type
+from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.logical.path import FieldPath, Part, dotted
-from schemac.physical.arrow import ArrowField, ArrowType, pa
-from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
 
 COLLATIONS = "__COLLATIONS"
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")

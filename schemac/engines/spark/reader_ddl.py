@@ -1,12 +1,14 @@
 """Spark: the DDL of tables, a script with CREATE TABLE statements or a bare list of columns.
 
 Layer: engines.
-Shape: columns become a StructType in its JSON form, which `schemac.engines.spark.reader` reads; the table properties that
-lance-spark knows become metadata of their columns or the storage version, the primary key and Paimon's partition keys
-become attributes, all other properties `spark.apache.org/tableProperties`, or Paimon's options where the table is Paimon's.
-Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.
-Source: SqlBaseParser.g4 of Spark 4 (`dataType`) and the table properties of lance-spark. As in Spark 4.3, columns of a
-primary key may not be null.
+Shape: columns become a StructType in its JSON form, which `schemac.engines.spark.reader` reads; the table properties that lance-spark
+      knows become metadata of their columns or the storage version, the primary key and Paimon's partition keys become attributes, all
+      other properties `spark.apache.org/tableProperties`, or Paimon's options where the table is Paimon's.
+Units: The words of an SQL text: places are zero-based and half-open, in code points of the text.
+Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word; raises MalformedError for a quote without end.
+Source: SqlBaseParser.g4 of Spark 4 (`dataType`) and the table properties of lance-spark. As in Spark 4.3, columns of a primary key may
+      not be null.
+      The tokenizer of sqlglot for Spark, which knows its quotes, escapes and comments.
 """
 
 import re
@@ -14,14 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.lift_metadata import field_attributes
-from schemac.attributes import arrow
-from schemac.attributes.attribute import Attribute, Role
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.registry import roles
+from schemac.arrow.from_arrow import field_attributes
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
-from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
-from schemac.engines.spark.marks import (
+from schemac.engines.spark.column_metadata import (
     BLOB,
     BYTE_WIDTH,
     ENCODING_PREFIX,
@@ -34,20 +31,42 @@ from schemac.engines.spark.marks import (
     PRIMARY_KEY_POSITION,
     VECTOR_SIZE,
 )
+from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
 from schemac.engines.spark.reader import from_struct_type
-from schemac.engines.spark.sql_words import split_words
 from schemac.engines.spark.storage import stored_as
-from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.importers.scripts import script_text
-from schemac.importers.table_names import dataset_names, repeated
-from schemac.kinds.sequences import String
-from schemac.logical.path import FieldPath, Part
+from schemac.engines.sql_parsing import SqlParser
+from schemac.importers.importer import Imported, Importer, Notes, dataset_names, refuse, repeated, script_text
+from schemac.language.attributes import arrow
+from schemac.language.attributes.attribute import Attribute, Role
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.registry import roles
+from schemac.language.kinds.sequences import String
+from schemac.language.logical.model import FieldPath, Part
 from schemac.registry.installed import engines
-from schemac.source.json_object import Json
-from schemac.source.report import Report
-from schemac.source.text import SourceText
-from schemac.syntax.type_text import ColumnText, TypeText
-from schemac.syntax.words import MalformedError
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.type_text import ColumnText, MalformedError, TypeText, Word
+
+_TOKEN = re.compile(r"\w+|\S")
+
+
+def split_words(text: str) -> list[Word]:
+    """All words, without comments. Raises MalformedError."""
+    words: list[Word] = []
+    for token in SqlParser("spark").tokens(text):
+        start, end = token.start, token.end + 1
+        is_text = token.token_type.name in ("STRING", "RAW_STRING")
+        if is_text or text[start] == "`":
+            words.append(Word(token.text, is_quoted=True, is_text=is_text, start=start, end=end))
+            continue
+        # Some words come together, such as PRIMARY KEY or <>.
+        words += [
+            Word(m[0], is_quoted=False, is_text=False, start=m.start(), end=m.end())
+            for m in _TOKEN.finditer(text, start, end)
+        ]
+    return words
+
 
 _ATOMIC = {
     "boolean": "boolean",

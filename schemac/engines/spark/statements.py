@@ -6,16 +6,10 @@ Shape: CREATE TABLE, and where there is a primary key an ALTER TABLE, for CREATE
 
 from collections.abc import Sequence
 
-from schemac.arrow.lower_metadata import EXTENSION_NAME
-from schemac.artifacts.emission import Compilation
-from schemac.attributes.attribute import Role
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.own import TABLE_VERSION
-from schemac.attributes.registry import has_role
+from schemac.arrow.metadata import EXTENSION_NAME
 from schemac.engines import spark_sql
 from schemac.engines.spark import attributes as spark
-from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.marks import (
+from schemac.engines.spark.column_metadata import (
     BLOB,
     BYTE_WIDTH,
     ENCODING_PREFIX,
@@ -26,10 +20,16 @@ from schemac.engines.spark.marks import (
     VECTOR_ELEMENTS,
     VECTOR_SIZE,
 )
+from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark_sql import quoted_name, table_name, without_substitution
-from schemac.logical.keys import primary_key
-from schemac.physical.field import LoweredField
+from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.attributes.registry import has_role
+from schemac.language.logical.dataset import primary_key
+from schemac.language.physical.field import LoweredField
+from schemac.versions.identity.compilation import Compilation
 
 _TELLING = frozenset(
     {BYTE_WIDTH, VECTOR_SIZE, FLOAT16, LARGE_STRING, BLOB, EXTENSION_NAME}

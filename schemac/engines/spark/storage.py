@@ -9,27 +9,27 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.attributes.attribute import Attribute, Extra, Role
-from schemac.attributes.registry import roles
 from schemac.engines.spark import ENGINE
+from schemac.language.attributes.attribute import Attribute, Extra, Role
+from schemac.language.attributes.registry import roles
 from schemac.registry.installed import engine
-from schemac.source.json_object import Json
+from schemac.text.source.span import Json
 
 
 @cache
-def _attribute() -> Attribute[str]:
+def _storage_version_attribute() -> Attribute[str]:
     return roles(engine(ENGINE.alters).domain)[Role.STORAGE_VERSION]
 
 
 def storage_version(extra: Extra) -> str:
     """Return the version of the data files that a schema is for."""
-    attribute = _attribute()
+    attribute = _storage_version_attribute()
     return attribute.read(extra) or str(attribute.default)
 
 
 def stored_as(version: Any) -> Json:
     """Return the attribute of a version of data files; empty if there is no such version."""
-    attribute = _attribute()
+    attribute = _storage_version_attribute()
     try:
         return {attribute.key: attribute.typed(version)}
     except ValidationError:

@@ -15,34 +15,24 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.backfill.frame import Frames
-from schemac.pipeline.backfill.task import (
-    UNMATCHED,
-    Counts,
-    FillTask,
-    PartResult,
-    backfill_sink,
-    results_in,
-)
-from schemac.pipeline.conforming.preflight import check
+from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask, PartResult, backfill_sink, results_in
+from schemac.pipeline.conforming.load import check
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.unchanged import Seen, check_seen, look
+from schemac.pipeline.reading.paths import Seen, check_seen, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
-from schemac.pipeline.reruns.fingerprint import fingerprint
-from schemac.pipeline.reruns.repeats import begin
+from schemac.pipeline.reruns.repeats import begin, fingerprint
 from schemac.pipeline.runner import no_progress
 from schemac.pipeline.session import on_spark
-from schemac.pipeline.spark.registration import register
-from schemac.pipeline.writing.workspace import temporary_folder
+from schemac.pipeline.spark.executors import register
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling, Look
 from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS
-from schemac.rows.runs.identity import RunIdentity, random_id
-from schemac.rows.runs.locations import is_local, local_path
-from schemac.rows.runs.request import RunRequest
-from schemac.rows.runs.staging import keep_alive
+from schemac.rows.runs.identity import RunIdentity, RunRequest, random_id
+from schemac.rows.runs.staging import keep_alive, temporary_folder
+from schemac.rows.runs.storage import is_local, local_path
 from schemac.rows.runs.tables import Sink, TableForm, sink_of
-from schemac.source.catalogue import (
+from schemac.text.source.catalogue import (
     BACKFILL_SETTING,
     CHANGED_INPUT,
     CONCURRENT_RUN,

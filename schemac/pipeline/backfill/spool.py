@@ -18,11 +18,10 @@ import pyarrow.parquet as pq
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.columns import ROW_ID
-from schemac.pipeline.writing.workspace import temporary_folder
-from schemac.rows.judging.exact_types import to_field
-from schemac.rows.judging.layouts import laid_out
+from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.plain_types import nullable_type, plain_field
-from schemac.source.catalogue import DUPLICATE_COLUMN, SOURCE_TYPE_MISMATCH
+from schemac.rows.runs.staging import temporary_folder
+from schemac.text.source.catalogue import DUPLICATE_COLUMN, SOURCE_TYPE_MISMATCH
 
 
 class ArrowStream(Protocol):

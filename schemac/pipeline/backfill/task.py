@@ -19,8 +19,7 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.columns import ADDRESS, ERRORS, RAW
-from schemac.pipeline.writing.batches import to_schema
-from schemac.pipeline.writing.quarantine_buffer import counted
+from schemac.pipeline.writing.batches import counted, to_schema
 from schemac.registry.installed import engine
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling
 

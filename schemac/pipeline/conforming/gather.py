@@ -1,11 +1,19 @@
-"""Gathers the records of all sources of a pipeline, each read by its own rules, into one frame of the table's columns.
+"""The records of all sources of a pipeline in one frame of the table's columns, computed fields included.
 
 Layer: pipeline.
-Shape: a job and its Arrow schema in; the columns of `conform` out, one source behind the other, and for each source the
-       count of its records as they were read.
-Errors: PipelineError with the place in the file where a source, or one of its fields, is wrong.
+Shape: a job and its Arrow schema in; the columns of `conform` out, one source behind the other, and for each source the count of its
+      records as they were read.
+      Fields that are at no place of a record: expressions, constants, and the file that a record is from: records (see `source`) in;
+      the same with one column for each expression, and a way to the value of each such field. An expression sees the columns of its
+      source: of CSV as text, of JSON the keys of the record as variants, of other formats as they are typed; folders' names as text;
+      and `_metadata` of the file.
+Rule: an expression that fails for a record (a cast, a division by zero) sends that record to the quarantine, not the run to its end. A
+      session that cannot catch it (Spark Connect) stops with what Spark says.
+Errors: PipelineError with the place in the file where a source, or one of its fields, is wrong; SC628 invalid-expression and SC629
+      invalid-constant with the place in the file, SC646 no-file.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,22 +21,202 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation, SparkSession, functions
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import Column, DataFrame, Observation, SparkSession, functions
 
-from schemac.pipeline.batch_reading.record_task import RecordTask
-from schemac.pipeline.conforming.clocks import with_zones
-from schemac.pipeline.conforming.given import constant_text, with_computed_fields
-from schemac.pipeline.conforming.merge_settings import merge_of, with_marker, without_other_reasons
+from schemac.pipeline.conforming.mapping import with_zones
+from schemac.pipeline.conforming.mode_settings import merge_of, with_marker, without_other_reasons
 from schemac.pipeline.conforming.validation import conform, key_checked, settings_of, with_warnings
-from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.absent_path import AbsentPath
+from schemac.pipeline.declaration.job import FieldSource, Job
+from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
-from schemac.pipeline.reading.source import Records, check_source, open_records
-from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS
-from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
+from schemac.pipeline.reading.inputs import (
+    FILE,
+    FILE_TYPES,
+    METADATA,
+    Input,
+    Json,
+    JsonText,
+    Text,
+    Typed,
+    file_part,
+    no_file,
+    parse_steps,
+    typed_input,
+)
+from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, check_input, open_records
+from schemac.pipeline.record_tasks import RecordTask
+from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, COUNTED, ERRORS, NOT_PACKED, PACKED
+from schemac.pipeline.spark.sql import literal, name
 from schemac.rows.validation.validator import FieldInput
-from schemac.source.catalogue import INVALID_CONSTANT
+from schemac.text.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION
+
+ALL, VALUE = "__all", "v"
+MISSING = "UNRESOLVED_COLUMN"
+MOST_COLUMNS = 1000
+
+
+def with_computed_fields(records: Records, job: Job) -> Records:
+    """Add what the fields of a job need that is at no place of the records."""
+    inputs: dict[str, Input] = {}
+    failing: dict[str, str] = {}
+    if any(origin is not None and origin.expr is not None for origin in job.fields.values()):
+        records = records.parsed()
+    scope = Scope(records)
+    for label, origin in job.fields.items():
+        if origin is None:
+            continue
+        if origin.value is not None:
+            inputs[label] = constant(origin)
+        elif origin.expr is not None:
+            inputs[label], failing[label] = scope.add(label, origin.expr)
+        elif (part := file_part(origin.from_)) is not None:
+            if not records.has_file:
+                raise no_file(label, job.source.format)
+            inputs[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])
+    if not inputs:
+        return records
+    return replace(scope.added(), computed=inputs, failing=failing, used=tuple(scope.members))
+
+
+def constant(origin: FieldSource) -> Input:
+    """Read a constant as a record would have it."""
+    return JsonText(literal(constant_text(origin.value)))
+
+
+def constant_text(value: Any) -> str:
+    """Write a constant as JSON."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+class Scope:
+    """What expressions see, which grows by the columns that Spark misses; and the expressions."""
+
+    def __init__(self, records: Records) -> None:
+        self._of = records
+        self.members: dict[str, str] = {}
+        """SQL text of each column that some expression names."""
+        self._columns: list[Column] = []
+
+    def add(self, label: str, text: str) -> tuple[Input, str]:
+        """Take an expression up; its value, and the condition that it failed."""
+        self.resolve(label, text)
+        column = f"__e{len(self._columns)}"
+        struct_column = functions.named_struct(functions.lit(VALUE), functions.expr(text))
+        self._columns.append(_caught(self._of.frame.sparkSession, struct_column).alias(column))
+        try:
+            data_type = self._frame().schema[column].dataType[VALUE].dataType
+        except PySparkException as error:
+            raise invalid(label, text, error) from error
+        return typed_input(f"{column}.{VALUE}", data_type), f"({column} is null)"
+
+    def resolve(self, label: str, text: str) -> None:
+        """Let Spark say which columns the expression names, one after the other."""
+        for _ in range(MOST_COLUMNS):
+            try:
+                # A generator, which makes several rows of one, is refused inside of a struct.
+                inner = functions.named_struct(functions.lit(VALUE), functions.expr(text))
+                _ = self._scoped().select(inner).schema
+            except AnalysisException as error:
+                missed = _missed(error)
+                if missed is None or missed in self.members:
+                    raise invalid(label, text, error) from error
+                self.members[missed] = self._column(label, missed)
+            else:
+                return
+
+    def _column(self, label: str, missed: str) -> str:
+        of = self._of
+        if missed in of.partitions:
+            return of.partitions[missed]
+        if missed == METADATA and of.has_file:
+            return FILE
+        if of.columns is None:
+            return Json(RECORD, (*IN_RECORD, missed)).variant
+        input_ = of.columns.get(missed)
+        if input_ is None:
+            message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
+            known = [*of.columns, *of.partitions, *([METADATA] if of.has_file else [])]
+            raise PipelineError(INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label))
+        return input_.text if isinstance(input_, Text) else _column_of(input_)
+
+    def _scoped(self) -> DataFrame:
+        """Columns of the source under their own names, and everything else out of their way."""
+        columns = [f"{text} as {name(label)}" for label, text in self.members.items()]
+        return self._of.frame.selectExpr(f"struct(*) as {ALL}", *columns)
+
+    def _frame(self) -> DataFrame:
+        return self._scoped().select(f"{ALL}.*", *self._columns)
+
+    def added(self) -> Records:
+        """Give the records with a column for each expression."""
+        return self._of.with_frame(self._frame()) if self._columns else self._of
+
+
+def _column_of(input_: Input) -> str:
+    return (
+        input_.column
+        if isinstance(input_, Typed)
+        else input_.variant
+        if isinstance(input_, Json)
+        else input_.text
+    )
+
+
+def _missed(error: AnalysisException) -> str | None:
+    """Take the first part of the name that Spark does not find; None for other errors."""
+    if not (error.getCondition() or "").startswith(MISSING):
+        return None
+    object_name = (error.getMessageParameters() or {}).get("objectName", "")
+    return str(parse_steps(object_name)[0]) if object_name else None
+
+
+def _place(label: str) -> tuple[str, ...]:
+    return "fields", label, "expr"
+
+
+def invalid(label: str, text: str, error: PySparkException) -> PipelineError:
+    """Describe an expression that Spark refuses."""
+    first_line = str(error).strip().splitlines()[0]
+    message = f"Spark refuses the expression `{text}` of `{label}`: {first_line}"
+    help = "see https://spark.apache.org/docs/latest/api/sql/ for its functions"
+    if "INVALID_EXTRACT_BASE_FIELD_TYPE" in first_line or "variant" in first_line.lower():
+        help = "read a part of a JSON record with a colon, and give its type: `properties:mag::double`"
+    return PipelineError(INVALID_EXPRESSION, message, help, place=_place(label))
+
+
+def expression_mistakes(job: Job) -> Iterator[PipelineError]:
+    """Ask Spark's parser about all expressions of a part, where there is a session; a run asks again, with its columns."""
+    spark = SparkSession.getActiveSession()
+    for label, origin in job.fields.items() if spark is not None else ():
+        if origin is not None and origin.expr is not None:
+            mistake = syntax_mistake(spark, label, origin.expr)
+            if mistake is not None:
+                yield mistake
+
+
+def syntax_mistake(spark: SparkSession, label: str, text: str) -> PipelineError | None:
+    """Ask Spark's parser about an expression, without any source; None if it has nothing to say."""
+    try:
+        _ = spark.range(0).select(functions.expr(text)).schema
+    except ParseException as error:
+        return invalid(label, text, error)
+    except PySparkException:
+        return None
+    return None
+
+
+def _caught(spark: SparkSession, struct: Column) -> Column:
+    """Make the struct null where to compute it fails: an operator of Spark's own, which no SQL text names."""
+    jvm: Any = getattr(spark, "_jvm", None)
+    if jvm is None:
+        return struct
+    from pyspark.sql.classic.column import Column as ClassicColumn
+
+    nodes = getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
+    caught = jvm.org.apache.spark.sql.catalyst.expressions.TryEval(nodes.expression(struct._jc))
+    return ClassicColumn(nodes.column(caught))
+
 
 Opened = Callable[[], Any]
 """Gives lists of `Records`, or a DataFrame that is conformed already."""
@@ -115,7 +303,7 @@ def source_mistakes(job: Job) -> Iterator[PipelineError]:
     for i, part in enumerate(job.parts):
         try:
             with _placed(job, i):
-                check_source(part)
+                check_input(part)
         except PipelineError as error:
             yield error
 

@@ -1,55 +1,70 @@
-"""A pipeline file into a job and the dataset that its records have to fit.
+"""A pipeline file as a job with its dataset, and all that can be found wrong with it before Spark starts.
+
+Finds what can be found before Spark starts: input, mapping, and the places that rows go to. Checks of a pipeline file before its run:
+for `schemac run --dry-run`, `schemac check` and editors.
 
 Layer: pipeline.
-Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than
-this process; those of object stores stay.
-Errors: SC611 pipeline-file, SC614 source-option, SC620 to SC626 of `fields`, and whatever its manifest has.
+Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than this process; those of
+      object stores stay.
+Errors: SC611 pipeline-file, SC614 source-option, SC620 to SC626 of `fields`, and whatever its manifest has; PipelineError.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pyarrow as pa
 from pydantic import ValidationError
 
-from schemac.arrow.lower import lower
-from schemac.arrow.lower_metadata import with_version
-from schemac.artifacts.emission import ARTIFACTS
-from schemac.identity.lock import Numbers
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.schema_fields import SchemaField
-from schemac.manifest.library import Reuse
-from schemac.physical.arrow import ArrowSchema
-from schemac.physical.field import LoweredSchema
-from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
-from schemac.pipeline.conforming.given import expression_mistakes
+from schemac.arrow.metadata import with_version
+from schemac.arrow.to_arrow import lower
+from schemac.artifacts.targets import ARTIFACTS
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.manifest.library import Reuse
+from schemac.language.physical.arrow import ArrowSchema
+from schemac.language.physical.field import LoweredSchema
+from schemac.pipeline.conforming.gather import expression_mistakes, source_mistakes
 from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
-from schemac.pipeline.conforming.merge_settings import merge_mistakes
+from schemac.pipeline.conforming.mode_settings import backfill_mistakes, merge_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.source_options import option_mistakes
-from schemac.pipeline.spark.python_functions import function_path
+from schemac.pipeline.reading.source import check_input
+from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
+from schemac.pipeline.spark.python_functions import PythonFunction, function_path
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import Locked, locked_datasets
-from schemac.project.options import CompileOptions
-from schemac.project.overlays import RunOverlay
+from schemac.project.options import CompileOptions, RunOverlay
 from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
+from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.tables import TableForm, sink_engine, sink_of
-from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
-from schemac.source.diagnostic import Code
-from schemac.source.help import Help
-from schemac.source.report import Report
-from schemac.source.suggest import closest
-from schemac.source.text import SourceText, decode_text, read_text
-from schemac.syntax.document import Document, parse
-from schemac.syntax.model_errors import ModelError, TreePath, model_errors
+from schemac.rows.runs.identity import Mode
+from schemac.rows.runs.storage import absolute, is_local
+from schemac.rows.runs.tables import ExistingTable, Sink, TableForm, check_same_schema, sink_engine, sink_of
+from schemac.text.source.catalogue import (
+    NOT_A_QUARANTINE,
+    NOT_A_TABLE,
+    PIPELINE_FILE,
+    SAME_PATH,
+    SOURCE_OPTION,
+    TABLE_EXISTS,
+    UNWRITABLE_TARGET,
+)
+from schemac.text.source.diagnostic import Code
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText, decode_text, read_text
+from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.model_errors import ModelError, TreePath, model_errors
+from schemac.versions.identity.lock import Numbers
 
 
 @dataclass(frozen=True)
@@ -313,3 +328,147 @@ def _with_paths(job: Job, folder: Path) -> Job:
     if job.quarantine is not None:
         update["quarantine"] = job.quarantine.model_copy(update={"path": resolved(job.quarantine.path)})
     return job.model_copy(update=update)
+
+
+TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
+
+
+def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False) -> None:
+    """Whether the job can run; tables that exist are compared where the schema is given. Raises the first mistake."""
+    for error in mistakes(job, schema, is_replay=is_replay):
+        raise error
+
+
+def mistakes(
+    job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False, is_typed: bool = False
+) -> Iterator[PipelineError]:
+    """Yield what keeps a job from running.
+
+    While its file `is_typed` in an editor, only this machine's files are looked at: nothing is asked over a network, no
+    environment variable is needed, and no function of the author's is loaded.
+    """
+    try:
+        if not is_typed:
+            job.storage_options.resolved()
+        if job.is_backfill and schema is not None:
+            _check_backfill(job, schema, is_typed=is_typed)
+    except PipelineError as error:
+        yield error
+        return
+    if job.is_backfill and schema is not None:
+        return
+    if not is_replay:
+        yield from source_mistakes(job)
+    if schema is not None:
+        for mistake in (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema)):
+            yield mistake.error.at(*mistake.place)
+        yield from (*merge_mistakes(job, schema), *reference_mistakes(job, schema))
+    try:
+        check_places(job)
+        _check_tables(job, schema, is_typed=is_typed)
+    except PipelineError as error:
+        yield error
+
+
+def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None:
+    """Whether the tables at the target and at the quarantine, if there are any, can take the rows."""
+    sink = sink_of(job.target.engine.name)
+
+    def table(path: str, place: tuple[str, ...]) -> ExistingTable | None:
+        return None if is_typed and not is_local(path) else _table(sink, job, path, place)
+
+    # A format of Spark is looked at when Spark is there.
+    target = None if job.target.is_of_spark else table(job.target.path, TARGET_PATH)
+    if target is not None and job.target.mode is Mode.CREATE:
+        raise PipelineError(
+            TABLE_EXISTS,
+            f"there is already a table at `{job.target.path}`",
+            "set `mode: append` or `mode: overwrite` under `target`",
+            place=("target", "mode") if "mode" in job.target.model_fields_set else TARGET_PATH,
+        )
+    if target is not None and schema is not None and job.target.mode in (Mode.APPEND, Mode.UPSERT):
+        check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
+    quarantine = table(job.quarantine_path, QUARANTINE_PATH)
+    if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
+        message = f"the table at `{job.quarantine_path}` is not a quarantine: it has {_names_text(quarantine.names)}"
+        help = "name another path as `quarantine: {path: ...}`"
+        raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
+
+
+def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
+    """Whether the table is there, and the sources that are joined."""
+    for mistake in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
+        raise mistake.error.at(*mistake.place)
+    for label in job.joins:
+        try:
+            check_input(job.part_of_join(label))
+        except PipelineError as error:
+            raise error.at("joins", label, *error.place[1:]) from error
+    for label, origin in job.fields.items():
+        if origin is not None and origin.python is not None and not is_typed:
+            PythonFunction.of(label, origin.python)
+    if is_typed and not is_local(job.target.path):
+        return
+    columns = COLUMN_SINK.of(job.target.engine)
+    columns.new_columns(job.target.path, TableForm(schema), tuple(job.fields), job.storage_options)
+
+
+def check_places(job: Job) -> None:
+    """Whether the target and the quarantine can be where they are to be, before anything is looked up there."""
+    if absolute(job.target.path) == absolute(job.quarantine_path):
+        message = "`target` and `quarantine` have the same path"
+        raise PipelineError(SAME_PATH, message, "specify different paths", place=QUARANTINE_PATH)
+    is_folder = not job.target.is_of_spark or job.target.format in FILE_FORMATS
+    for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
+        if is_local(path) and (is_folder or place is QUARANTINE_PATH):
+            _check_writable(Path(absolute(path)), place)
+
+
+def _names_text(names: Sequence[str]) -> str:
+    return ", ".join(f"`{label}`" for label in names[:5])
+
+
+def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> ExistingTable | None:
+    """Look at the table at a path; None if a new one can be made."""
+    try:
+        table = sink.find(path, job.storage_options)
+    except PipelineError as error:
+        raise error.at(*place) from error
+    if table is None and is_local(path):
+        folder = Path(absolute(path))
+        if folder.exists() and any(folder.iterdir()) and not sink.is_free(str(folder)):
+            message = f"`{path}` exists, but is not a {job.target.engine.title} table"
+            raise PipelineError(NOT_A_TABLE, message, "name a path that does not exist yet", place=place)
+    return table
+
+
+def _check_writable(path: Path, place: tuple[str, ...]) -> None:
+    nearest = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not nearest.is_dir():
+        message = f"`{path}` cannot be written: `{nearest}` is a file"
+        raise PipelineError(UNWRITABLE_TARGET, message, "name a path inside a folder", place=place)
+    if not os.access(nearest, os.W_OK):
+        message = f"`{path}` cannot be written: no permission to write in `{nearest}`"
+        raise PipelineError(
+            UNWRITABLE_TARGET, message, "name another path, or change the permissions", place=place
+        )
+
+
+def checked_job(
+    path: Path,
+    report: Report,
+    overlay: RunOverlay | None = None,
+    edited: Mapping[str, bytes] = MappingProxyType({}),
+    *,
+    is_typed: bool = False,
+) -> LoadedJob | None:
+    """Load a pipeline file as `load_job` does, and say what else keeps it from running: sources, tables, places to write to.
+
+    `is_typed` as for `preflight.mistakes`.
+    """
+    loaded = load_job(path, report, overlay, edited)
+    if loaded is None:
+        return None
+    for error in mistakes(loaded.job, loaded.arrow_schema, is_typed=is_typed):
+        loaded.report(error, report)
+    return loaded

@@ -1,30 +1,37 @@
-"""Finds the mistakes in `fields` of a pipeline file, and what its schema cannot have, before Spark starts.
+"""The mistakes in `fields` of a pipeline file, in its date patterns and its time zones, found before Spark starts.
 
 Layer: pipeline.
 Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out.
+      Tells whether Spark can read dates and times with a pattern, without starting it: a pattern in, a sentence about its first mistake
+      out, or None.
+      The zones of the clocks of a job's fields: `zone` of a field in the pipeline file says it of what is read, `schemac.dev/clockZone`
+      in the schema of what is written; the side that has no zone counts first, as it does where a table changes (`evolution.clocks`).
+      Where neither says it, `timezone` of the source does. `with_zones` writes the zone next to each timestamp, at every depth, where
+      whatever reads a value finds it.
+Source: Spark's DateTimeFormatterHelper and java.time's DateTimeFormatterBuilder: letters, how often they may be in a row, and which of
+      them only serve to write.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import pyarrow as pa
 
-from schemac.constraints.registry import CONSTRAINTS
-from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
-from schemac.pipeline.conforming.clocks import with_zones, zone_of
-from schemac.pipeline.conforming.patterns import has_optional_zone, pattern_mistake
+from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode, Target
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.file_columns import file_part, no_file
-from schemac.pipeline.reading.inputs import parse_steps
+from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
 from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.value_columns import column_type
-from schemac.rows.judging.clocks import zone_of_clock
-from schemac.rows.judging.shapes import is_list, is_scalar, storage_type
-from schemac.rows.runs.locations import is_local
-from schemac.rows.runs.modes import Mode
+from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
+from schemac.rows.judging.timestamps import with_zones as with_zones_of
+from schemac.rows.judging.timestamps import zone_of, zone_of_clock
+from schemac.rows.runs.identity import Mode
+from schemac.rows.runs.storage import is_local
 from schemac.rows.runs.tables import source_names
-from schemac.source.catalogue import (
+from schemac.text.source.catalogue import (
     CANNOT_WARN,
     CONFLICTING_ORIGIN,
     CONNECTOR,
@@ -38,11 +45,110 @@ from schemac.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_RULE,
 )
-from schemac.source.help import Help
-from schemac.source.pages import rule_pages
+from schemac.text.source.help import Help
+from schemac.text.source.pages import rule_pages
+
+LONGEST = {
+    "G": 4, "y": 6, "M": 4, "L": 4, "d": 2, "D": 3, "a": 1, "h": 2, "H": 2, "k": 2, "K": 2, "m": 2, "s": 2, "S": 9,
+    "z": 4, "X": 5, "x": 5, "Z": 5,
+}  # fmt: skip
+EXACT = {"V": (2,), "O": (1, 4)}
+ONLY_WRITTEN = "EFQq"
+WEEK_BASED = "YWwu"
+ZONES = "VzOXxZ"
+RESERVED_LETTERS = "#{}"
+LOOK_ALIKES = {"Y": "`yyyy` is the year", "u": "`yyyy` is the year", "e": "leave the day of the week out"}
+
+
+def pattern_mistake(pattern: str) -> str | None:
+    """Say what is wrong with a pattern.
+
+    >>> pattern_mistake("dd.MM.yyyy HH:mm")
+    >>> pattern_mistake("YYYY-MM-dd")
+    "the letter 'Y' cannot be read: `yyyy` is the year"
+    """
+    if not pattern.strip():
+        return "it is empty"
+    plain = _without_quoted(pattern)
+    if plain is None:
+        return "a quote is not closed"
+    depth = 0
+    for letter, group in groupby(plain):
+        count = len(list(group))
+        depth += count * ((letter == "[") - (letter == "]"))
+        if depth < 0:
+            return "a `]` closes nothing"
+        mistake = _mistake_of(letter, count)
+        if mistake is not None:
+            return mistake
+    if not any(letter in LONGEST for letter in plain):
+        return "it has no letter for a part of a date or a time"
+    return None
+
+
+def has_zone(pattern: str) -> bool:
+    """Whether a pattern reads a zone.
+
+    >>> has_zone("yyyy-MM-dd'T'HH:mm:ssXXX"), has_zone("dd.MM.yyyy 'Zeit' HH:mm")
+    (True, False)
+    """
+    return any(letter in ZONES for letter in _without_quoted(pattern) or "")
+
+
+def has_optional_zone(pattern: str) -> bool:
+    """Whether a pattern reads a zone only where there is one.
+
+    >>> has_optional_zone("HH:mm[XXX]"), has_optional_zone("HH:mm[:ss]XXX")
+    (True, False)
+    """
+    depth = 0
+    for letter in _without_quoted(pattern) or "":
+        depth += (letter == "[") - (letter == "]")
+        if depth and letter in ZONES:
+            return True
+    return False
+
+
+def _without_quoted(pattern: str) -> str | None:
+    """Strip the literal texts off a pattern; None if a quote is open at the end."""
+    parts = pattern.split("'")
+    return "\0".join(parts[::2]) if len(parts) % 2 else None
+
+
+def _mistake_of(letter: str, count: int) -> str | None:
+    if letter in RESERVED_LETTERS:
+        return f"'{letter}' is reserved: put it in single quotes"
+    if not (letter.isascii() and letter.isalpha()):
+        return None
+    if letter in ONLY_WRITTEN:
+        return f"the letter '{letter}' can only be written, not read"
+    if letter in WEEK_BASED or letter not in {*LONGEST, *EXACT}:
+        known = LOOK_ALIKES.get(letter, "put literal text in single quotes")
+        return f"the letter '{letter}' cannot be read: {known}"
+    if letter in EXACT:
+        return (
+            None
+            if count in EXACT[letter]
+            else f"'{letter * count}' is not one of the lengths that '{letter}' has"
+        )
+    return (
+        None
+        if count <= LONGEST[letter]
+        else f"'{letter * count}' is longer than '{letter * LONGEST[letter]}'"
+    )
+
+
+__all__ = ["with_zones", "zone_of"]
+
+
+def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
+    """Note the zone of its clocks next to each field of a schema that has one."""
+    zones = {label: origin.zone for label, origin in job.fields.items() if origin is not None}
+    return with_zones_of(schema, zones.get, job.source.timezone)
+
 
 OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
-RESERVED = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
+RESERVED_COLUMNS = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
 CAN_WARN = (
     "unexpected",
     "duplicate",
@@ -65,7 +171,7 @@ class Mistake:
 
 def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     """All mistakes."""
-    for label in RESERVED:
+    for label in RESERVED_COLUMNS:
         if label in schema.names:
             error = PipelineError(RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline")
             yield Mistake(("schema",), error)

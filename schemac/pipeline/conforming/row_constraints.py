@@ -13,18 +13,17 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window, functions
 from pyspark.sql.types import DataType, IntegralType, StringType
 
-from schemac.arrow.constrained import constraints_of
-from schemac.constraints.expressions import FieldNode
-from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
+from schemac.arrow.constraints import constraints_of
+from schemac.language.constraints.expressions import FieldNode
+from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Text, Typed, follow, parse_steps
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.columns import DELETE, ERRORS
-from schemac.pipeline.spark.reasons import reason
-from schemac.pipeline.spark.sqltext import literal, name, struct
-from schemac.rows.runs.modes import Mode
-from schemac.source.catalogue import REFERENCE
+from schemac.pipeline.spark.sql import literal, name, reason, struct
+from schemac.rows.runs.identity import Mode
+from schemac.text.source.catalogue import REFERENCE
 
 
 def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:

@@ -18,18 +18,11 @@ from pyspark.sql import DataFrame, Window, functions
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
-from schemac.arrow.constrained import constraints_of
-from schemac.pipeline.batch_reading.csv_batches import CsvForm
-from schemac.pipeline.batch_reading.file_task import FileTask
-from schemac.pipeline.batch_reading.record_task import FAULT as BROKEN
-from schemac.pipeline.batch_reading.record_task import SHOWN, RecordTask
-from schemac.pipeline.batch_reading.row_task import NUMBER, RowTask
-from schemac.pipeline.conforming.clocks import with_zones
-from schemac.pipeline.conforming.patterns import has_zone
+from schemac.arrow.constraints import constraints_of
+from schemac.pipeline.conforming.mapping import has_zone, with_zones
 from schemac.pipeline.conforming.row_constraints import rows_checked
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import (
     Counted,
     CountType,
@@ -41,18 +34,19 @@ from schemac.pipeline.reading.inputs import (
     unknown_column,
 )
 from schemac.pipeline.reading.source import RECORD, Records
-from schemac.pipeline.spark.arrow_tasks import mapped
-from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.packed import PACKED
-from schemac.pipeline.spark.reasons import reason
-from schemac.pipeline.spark.sqltext import literal, name, struct, when
+from schemac.pipeline.reading.texts import FAULT
+from schemac.pipeline.record_tasks import FAULT as BROKEN
+from schemac.pipeline.record_tasks import NUMBER, SHOWN, CsvForm, FileTask, RecordTask, RowTask
+from schemac.pipeline.spark.columns import ERRORS, PACKED, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.executors import mapped
+from schemac.pipeline.spark.sql import literal, name, reason, struct, when
 from schemac.pipeline.spark.value_columns import column_type, spark_type
-from schemac.rows.judging.exact_types import MissingMemberError
+from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import Coerce, Origin, Settings
 from schemac.rows.judging.settings import Unexpected as UnexpectedKeys
 from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
 from schemac.rows.validation.validator import TEXT, FieldInput
-from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
+from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH
 
 UNEXPECTED, DUPLICATE = "unexpected", "duplicate"
 

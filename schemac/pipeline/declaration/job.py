@@ -9,12 +9,7 @@ import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from schemac.pipeline.declaration.limits import AuthoredLimits, Limits
 from schemac.pipeline.declaration.other_tables import (
@@ -29,8 +24,7 @@ from schemac.pipeline.declaration.other_tables import (
 )
 from schemac.registry.engine import Engine
 from schemac.rows.judging.settings import Coerce, EpochUnit, Unexpected
-from schemac.rows.runs.identity import IDENTIFIER
-from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.identity import IDENTIFIER, Mode
 from schemac.rows.runs.storage import Storage, written_secrets
 from schemac.rows.runs.tables import sink_engine, sink_names, source_names
 

@@ -6,7 +6,7 @@ Layer: pipeline.
 from typing import Any
 
 from schemac.pipeline.declaration.job import Job
-from schemac.source.json_object import Json
+from schemac.text.source.span import Json
 
 
 def pipeline_schema() -> Json:

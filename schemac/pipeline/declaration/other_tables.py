@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
-from schemac.attributes.zones import find_zone
+from schemac.language.attributes.zones import find_zone
 from schemac.rows.runs.storage import table_address
 from schemac.rows.runs.tables import source_names
-from schemac.syntax.model import AuthoredModel
+from schemac.text.syntax.document import AuthoredModel
 
 
 class JobModel(AuthoredModel):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.rows.runs.tables import source_of
-from schemac.source.catalogue import SOURCE_OPTION
-from schemac.source.help import Help
+from schemac.text.source.catalogue import SOURCE_OPTION
+from schemac.text.source.help import Help
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")

@@ -15,17 +15,15 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from schemac.pipeline.declaration.job import Explode, FieldSource, Source
-from schemac.pipeline.errors import did_you_mean
-from schemac.pipeline.reading.absent_path import AbsentPath
-from schemac.pipeline.reading.cutting import FAULT
-from schemac.pipeline.reading.file_columns import file_part
-from schemac.pipeline.reading.inputs import Json, parse_steps
+from schemac.pipeline.errors import AbsentPath, did_you_mean
+from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records
+from schemac.pipeline.reading.texts import FAULT
 from schemac.pipeline.spark.columns import DELETE, RAW
-from schemac.pipeline.spark.sqltext import any_of, is_alone, parsed
-from schemac.rows.judging.record_paths import Step
+from schemac.pipeline.spark.sql import any_of, is_alone, parsed
+from schemac.rows.judging.settings import Step
 from schemac.rows.runs.errors import Place
-from schemac.syntax.plain import written
+from schemac.text.syntax.events import written
 
 FIRST_RECORDS = 200
 """How many records are looked at before the others are searched."""

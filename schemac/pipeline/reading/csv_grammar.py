@@ -14,7 +14,7 @@ from functools import cached_property
 
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import SOURCE_OPTION
+from schemac.text.source.catalogue import SOURCE_OPTION
 
 NO_CELL = f"no cell {uuid.uuid4().hex}"
 """What Spark's reader is told to take for a value that is not there, and no file has: the empty text is a value."""

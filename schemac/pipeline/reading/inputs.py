@@ -1,9 +1,16 @@
-"""The places a value can be read from: a JSON variant, text, or a typed Spark column.
+"""The places that a value can be read from: a JSON variant, text, a typed Spark column, or what is known of the file.
 
 Layer: pipeline.
 Shape: each input is SQL text for one value, with what is known of it; children are reached by name.
-Source: Spark's variant keeps what kind of token a value was, which string columns lose; `to_json` of a scalar variant is
-        its exact text with quotes only around strings (numbers beyond 38 digits become doubles).
+      What is known of the file that a record is from: Spark's `_metadata`, by its names: `from: _metadata.file_name` is of the file. A
+      key of the record itself that is called so is written in backquotes.
+      SQL text. The record is written anew with such numbers as strings that begin with a mark, which a variant keeps letter by letter.
+Source: Spark's variant keeps what kind of token a value was, which string columns lose; `to_json` of a scalar variant is its exact text
+      with quotes only around strings (numbers beyond 38 digits become doubles).
+      Spark 4.3, "File metadata column" in its guide to data sources.
+      The digits of numbers of JSON that are written again by Spark, as records of the items of a list are: Spark's variant keeps a
+      number with an exponent, or with more than 38 digits, as a double, and `to_json` writes the shortest digits of that double. They
+      are the record's own up to 15 digits; beyond, only the record has them.
 """
 
 import uuid
@@ -13,6 +20,7 @@ import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
     DataType,
+    LongType,
     StringType,
     StructType,
     TimestampNTZType,
@@ -21,10 +29,15 @@ from pyspark.sql.types import (
 )
 
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.spark.sqltext import literal, name
-from schemac.rows.judging.record_paths import Step, UnreadablePathError
-from schemac.rows.judging.record_paths import parse_steps as steps_of_path
-from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
+from schemac.pipeline.spark.sql import literal, name, when
+from schemac.rows.judging.settings import Step, UnreadablePathError
+from schemac.rows.judging.settings import parse_steps as steps_of_path
+from schemac.text.source.catalogue import (
+    INVALID_RECORD_PATH,
+    NO_FILE,
+    SOURCE_TYPE_MISMATCH,
+    UNKNOWN_SOURCE_COLUMN,
+)
 
 # Nothing that a text holds by chance, or on purpose.
 NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
@@ -175,3 +188,55 @@ def unknown_column(label: str, known: list[str]) -> PipelineError:
     return PipelineError(
         UNKNOWN_SOURCE_COLUMN, f"the source has no column `{label}`", did_you_mean(label, known)
     )
+
+
+FILE, METADATA = "__file", "_metadata"
+"""The column with what is known of a record's file, and what Spark and an author call it."""
+FILE_TYPES = {
+    "file_path": StringType(),
+    "file_name": StringType(),
+    "file_size": LongType(),
+    "file_modification_time": TimestampType(),
+}
+NO_FILE_KNOWN = "cast(null as struct<file_path:string>)"
+
+
+def file_name(part: str) -> str:
+    """Write the name of a file, which Spark gives as a part of a URI; `+` is itself there, and not a blank as in a form."""
+    return f"url_decode(replace({part}, '+', '%2B'))"
+
+
+_PARTS = [
+    f"{METADATA}.{part}" if part != "file_name" else f"{file_name(f'{METADATA}.{part}')} as {part}"
+    for part in FILE_TYPES
+]
+OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
+
+
+def file_part(place: str | None) -> str | None:
+    """Name what of the record's file is at a place of records, a field's `from`; None for other places."""
+    first, _, rest = (place or "").partition(".")
+    return rest if first == METADATA and rest in FILE_TYPES else None
+
+
+def no_file(label: str, format: str) -> PipelineError:
+    """Describe the mistake of asking for the file of a record that is in none."""
+    message = (
+        f"`{label}` is read from the file of a record, but Spark does not report files for a {format} source"
+    )
+    return PipelineError(NO_FILE, message, f"leave `{label}` out, or give it a `value`")
+
+
+MAY_BE_LONG = "[0-9][eE][+-]?[0-9]|[0-9.]{39}"
+"""A record without it has no number that a variant keeps as a double."""
+OPENED, CLOSED = "\x01", "\x02"
+"""Characters that no JSON text can hold unescaped."""
+LONG_NUMBERS = r'("(?:[^"\\]++|\\.)*+")|(-?[0-9]++(?:\.[0-9]++)?[eE][+-]?[0-9]++|-?[0-9.]{39,}+)'
+
+
+def with_numbers_marked(text: str) -> str:
+    """Quote and mark the numbers of a JSON text whose digits a variant may lose; a text without them stays as it is."""
+    marked = f"regexp_replace({text}, {literal(LONG_NUMBERS)}, {literal(f'$1{OPENED}$2{CLOSED}')})"
+    for old, new in ((OPENED + CLOSED, ""), (OPENED, f'"{NUMBER_MARK}'), (CLOSED, '"')):
+        marked = f"replace({marked}, {literal(old)}, {literal(new)})"
+    return when(f"{text} rlike {literal(MAY_BE_LONG)}", marked, text)

@@ -1,25 +1,249 @@
-"""Reads JSON: a record to a line, or the records of documents that are in several lines.
+"""JSON records: one to a line, or cut out of documents that span several lines.
 
 Layer: pipeline.
-Shape: `_raw` is the text of a record as it is in its file. Lines of UTF-8 are read by Spark; documents, and other
-       encodings, by one task for each file.
+Shape: `_raw` is the text of a record as it is in its file. Lines of UTF-8 are read by Spark; documents, and other encodings, by one
+      task for each file.
+      Splits JSON documents (an array, a feature collection, values one after the other) into the texts of their records: each text is
+      cut out of the document as it is there. Whatever is not JSON becomes a record of its own, so that the run accounts for it; reading
+      goes on behind it where that is certain. A document may follow another one.
+Units: a document is read in pieces, and of it no more is kept than the longest record and two pieces. What the pieces are makes no
+      difference to the records.
 """
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Found, Listed, Work, read_in_tasks
-from schemac.pipeline.reading.decoding import chunks_of, codec_name, lines_of
-from schemac.pipeline.reading.documents import records_of
+from schemac.pipeline.reading.files import FileSplit, chunks_of, codec_name, lines_of, lines_of_split
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.pieces import FileSplit, lines_of_split
-from schemac.pipeline.reading.texts import Texts
+from schemac.pipeline.reading.texts import Found, Listed, Texts, Work, read_in_tasks
 from schemac.rows.judging.tokens import BLANK
+
+BLANKS = re.compile(r"[ \t\r\n]*")
+BETWEEN = re.compile(r"[ \t\r\n,]*")
+TOKEN = re.compile(r'"(?:[^"\\\r\n]|\\.)*+"|["\[\]{},\n]')
+OPENED = re.compile(r'"(?:[^"\\\r\n]|\\.)*+')
+LONGEST_TOKEN = 16
+"""No token whose end a parser has to guess (a number's exponent, a literal, an escape) is cut further from the end of a piece."""
+_decoder = json.JSONDecoder(parse_int=lambda text: text, parse_float=lambda text: text)
+
+
+def split_records(text: str, member: str | None = None) -> Iterator[str]:
+    """Cut a document into the texts of its records: its items, or those of the array of one of its members.
+
+    >>> list(split_records('[{"a": 1.10}, {"b": [2]}]'))
+    ['{"a": 1.10}', '{"b": [2]}']
+    >>> list(split_records('[{"a": 1}] {"b": 2}, x'))
+    ['{"a": 1}', '{"b": 2}', 'x']
+    """
+    return records_of((text,), member)
+
+
+def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
+    """Do the same for a document that comes in pieces."""
+    return _Cutter(_Window(chunks), member).records()
+
+
+class _Window:
+    """The part of a document that is held, from the record that is being read to the end of a piece; `at` is the reader's place."""
+
+    def __init__(self, chunks: Iterable[str]) -> None:
+        self._chunks = iter(chunks)
+        self.text = ""
+        self.at = 0
+        self.is_last = False
+        """Whether nothing more comes."""
+        self.held: int | None = None
+        """Where text begins that is needed again, before the place of the reader."""
+
+    @property
+    def mark(self) -> str:
+        """The character at the reader's place; empty at the end of the document."""
+        if self.at == len(self.text) and not self.is_last:
+            self.more()
+        return self.text[self.at : self.at + 1]
+
+    def more(self) -> None:
+        """Read on; as much again as is held, so that a long record is not looked through for every piece of it."""
+        self._forget()
+        needed, parts, read = len(self.text), [self.text], 0
+        while not self.is_last and read <= needed:
+            chunk = next(self._chunks, None)
+            self.is_last = chunk is None
+            parts.append(chunk or "")
+            read += len(parts[-1])
+        self.text = "".join(parts)
+
+    def _forget(self) -> None:
+        """Let go of what is behind, but for the indent of the line, by which the end of a broken record is found."""
+        start = self.at if self.held is None else self.held
+        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        placeholder = line if not line.strip() else "x"
+        self.text = placeholder + self.text[start:]
+        self.at += len(placeholder) - start
+        if self.held is not None:
+            self.held = len(placeholder)
+
+    def skip(self, blank: re.Pattern[str]) -> None:
+        """Pass over what is between two tokens."""
+        while True:
+            match = blank.match(self.text, self.at)
+            self.at = self.at if match is None else match.end()
+            if self.at < len(self.text) or self.is_last:
+                return
+            self.more()
+
+    def value(self) -> tuple[Any, int]:
+        """Parse the value at the reader's place, and tell its end; ValueError or RecursionError if none is."""
+        while True:
+            try:
+                value, end = _decoder.raw_decode(self.text, self.at)
+                if self.is_last or self.text[self.at] in '[{"' or end + LONGEST_TOKEN < len(self.text):
+                    return value, end
+            except json.JSONDecodeError as error:
+                is_cut = error.msg.startswith("Unterminated") or error.pos + LONGEST_TOKEN >= len(self.text)
+                if self.is_last or not is_cut:
+                    raise
+            self.more()
+
+    def end_of_broken(self) -> int:
+        """Where a record ends that is not JSON."""
+        while (end := _end_of_broken(self.text, self.at, self.is_last)) is None:
+            self.more()
+        return end
+
+    def take(self, end: int) -> str:
+        """Give the text up to a place, and go there."""
+        start = self.at if self.held is None else self.held
+        text, self.at, self.held = self.text[start:end], end, None
+        return text
+
+
+class _Cutter:
+    """Cuts a document; each method is at a token, and goes on behind what it has cut."""
+
+    def __init__(self, window: _Window, member: str | None) -> None:
+        self.window = window
+        self.member = member
+
+    def records(self) -> Iterator[str]:
+        """Cut all documents, one after the other."""
+        window = self.window
+        window.skip(BETWEEN)
+        while mark := window.mark:
+            if mark == "[":
+                window.at += 1
+                yield from self._items()
+            elif mark == "{" and self.member is not None:
+                yield from self._collection(self.member)
+            else:
+                yield self._record()[0]
+            window.skip(BETWEEN)
+
+    def _items(self) -> Iterator[str]:
+        window, is_broken = self.window, False
+        while True:
+            window.skip(BETWEEN)
+            mark = window.mark
+            if not mark:
+                if not is_broken:
+                    # The array has no end: what it held more is not there, which a reader of the quarantine has to see.
+                    yield ""
+                return
+            if mark == "]":
+                window.at += 1
+                return
+            record, is_broken = self._record()
+            yield record
+
+    def _record(self) -> tuple[str, bool]:
+        """Cut one record; whether it is not JSON."""
+        window = self.window
+        try:
+            end, is_broken = window.value()[1], False
+        except (ValueError, RecursionError):
+            end, is_broken = window.end_of_broken(), True
+        return window.take(end).rstrip(), is_broken
+
+    def _collection(self, member: str) -> Iterator[str]:
+        """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
+        window, has_records = self.window, False
+        window.held = window.at
+        window.at += 1
+        window.skip(BETWEEN)
+        try:
+            while window.mark == '"':
+                key, window.at = window.value()
+                window.skip(BLANKS)
+                if window.mark != ":":
+                    break
+                window.at += 1
+                window.skip(BLANKS)
+                if key == member and window.mark == "[":
+                    has_records = True
+                    window.take(window.at + 1)
+                    yield from self._items()
+                else:
+                    window.at = window.value()[1]
+                window.skip(BETWEEN)
+        except (ValueError, RecursionError):
+            pass
+        yield from self._rest(has_records)
+
+    def _rest(self, has_records: bool) -> Iterator[str]:
+        """Cut what follows the members of a collection: its end, or whatever is there instead."""
+        window = self.window
+        if window.mark == "}":
+            whole = window.take(window.at + 1)
+            if not has_records:
+                yield whole
+        elif not has_records:
+            window.at = window.held or 0
+            yield self._record()[0]
+        elif window.mark:
+            while not window.is_last:
+                window.more()
+            yield window.take(len(window.text))
+
+
+def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
+    """Where a record ends that is not JSON: behind its last bracket, or before the line on which the next one starts.
+
+    None if only what follows the text can tell.
+    """
+    depth = 0
+    for match in TOKEN.finditer(text, start):
+        mark = match[0]
+        if mark == '"':
+            opened = OPENED.match(text, match.start())
+            if opened is not None and opened.end() >= len(text) - 1 and not is_last:
+                return None
+            break
+        if mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth -= 1
+            if depth <= 0:
+                return match.end() if depth == 0 else max(match.start(), start + 1)
+        elif mark in ",\n" and depth == 0 and match.start() > start:
+            return match.start()
+    else:
+        if not is_last:
+            return None
+    line = text.rfind("\n", 0, start) + 1
+    indent = re.escape(text[line:start]) if not text[line:start].strip() else ""
+    following = re.compile(rf"\n(?={indent}\{{)").search(text, start)
+    if following is None and not is_last:
+        return None
+    return following.end() if following else len(text)
+
 
 FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20

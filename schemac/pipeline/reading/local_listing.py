@@ -11,8 +11,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from schemac.pipeline.reading.files import File
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.pieces import File
 
 PLAIN = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")
 

@@ -45,9 +45,9 @@ from pyspark.sql.types import (
 )
 
 from schemac.pipeline.reading.inputs import CountType
-from schemac.pipeline.spark.arrow_tasks import mapped
 from schemac.pipeline.spark.columns import RAW
-from schemac.pipeline.spark.sqltext import concat, fresh, literal, name, struct, when
+from schemac.pipeline.spark.executors import mapped
+from schemac.pipeline.spark.sql import concat, fresh, literal, name, struct, when
 
 TYPES, ROW = "types", "row"
 EPOCH, _NOT_PLAIN = "timestamp_ntz'1970-01-01'", "decode(X'00', 'ISO-8859-1')"

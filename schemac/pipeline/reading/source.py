@@ -26,10 +26,12 @@ from schemac.pipeline.declaration.source_options import Options, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import CsvRecords, read_csv
-from schemac.pipeline.reading.cutting import FAULT, Found, Work
-from schemac.pipeline.reading.decoding import check_encoding
-from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
+from schemac.pipeline.reading.files import check_encoding
 from schemac.pipeline.reading.inputs import (
+    FILE,
+    METADATA,
+    NO_FILE_KNOWN,
+    OF_FILE,
     Input,
     Json,
     Text,
@@ -41,17 +43,21 @@ from schemac.pipeline.reading.inputs import (
 )
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
-from schemac.pipeline.reading.parquet_types import read_parquet
+from schemac.pipeline.reading.parquet import InPlace, in_place, read_parquet, spark_types
 from schemac.pipeline.reading.paths import check_path
-from schemac.pipeline.reading.row_groups import InPlace, in_place, spark_types
 from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables
-from schemac.pipeline.reading.texts import Texts
+from schemac.pipeline.reading.texts import FAULT, Found, Texts, Work
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.failures import deepest, error_of_text
-from schemac.pipeline.spark.sqltext import first_of, is_alone, literal, name, parsed
+from schemac.pipeline.spark.sql import first_of, is_alone, literal, name, parsed
 from schemac.rows.runs.tables import source_names
-from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
+from schemac.text.source.catalogue import (
+    MISSING_PATH,
+    UNEXPECTED_COLUMN,
+    UNKNOWN_SOURCE_COLUMN,
+    UNREADABLE_INPUT,
+)
 
 FILES_LOOKED_AT = 200
 RECORD = "_record"
@@ -193,7 +199,7 @@ class Records:
             )
 
 
-def check_source(job: Job) -> list[str]:
+def check_input(job: Job) -> list[str]:
     """List the files of the source, checked without Spark: options must be known, local paths must be there."""
     for option, mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
         raise mistake.at("source", "options", option)
@@ -220,7 +226,7 @@ def check_source(job: Job) -> list[str]:
 
 def open_records(spark: SparkSession, job: Job) -> Records:
     """Open the records of the job's source."""
-    check_source(job)
+    check_input(job)
     with _reading(job):
         records = _opened(spark, job)
 

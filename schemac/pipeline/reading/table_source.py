@@ -24,11 +24,11 @@ from pyspark.sql.types import StructType
 from schemac.pipeline.declaration import job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.columns import ADDRESS, ROW_ID, SOURCE
-from schemac.pipeline.spark.registration import register
+from schemac.pipeline.spark.executors import register
 from schemac.registry.installed import engine as registered
 from schemac.rows.runs.storage import NO_STORAGE, Storage
 from schemac.rows.runs.tables import Source, source_of
-from schemac.source.catalogue import (
+from schemac.text.source.catalogue import (
     INPUT_NOT_FOUND,
     SINK_OPTION,
     SOURCE_TYPE_MISMATCH,

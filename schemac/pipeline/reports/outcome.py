@@ -1,21 +1,35 @@
-"""What became of one call of a pipeline, for those who did not watch: its reports, its metrics.
+"""The outcome of one call of a pipeline, for those who did not watch: report files, OpenLineage events, OpenMetrics.
 
 Layer: pipeline.
-Shape: an `Outcome` in, files out. Each file appears whole or not at all, so that a collector never reads half of one.
-       They are written for a run that stopped too, for that is when they are read.
+Shape: an `Outcome` in, files out. Each file appears whole or not at all, so that a collector never reads half of one. They are written
+      for a run that stopped too, for that is when they are read.
+      The events of a run as OpenLineage has them, one JSON object in each line of a file: `started` before anything is done, `ended`
+      when all is; both carry one run id, so that a run that was killed shows as one that never ended. The file is appended to, as that
+      of OpenLineage's own file transport.
+Units: seconds, records; timestamps are seconds since 1970-01-01 in UTC.
+Source: OpenLineage 2-0-2 and the versions of its facets that `SCHEMAS` names. Datasets are named by its conventions: namespace `file`
+      and an absolute path, or `s3://bucket` and the key.
+      The numbers of a run as OpenMetrics text, for the textfile collector of Prometheus and whoever reads the same: OpenMetrics 1.0;
+      names and units as its section on naming asks for them.
 """
 
 import json
+import re
+import uuid
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from schemac.pipeline.reports.run_facts import RunFacts
-from schemac.pipeline.reports.text import run_text
+from schemac.language.physical.arrow import ArrowSchema
+from schemac.pipeline.reports.run_facts import RunFacts, run_text
 from schemac.project.writing import replace_file
+from schemac.rows.runs.identity import without_secrets
 from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
-from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.version import __version__
 
 if TYPE_CHECKING:
     from schemac.pipeline.declaration.job import Job
@@ -50,7 +64,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """Give the document that `--format json` prints."""
-        from schemac.source.render.json import envelope
+        from schemac.text.source.render.json import envelope
 
         run = None if self.report is None else self.report.to_json()
         return envelope("run", self.diagnostics, {"run": run})
@@ -63,9 +77,8 @@ def write_report(outcome: Outcome, path: Path) -> None:
 
 
 def _html(outcome: Outcome) -> str:
-    from schemac.pipeline.reports.html import run_page
-    from schemac.pipeline.reports.offenders import first_offenders
-    from schemac.pipeline.reruns.history import runs_of  # for those who ask for a page
+    from schemac.pipeline.reports.run_report import first_offenders, run_page
+    from schemac.rows.runs.tables import runs_of  # for those who ask for a page
 
     storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options
     with storage_in_use(storage):
@@ -82,7 +95,201 @@ def _json(outcome: Outcome) -> str:
 
 
 def _text(outcome: Outcome) -> str:
-    from schemac.source.render.text import render_text
+    from schemac.text.source.render.text import render_text
 
     diagnostics_text = render_text(outcome.diagnostics)
     return diagnostics_text + ("" if outcome.report is None else run_text(outcome.report) + "\n")
+
+
+PRODUCER = f"https://schemac.dev/{__version__}"
+SPEC = "https://openlineage.io/spec"
+EVENT = f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent"
+SCHEMAS = {
+    "schema": "facets/1-2-0/SchemaDatasetFacet",
+    "version": "facets/1-0-1/DatasetVersionDatasetFacet",
+    "outputStatistics": "facets/1-0-2/OutputStatisticsOutputDatasetFacet",
+    "dataQualityAssertions": "facets/1-1-0/DataQualityAssertionsDatasetFacet",
+    "errorMessage": "facets/1-0-1/ErrorMessageRunFacet",
+    "processing_engine": "facets/1-1-1/ProcessingEngineRunFacet",
+}
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """Writes the events of one run; `job_name` is the pipeline file as it was named."""
+
+    path: Path
+    job_name: str
+    run_id: str
+
+    @classmethod
+    def new(cls, path: Path, job_name: str) -> "Lineage":
+        """Name a run that begins now."""
+        return cls(path, job_name, str(uuid.uuid4()))
+
+    def started(self, at: datetime) -> None:
+        """Append the event of the beginning. Raises OSError."""
+        self._append(self._event("START", at, {}, [], []))
+
+    def ended(self, outcome: Outcome, schema: ArrowSchema | None) -> None:
+        """Append the event of the end, with what was read and written. Raises OSError."""
+        inputs, outputs = _inputs(outcome), _outputs(outcome, schema)
+        facets: dict[str, Any] = {}
+        if outcome.errors or outcome.report is None:
+            error_text = "; ".join(str(one) for one in outcome.errors) or f"exit code {outcome.exit_code}"
+            facets = _facet("errorMessage", {"message": error_text, "programmingLanguage": "Python"})
+            self._append(self._event("FAIL", outcome.ended, facets, inputs, outputs))
+        else:
+            self._append(self._event("COMPLETE", outcome.ended, facets, inputs, outputs))
+
+    def _event(
+        self, kind: str, at: datetime, facets: dict[str, Any], inputs: list[Any], outputs: list[Any]
+    ) -> dict[str, Any]:
+        engine = _facet("processing_engine", {"name": "schemac", "version": __version__})
+        return {
+            "eventTime": at.astimezone(UTC).isoformat(),
+            "eventType": kind,
+            "producer": PRODUCER,
+            "schemaURL": EVENT,
+            "job": {"namespace": "schemac", "name": self.job_name, "facets": {}},
+            "run": {"runId": self.run_id, "facets": {**engine, **facets}},
+            "inputs": inputs,
+            "outputs": outputs,
+        }
+
+    def _append(self, event: dict[str, Any]) -> None:
+        line = f"{json.dumps(event)}\n".encode()
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                while line:
+                    line = line[file.write(line) :]
+            except OSError:
+                # The next event needs a line of its own.
+                file.truncate(end)
+                raise
+
+
+def dataset_name(path: str) -> dict[str, str]:
+    """Name a dataset by OpenLineage's conventions."""
+    path = without_secrets(path)
+    if "://" not in path:
+        return {"namespace": "file", "name": str(Path(path).absolute())}
+    parts = urlsplit(path)
+    scheme = re.sub(r"^s3[an]$", "s3", parts.scheme)
+    if scheme == "file":
+        return {"namespace": "file", "name": parts.path}
+    return {"namespace": f"{scheme}://{parts.netloc}", "name": parts.path.strip("/") or "/"}
+
+
+def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
+    if outcome.job is None:
+        return []
+    facets = {}
+    if outcome.report is not None:
+        assertions = [
+            {"assertion": one.rule, "success": False, "column": one.path or None, "actual": str(one.count)}
+            for one in outcome.report.reasons
+        ]
+        non_null = [{key: value for key, value in one.items() if value is not None} for one in assertions]
+        facets = _facet("dataQualityAssertions", {"assertions": non_null}) if non_null else {}
+    paths = [path for part in outcome.job.parts for path in part.source.path]
+    paths += [path for join in outcome.job.joins.values() for path in join.path]
+    paths += [path for table in outcome.job.references.values() if table is not None for path in table.path]
+    return [{**dataset_name(path), "facets": {}, "inputFacets": facets} for path in paths]
+
+
+def _outputs(outcome: Outcome, schema: ArrowSchema | None) -> list[dict[str, Any]]:
+    job, report = outcome.job, outcome.report
+    if job is None or report is None:
+        return []
+    fields = [] if schema is None else [{"name": one.name, "type": str(one.type)} for one in schema]
+    outputs = [_output(report.table_path, report.table_version, report.rows_written, fields)]
+    if report.quarantine_path is not None:
+        version = report.quarantine_version or 0
+        outputs.append(_output(report.quarantine_path, version, report.rows_quarantined, []))
+    return outputs
+
+
+def _output(path: str, version: int, rows: int, fields: list[dict[str, str]]) -> dict[str, Any]:
+    facets = _facet("version", {"datasetVersion": str(version)})
+    if fields:
+        facets |= _facet("schema", {"fields": fields})
+    statistics = _facet("outputStatistics", {"rowCount": rows})
+    return {**dataset_name(path), "facets": facets, "outputFacets": statistics}
+
+
+def _facet(label: str, content: dict[str, Any]) -> dict[str, Any]:
+    place = SCHEMAS[label]
+    url = f"{SPEC}/{place}.json#/$defs/{place.rpartition('/')[2]}"
+    return {label: {"_producer": PRODUCER, "_schemaURL": url, **content}}
+
+
+Samples = list[tuple[Mapping[str, str], float]]
+
+
+def write_metrics(outcome: Outcome, path: Path) -> None:
+    """Write the file. Raises OSError."""
+    replace_file(path, metrics_text(outcome).encode())
+
+
+def metrics_text(outcome: Outcome) -> str:
+    """Write all families with their samples; a family that is not known for a run that stopped is left out."""
+    lines = []
+    for label, help, samples in _families(outcome):
+        unit = label.rpartition("_")[2]
+        lines += [f"# TYPE {label} gauge"]
+        lines += [f"# UNIT {label} {unit}"] if unit in ("seconds", "records") else []
+        lines += [f"# HELP {label} {_escaped(help)}"]
+        lines += [
+            f"{label}{_labels({'pipeline': outcome.pipeline, **more})} {value:.15g}"
+            for more, value in samples
+        ]
+    return "\n".join([*lines, "# EOF"]) + "\n"
+
+
+def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
+    yield (
+        "schemac_run_success",
+        "1 if the last run was committed and its table matches its schema.",
+        [({}, float(outcome.report is not None and not outcome.errors))],
+    )
+    yield "schemac_run_exit_code", "Exit code of the last run.", [({}, outcome.exit_code)]
+    yield "schemac_run_duration_seconds", "How long the last run took.", [({}, outcome.seconds)]
+    yield "schemac_run_end_timestamp_seconds", "When the last run ended.", [({}, outcome.ended.timestamp())]
+    codes = sorted({one.code for one in outcome.diagnostics})
+    if codes:
+        counts: Samples = [
+            ({"code": code}, sum(one.code == code for one in outcome.diagnostics)) for code in codes
+        ]
+        yield "schemac_run_findings", "Findings of the last run, by code.", counts
+    report = outcome.report
+    if report is None:
+        return
+    repeat = "1 if the last run had been committed before; its records are those of that commit."
+    yield "schemac_run_repeat", repeat, [({}, float(report.is_repeat))]
+    families = (
+        ("read", report.rows_in),
+        ("written", report.rows_written),
+        ("quarantined", report.rows_quarantined),
+    )
+    yield (
+        "schemac_run_records",
+        "Records of the last run.",
+        [({"outcome": what}, count) for what, count in families],
+    )
+    reasons: Samples = [({"field": one.path, "rule": one.rule}, one.count) for one in report.reasons]
+    if reasons:
+        yield "schemac_run_reasons", "How often a field broke a rule; the most frequent ones.", reasons
+    warnings: Samples = [({"field": one.path, "rule": one.rule}, one.count) for one in report.warnings]
+    if warnings:
+        yield "schemac_run_warnings", "How often a record that was written broke a rule that warns.", warnings
+    yield "schemac_table_version", "Version of the table after the last run.", [({}, report.table_version)]
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    return "{" + ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items()) + "}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

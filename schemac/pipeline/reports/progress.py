@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.codes import NO_EXECUTOR
 from schemac.pipeline.errors import PipelineError
 from schemac.rows.runs import staging
-from schemac.rows.runs.heartbeat import Heartbeat
+from schemac.rows.runs.staging import Heartbeat
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2

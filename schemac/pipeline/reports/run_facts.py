@@ -1,14 +1,17 @@
-"""What a run did: the values that all forms of its report use.
+"""What a run did, as values that all forms of its report are made of, and as text.
+
+The report of a run as text, for a terminal or a log.
 
 Layer: pipeline.
 """
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-from schemac.pipeline.reading.absent_path import AbsentPath
-from schemac.rows.runs.identity import RunIdentity
+from schemac.pipeline.errors import AbsentPath
+from schemac.rows.runs.identity import Mode, RunIdentity
 
 
 @dataclass(frozen=True)
@@ -80,3 +83,78 @@ class RunFacts:
             "quarantine": quarantine,
             "differences": list(self.differences) if self.is_compared else None,
         }
+
+
+def run_text(report: RunFacts) -> str:
+    """Write the counts, the reasons and the places of a run, a line each."""
+    if report.is_repeat:
+        return (
+            f"already committed as version {report.table_version} of {shown(report.table_path)}, by the run {report.run}:"
+            f" {report.rows_written:,} rows written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
+            "To write the same input again, use `--again` or a new `--run-id`."
+        )
+    if report.identity.mode == Mode.BACKFILL:
+        return _backfill_text(report)
+    share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
+    table, quarantine = shown(report.table_path), shown(report.quarantine_path or "-")
+    lines = [
+        f"{report.rows_in:>12,} rows in",
+        f"{report.rows_written:>12,} rows written      {table} (version {report.table_version})",
+        f"{report.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})",
+        *(f"{count:>12,} {what}" for count, what in _merged(report) if count),
+        *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
+        *_absent(report),
+    ]
+    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+
+
+def _absent(report: RunFacts) -> list[str]:
+    paths = ", ".join(f"`{one.path}`" for one in report.absent)
+    what = "path" if len(report.absent) == 1 else "paths"
+    return [f"{len(report.absent):>12,} {what} that no record has: {paths}"] if report.absent else []
+
+
+def _backfill_text(report: RunFacts) -> str:
+    """Write what a backfill did: its rows stay where they are."""
+    lines = [
+        f"{report.rows_written:>12,} rows filled       {shown(report.table_path)} (version {report.table_version})"
+    ]
+    lines += [
+        f"{count:>12,} rows without a match in `{label}`"
+        for label, count in report.unmatched.items()
+        if count
+    ]
+    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+
+
+def _state(report: RunFacts) -> str:
+    state = f"the table's schema {compared(report, 'the artifact')}"
+    return state if report.stopped is None else f"{state}\n{stopped_after(report.stopped)}"
+
+
+def compared(report: RunFacts, what: str) -> str:
+    """Say whether a table is as its schema says."""
+    if report.differences:
+        return f"differs from {what}"
+    return f"matches {what}" if report.is_compared else f"was not compared with {what}"
+
+
+def stopped_after(stopped: str) -> str:
+    """Say that a run counts although Spark stopped."""
+    return f"Spark stopped after the commit, so the run counts, and need not be run again: {stopped}."
+
+
+def _merged(report: RunFacts) -> tuple[tuple[int, str], ...]:
+    """Name the records that are neither rows nor quarantined."""
+    return (
+        (report.superseded, "records superseded by later ones with their keys"),
+        (report.deleted, "records that delete the rows of their keys"),
+    )
+
+
+def shown(path: str) -> str:
+    """Return a path from the working folder where it is below it."""
+    try:
+        return Path(path).relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path

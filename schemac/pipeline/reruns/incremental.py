@@ -24,13 +24,12 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Changed, Job, Source, SourceMode
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.decoding import raw_bytes
+from schemac.pipeline.reading.files import File, raw_bytes
 from schemac.pipeline.reading.paths import base_path, local_part
-from schemac.pipeline.reading.pieces import File
 from schemac.rows.runs.history import CommittedRun
-from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.identity import Mode
 from schemac.rows.runs.tables import Sink
-from schemac.source.catalogue import CHANGED_FILE, LOST_HISTORY
+from schemac.text.source.catalogue import CHANGED_FILE, LOST_HISTORY
 
 FILES, STATE, LINK = "schemac.run.files", "schemac.run.state", "schemac.run.link"
 LINKS_TO_A_STATE = 64

@@ -1,8 +1,10 @@
-"""Gets this package to executors on other machines, whose Python has the libraries that it needs, but not itself.
+"""Executors: how this package gets to them, tasks over batches of Arrow, and data sources in a session.
+
+Tasks of Python over batches of Arrow. Data sources of ours in a session.
 
 Layer: pipeline.
-Shape: the package as it is installed, as an archive whose name has a digest of its content, so that two versions do not meet
-       in one session; Spark hands it to every Python worker. The archive is in the session's own temporary folder.
+Shape: the package as it is installed, as an archive whose name has a digest of its content, so that two versions do not meet in one
+      session; Spark hands it to every Python worker. The archive is in the session's own temporary folder.
 """
 
 import hashlib
@@ -10,11 +12,16 @@ import io
 import os
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource
+from pyspark.sql.types import StructType
+from pyspark.util import PythonEvalType
 
 PACKAGE = Path(__file__).resolve().parents[2]
 PYTHON_SETTING = "spark.pyspark.python"
@@ -90,3 +97,44 @@ def archive() -> bytes:
                 info.compress_type = zipfile.ZIP_DEFLATED
                 file.writestr(info, path.read_bytes())
     return packed.getvalue()
+
+
+Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def mapped(frame: DataFrame, task: Task, schema: StructType) -> DataFrame:
+    """Give what a task makes of the rows of each partition: `DataFrame.mapInArrow`, for which PySpark asks for pandas and needs none."""
+    spark = frame.sparkSession
+    if is_connect(spark):
+        return frame.mapInArrow(task, schema)
+    from pyspark.sql.udf import UserDefinedFunction  # the class that runs in this process
+
+    function = UserDefinedFunction(task, schema, evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
+    # A name may have dots in it.
+    column = function(*(frame["`" + label.replace("`", "``") + "`"] for label in frame.columns))
+    return DataFrame(frame._jdf.mapInArrow(column._jc, False, None), spark)
+
+
+def register(spark: SparkSession, source: type[DataSource]) -> None:
+    """Make a data source known to a session; it replaces the one of this name that the session has."""
+    # Spark looks for the name in the active session: if it is another one that has it, nothing would be registered.
+    with active(spark):
+        spark.dataSource.register(source)
+
+
+@contextmanager
+def active(spark: SparkSession) -> Iterator[None]:
+    """Make a session the one in which Spark looks data sources up, which it does by the thread, not by the frame."""
+    if is_connect(spark):
+        yield
+        return
+    sessions = SparkSession._get_j_spark_session_class(spark._jvm)
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(spark._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()

@@ -32,8 +32,8 @@ from schemac.pipeline.codes import (
     WORKER_KILLED,
 )
 from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import NOT_SHARED, SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
-from schemac.source.diagnostic import Code
+from schemac.text.source.catalogue import NOT_SHARED, SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
+from schemac.text.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)

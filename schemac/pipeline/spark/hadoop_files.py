@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import UNWRITABLE_TARGET
+from schemac.text.source.catalogue import UNWRITABLE_TARGET
 
 ATOMIC = ("file", "hdfs", "viewfs")
 """File systems that rename a folder in one step; object stores copy the files of it one by one."""

@@ -24,9 +24,9 @@ from pyspark.sql import Column
 from pyspark.sql.functions import arrow_udf, struct
 
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.spark.sqltext import name
+from schemac.pipeline.spark.sql import name
 from schemac.rows.runs.plain_types import plain_type
-from schemac.source.catalogue import PYTHON_FUNCTION
+from schemac.text.source.catalogue import PYTHON_FUNCTION
 
 SUFFIX = ".py"
 Function = Callable[[pa.RecordBatch], Any]

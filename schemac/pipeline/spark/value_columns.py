@@ -12,21 +12,25 @@ import pyarrow.compute as pc
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DataType
 
-from schemac.attributes.attribute import Role
+from schemac.language.attributes.attribute import Role
 from schemac.pipeline.errors import PipelineError
-from schemac.rows.judging.layouts import compact, entries_of, lists_of, maps_of, mask_of
-from schemac.rows.judging.scalars import scalar_of
-from schemac.rows.judging.shapes import (
+from schemac.rows.judging.arrays import (
+    compact,
+    entries_of,
     extension_name,
     is_binary,
     is_list,
     is_scalar,
     is_string,
+    lists_of,
+    maps_of,
+    mask_of,
     role_of,
     storage_type,
 )
+from schemac.rows.judging.scalars import scalar_of
 from schemac.rows.runs.plain_types import WIDER
-from schemac.source.catalogue import UNSUPPORTED_TYPE
+from schemac.text.source.catalogue import UNSUPPORTED_TYPE
 
 _OF_ROLES = {Role.JSON: pa.string(), Role.BRAIN_FLOATS: pa.float32(), Role.BLOB: pa.binary()}
 

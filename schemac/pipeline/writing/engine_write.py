@@ -1,31 +1,79 @@
-"""Writes the frame of a run to a table of an engine, with the engine's own sink or through a connector.
+"""The frame of a run written to a table of an engine, with the engine's own sink or through a connector.
 
 Layer: pipeline.
 Shape: a conformed frame in, the numbers of what was written out. Nothing is committed when it raises.
-Errors: PipelineError as the sink raised it in Spark's processes; SC613 with the reasons, where a limit was passed.
+      Writes the rows of a run through a connector of Spark, and commits them as the sink of the engine does: a conformed frame in; the
+      report of the commit out, as a file (see `SinkReport`). The rows are computed once and kept on disk in the meantime, because those
+      that fit and those that do not are written by different programs.
+Errors: PipelineError as the sink raised it in Spark's processes; SC613 with the reasons, where a limit was passed; PipelineError;
+      nothing stays then.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
+from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from schemac.pipeline.conforming.merge_settings import merge_of
+from schemac.pipeline.conforming.mode_settings import merge_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.limits import Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.unchanged import Seen, note
+from schemac.pipeline.reading.paths import Seen, note
 from schemac.pipeline.reports.run_report import top_reasons
-from schemac.pipeline.writing.connector_sink import write_through
-from schemac.pipeline.writing.sink_options import SinkOptions, encode_options, encode_schema
-from schemac.pipeline.writing.sink_report import SinkReport
-from schemac.pipeline.writing.table_sink import spark_sink
-from schemac.pipeline.writing.workspace import temporary_folder
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.modes import Mode
+from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
+from schemac.pipeline.writing.batches import StagedRows, stage
+from schemac.pipeline.writing.format_sink import (
+    BOOKKEEPING_COLUMNS,
+    counted_warnings,
+    open_staging,
+    write_staging,
+)
+from schemac.pipeline.writing.sink_options import SinkOptions, SinkReport, encode_options, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter, Written, spark_sink
+from schemac.rows.runs.identity import Mode, RunIdentity
+from schemac.rows.runs.staging import temporary_folder
 from schemac.rows.runs.tables import TableForm, sink_engine
-from schemac.source.catalogue import TOO_MANY_QUARANTINED
+from schemac.text.source.catalogue import TOO_MANY_QUARANTINED
+
+
+def write_through(
+    frame: DataFrame,
+    connector: str,
+    options: SinkOptions,
+    *,
+    overwrite: bool,
+    settings: Mapping[str, str],
+) -> None:
+    """Write all rows of a conformed frame; `settings` are options of the connector's."""
+    writer = TableWriter(options, overwrite, True, connector)
+    written, persisted = Written(), frame.persist(StorageLevel.DISK_ONLY)
+    try:
+        columns = frame.drop(*BOOKKEEPING_COLUMNS)
+        path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
+        bad = _staged(persisted, writer)
+        written.bad_files, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
+        written.broken = bad.broken
+        good = persisted.where(f"{ERRORS} is null")
+        written.warnings.update({(path, rule): count for path, rule, count in counted_warnings(good)})
+        rows = good.drop(*BOOKKEEPING_COLUMNS)
+        written.pieces, written.rows = write_staging(
+            rows, connector, path, settings, writer.sink, writer.table
+        )
+        writer.commit([written])
+    except BaseException:
+        writer.abort([written])
+        raise
+    finally:
+        persisted.unpersist()
+
+
+def _staged(persisted: DataFrame, writer: TableWriter) -> StagedRows:
+    assert writer.quarantine is not None
+    rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+    return stage(rows, writer.quarantine, writer.run.id, writer.options.limits())
 
 
 def write_to_engine(

@@ -1,15 +1,24 @@
-"""Writes the rows of a run in a format of Spark: files such as Parquet, or tables of a connector that the session has.
+"""The rows of a run in a format of Spark: files such as Parquet, or tables of a connector that the session has.
 
 Layer: pipeline.
-Shape: conformed rows in; the good ones in the format, the others in the quarantine, which is a table of the default engine as
-       for every target. The rows are computed once and kept on disk in the meantime, because Spark writes to one place at a time.
+Shape: conformed rows in; the good ones in the format, the others in the quarantine, which is a table of the default engine as for every
+      target. The rows are computed once and kept on disk in the meantime, because Spark writes to one place at a time.
+      Has a connector of Spark write the rows of a run, for a table of an engine of ours: the connector appends to a table without rows
+      that the engine makes aside, with the types, the metadata and the numbers of the run's table; its files become pieces of the run,
+      which are committed as those of our own tasks. So a run keeps all that it promises, and no reader sees what the connector commits.
+      Compares the columns that a format or a connector has with those that are written: two StructTypes of Spark in; the differences as
+      sentences out.
 Rule: files are written to a folder next to the target first, and come into it as `file_runs` says, which also knows the runs of the
-      target. What a connector promises for its commit is up to the connector, and nothing tells which runs its tables have. The quarantine is
-      committed before, and taken back where the rows could not be written: by the next run, if this one is killed between the two, or
-      cannot see whether its rows count. A run that counts keeps its rows in the quarantine, whatever died.
-Errors: PipelineError, as the sinks of engines raise it.
+      target. What a connector promises for its commit is up to the connector, and nothing tells which runs its tables have. The
+      quarantine is committed before, and taken back where the rows could not be written: by the next run, if this one is killed between
+      the two, or cannot see whether its rows count. A run that counts keeps its rows in the quarantine, whatever died.
+      Which types a connector can write is asked of the connector itself: by the columns that it shows of that table, and by what it
+      says when it writes. Nothing here needs more of Spark than the connector does.
+Errors: PipelineError, as the sinks of engines raise it; SC656 where the session does not have the connector, SC698 where it cannot
+      write the table.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -25,30 +34,108 @@ from pyspark.sql.types import StructType
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.unchanged import Seen, check_seen
+from schemac.pipeline.reading.paths import Seen, check_seen
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.failures import error_of_text, known_cause
-from schemac.pipeline.spark.sqltext import name
-from schemac.pipeline.writing.column_types import format_differences
-from schemac.pipeline.writing.connector import ADD_A_CONNECTOR, NO_CONNECTOR, connector_missing
+from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
+from schemac.pipeline.spark.sql import name
+from schemac.pipeline.writing.batches import stage
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
-from schemac.pipeline.writing.file_runs import FileRuns
-from schemac.pipeline.writing.file_systems import local_address, open_files
-from schemac.pipeline.writing.quarantine_staging import stage
-from schemac.pipeline.writing.sink_report import SinkReport, nothing_fits
+from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
+from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits
 from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.locations import seen_from
-from schemac.rows.runs.modes import Mode
-from schemac.rows.runs.storage import hadoop_address
-from schemac.rows.runs.tables import Place, TableForm, sink_of
-from schemac.source.catalogue import (
+from schemac.rows.runs.identity import Mode, RunIdentity
+from schemac.rows.runs.storage import hadoop_address, seen_from
+from schemac.rows.runs.tables import Place, Sink, StagedRows, TableForm, sink_of
+from schemac.text.source.catalogue import (
+    CONNECTOR,
     EMPTIED_TABLE,
     SCHEMA_MISMATCH,
     TABLE_EXISTS,
     TOO_MANY_QUARANTINED,
     UNWRITABLE_TARGET,
 )
+
+
+def format_differences(expected: StructType, actual: StructType) -> tuple[str, ...]:
+    """How the columns of a table differ from those that are written; what may be null is not compared, few formats keep it."""
+    there = {field.name: field.dataType for field in actual.fields}
+    differences = [
+        f"`{field.name}` is missing"
+        if field.name not in there
+        else f"`{field.name}` is {there[field.name].simpleString()} in the table, and {field.dataType.simpleString()} in the schema"
+        for field in expected.fields
+        if _bare(there.get(field.name)) != _bare(field.dataType)
+    ]
+    names = {field.name for field in expected.fields}
+    return (*differences, *(f"`{label}` is in the table only" for label in there if label not in names))
+
+
+def _bare(data_type: Any) -> str | None:
+    return None if data_type is None else data_type.simpleString()
+
+
+NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
+"""Spark's name of the error for a format that it has no class of."""
+ADD_A_CONNECTOR = (
+    "does the session have a connector for this format? `spark: {settings: {spark.jars: ...}}` adds one"
+)
+OWN_WRITER = "change the schema, or leave `connector` out of `target`: schemac's own writer has all types"
+PLACE = ("target", "connector")
+INSIDE = re.compile(r"(?:, location: |, )?/\S+\.rs:\d.*")
+"""Where in its own sources a library found a fault."""
+
+
+def connector_missing(format: str, place: tuple[str, ...] = PLACE) -> PipelineError:
+    """Say that the session has no class of the format."""
+    message = f"Spark finds no connector of the format `{format}`"
+    return PipelineError(UNWRITABLE_TARGET, message, ADD_A_CONNECTOR, place=place)
+
+
+def open_staging(frame: DataFrame, connector: str, sink: Sink, place: Place, form: TableForm) -> str:
+    """Make the table aside, and compare what the connector sees of it with the columns of the frame."""
+    path = sink.open_staging_table(place, form)
+    try:
+        seen = frame.sparkSession.read.format(connector).load(path).schema
+    except (PySparkException, Py4JError) as error:
+        raise _refused(error, connector, "cannot read a table of this schema") from error
+    differences = format_differences(frame.schema, seen)
+    if differences:
+        message = (
+            f"the connector `{connector}` has different types than the rows: {'; '.join(differences[:5])}"
+        )
+        raise PipelineError(CONNECTOR, message, OWN_WRITER, place=PLACE)
+    return path
+
+
+def write_staging(
+    good: DataFrame, connector: str, path: str, options: Mapping[str, str], sink: Sink, place: Place
+) -> StagedRows:
+    """Have the connector write all rows, and take them over."""
+    rows = good.count()
+    if not rows:
+        # A connector may take no rows for a mistake.
+        return StagedRows([], 0)
+    try:
+        good.write.format(connector).options(**options).mode("append").save(path)
+    except (PySparkException, Py4JError) as error:
+        raise _refused(error, connector, "does not write the rows") from error
+    written = sink.collect_staging_table(place)
+    if written.rows != rows:
+        message = f"the connector `{connector}` wrote {written.rows} of {rows} rows"
+        raise PipelineError.uncommitted(CONNECTOR, message, place=PLACE)
+    return written
+
+
+def _refused(error: Exception, connector: str, what: str) -> Exception:
+    """Say what the connector says; what has another cause stays as it is."""
+    text = str(error)
+    if NO_CONNECTOR in text:
+        return connector_missing(connector)
+    if PipelineError.from_text(text) is not None or known_cause(text) is not None:
+        return error
+    reason = INSIDE.sub("", deepest(text)).rstrip("]. ")
+    return PipelineError(CONNECTOR, f"the connector `{connector}` {what}: {reason}", OWN_WRITER, place=PLACE)
+
 
 WITHOUT_TYPES = ("csv", "json", "xml")
 """Formats of files that do not say which types their values have."""

@@ -22,26 +22,35 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.limits import Key
+from schemac.pipeline.reading.paths import check_unchanged
 from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
-from schemac.pipeline.reading.unchanged import check_unchanged
 from schemac.pipeline.reports.progress import Notes
-from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS
-from schemac.pipeline.spark.packed import unpacked
-from schemac.pipeline.spark.registration import register
-from schemac.pipeline.writing.batches import to_schema
-from schemac.pipeline.writing.quarantine_buffer import QuarantineBuffer, counted
-from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema, sink_options
-from schemac.pipeline.writing.sink_report import SinkReport, nothing_fits
+from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS, unpacked
+from schemac.pipeline.spark.executors import register
+from schemac.pipeline.writing.batches import QuarantineBuffer, counted, to_schema
+from schemac.pipeline.writing.sink_options import (
+    SinkOptions,
+    SinkReport,
+    encode_schema,
+    nothing_fits,
+    sink_options,
+)
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.locations import seen_from
-from schemac.rows.runs.merges import Merge, Merged
-from schemac.rows.runs.modes import Mode
-from schemac.rows.runs.same_schema import check_same_schema
-from schemac.rows.runs.storage import Storage
-from schemac.rows.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
-from schemac.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_QUARANTINED
+from schemac.rows.runs.identity import Mode, RunIdentity
+from schemac.rows.runs.storage import Storage, seen_from
+from schemac.rows.runs.tables import (
+    Merge,
+    Merged,
+    Place,
+    Sink,
+    StorageOptions,
+    TableForm,
+    check_same_schema,
+    sink_names,
+    sink_of,
+)
+from schemac.text.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 
 @dataclass

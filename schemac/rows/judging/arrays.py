@@ -1,28 +1,458 @@
-"""Makes Arrow arrays of judged values.
+"""Arrow arrays of judged values: their exact types, layouts and plain types.
 
 Layer: rows.
-Shape: lists of values as `judge.Judged` has them, one for each record, in; an array of the plain type of their field out: storage
-       without its extension, values without their dictionary, and decimals that pyarrow cannot make of `Decimal` as text.
+Shape: an array of plain types in, an array of the field's type out; buffers are shared where they can be. What does not fit raises
+      pyarrow.ArrowInvalid, and MissingMemberError if a struct lacks a member.
+      Makes Arrow arrays of judged values: lists of values as `judge.Judged` has them, one for each record, in; an array of the plain
+      type of their field out: storage without its extension, values without their dictionary, and decimals that pyarrow cannot make of
+      `Decimal` as text.
+      Arrow arrays in the layouts that Arrow's functions know: an array of any layout in, the same values without extensions,
+      dictionaries, runs and views out, at every depth; one that has none of them is returned as it is.
+      What kind of value a field of Arrow has: pyarrow fields in; a blob counts as one value, whatever its storage.
+Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from schemac.attributes.attribute import Role
-from schemac.rows.judging.shapes import is_list, is_scalar, role_of, storage_type
+from schemac.arrow.metadata import extension_roles
+from schemac.language.attributes.attribute import Role
+
+_PLAIN = {
+    pa.string_view(): pa.large_string(),
+    pa.binary_view(): pa.large_binary(),
+}
 
 
-def plain_array(values: Sequence[Any], field: pa.Field) -> pa.Array:
+def laid_out(array: pa.Array) -> pa.Array:
+    """Return an array in a layout that can be filtered, compared and cast."""
+    type_, is_ = array.type, pa.types
+    if is_laid_out(type_):
+        return array
+    if isinstance(type_, pa.BaseExtensionType):
+        return laid_out(array.storage)
+    if is_.is_dictionary(type_):
+        return laid_out(array.dictionary).take(array.indices)
+    if is_.is_run_end_encoded(type_):
+        return laid_out(pc.run_end_decode(array))
+    if type_ in _PLAIN:
+        return array.cast(_PLAIN[type_])
+    if is_.is_list_view(type_) or is_.is_large_list_view(type_):
+        # Arrow's cast gives lists that lack their last offset.
+        return lists_of(array, laid_out(array.flatten()))
+    if is_.is_struct(type_):
+        children = [laid_out(child) for child in array.flatten()]
+        fields = [part.with_type(child.type) for part, child in zip(type_, children, strict=True)]
+        return pa.StructArray.from_arrays(children, fields=fields, mask=mask_of(array))
+    if is_.is_map(type_):
+        lists = entries_of(array)
+        keys, items = (laid_out(child) for child in lists.flatten().flatten())
+        return maps_of(lists, keys, items, pa.map_(keys.type, type_.item_field.with_type(items.type)))
+    return lists_of(array, laid_out(array.flatten()))
+
+
+def is_laid_out(type_: pa.DataType) -> bool:
+    """Whether nothing in a type has a different layout."""
+    is_ = pa.types
+    if isinstance(type_, pa.BaseExtensionType) or type_ in _PLAIN:
+        return False
+    if (
+        is_.is_dictionary(type_)
+        or is_.is_run_end_encoded(type_)
+        or is_.is_list_view(type_)
+        or is_.is_large_list_view(type_)
+    ):
+        return False
+    if is_.is_map(type_):
+        return is_laid_out(type_.key_type) and is_laid_out(type_.item_type)
+    if is_.is_struct(type_):
+        return all(is_laid_out(part.type) for part in type_)
+    return is_laid_out(type_.value_type) if is_.is_nested(type_) else True
+
+
+def lists_of(lists: pa.Array, items: pa.Array, type_: pa.DataType | None = None) -> pa.Array:
+    """Return lists of other items, as many in each as there were."""
+    offsets = _offsets(pc.list_value_length(lists))
+    return pa.ListArray.from_arrays(offsets, items, type_, mask=mask_of(lists))
+
+
+def compact(lists: pa.Array) -> pa.Array:
+    """Return lists with nothing below null, for which `list_parent_indices` has as many numbers as `flatten` has items."""
+    return lists_of(lists, lists.flatten()) if lists.null_count else lists
+
+
+def maps_of(lists: pa.Array, keys: pa.Array, items: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Return maps of other entries, as many in each as there were."""
+    entries = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
+    entries_lists = lists_of(lists, entries)
+    return pa.Array.from_buffers(
+        type_, len(entries_lists), entries_lists.buffers()[:2], entries_lists.null_count, 0, [entries]
+    )
+
+
+def entries_of(maps: pa.Array) -> pa.Array:
+    """Return maps as lists of their entries, which is how Arrow keeps them."""
+    entries = pa.StructArray.from_arrays([maps.keys, maps.items], ["key", "value"])
+    buffers = maps.buffers()[:2]
+    lists = pa.ListArray.from_buffers(
+        pa.list_(entries.type), len(maps), buffers, offset=maps.offset, children=[entries]
+    )
+    return compact(lists)
+
+
+def mask_of(array: pa.Array) -> pa.Array | None:
+    """Return which values are null; None if none is."""
+    return array.is_null() if array.null_count else None
+
+
+def _offsets(lengths: pa.Array) -> pa.Array:
+    """Return offsets of lists that lie close together."""
+    ends = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
+    return pa.concat_arrays([pa.array([0], pa.int64()), ends]).cast(pa.int32())
+
+
+def extension_name(field: pa.Field) -> str | None:
+    """Name of the field's extension type, registered with pyarrow or only written in the metadata."""
+    if isinstance(field.type, pa.BaseExtensionType):
+        return str(field.type.extension_name)
+    name = (field.metadata or {}).get(b"ARROW:extension:name")
+    return None if name is None else name.decode()
+
+
+def role_of(field: pa.Field) -> Role | None:
+    """Return what its extension type makes of a field: JSON, a blob, brain floats; None for any other."""
+    name = extension_name(field)
+    return None if name is None else extension_roles().get(name)
+
+
+def storage_type(data_type: pa.DataType) -> pa.DataType:
+    """Give the type whose values are read: storage of an extension, values of a dictionary."""
+    if isinstance(data_type, pa.BaseExtensionType):
+        return storage_type(data_type.storage_type)
+    if pa.types.is_dictionary(data_type):
+        return storage_type(data_type.value_type)
+    return data_type
+
+
+def integer_limits(data_type: pa.DataType) -> tuple[int, int]:
+    """Return the least and the greatest integer of a type."""
+    bits = data_type.bit_width
+    return (
+        (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        if pa.types.is_signed_integer(data_type)
+        else (0, 2**bits - 1)
+    )
+
+
+def is_string(data_type: pa.DataType) -> bool:
+    """Whether values of the type are text."""
+    is_ = pa.types
+    return bool(is_.is_string(data_type) or is_.is_large_string(data_type) or is_.is_string_view(data_type))
+
+
+def is_binary(data_type: pa.DataType) -> bool:
+    """Whether values of the type are bytes of any length."""
+    is_ = pa.types
+    return bool(is_.is_binary(data_type) or is_.is_large_binary(data_type) or is_.is_binary_view(data_type))
+
+
+def is_list(data_type: pa.DataType) -> bool:
+    """Whether values of the type are lists."""
+    is_ = pa.types
+    return bool(is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type))
+
+
+def is_scalar(field: pa.Field) -> bool:
+    """Whether the field is read from one token."""
+    if role_of(field) is Role.BLOB:
+        return True
+    data_type = field.type
+    return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
+
+
+def opened(field: pa.Field) -> pa.Field:
+    """Return a field with lists for views of lists, and with the storage of extension types that have parts and no role, such as tensors."""
+    data_type = field.type
+    if role_of(field) is not None:
+        return field
+    if isinstance(data_type, pa.BaseExtensionType):
+        storage = data_type.storage_type
+        return opened(field.with_type(storage)) if pa.types.is_nested(storage) else field
+    if pa.types.is_struct(data_type):
+        return field.with_type(pa.struct([opened(part) for part in data_type]))
+    if pa.types.is_map(data_type):
+        return field.with_type(
+            pa.map_(opened(data_type.key_field), opened(data_type.item_field), data_type.keys_sorted)
+        )
+    if pa.types.is_fixed_size_list(data_type):
+        return field.with_type(pa.list_(opened(data_type.value_field), data_type.list_size))
+    if pa.types.is_large_list(data_type) or pa.types.is_large_list_view(data_type):
+        return field.with_type(pa.large_list(opened(data_type.value_field)))
+    if pa.types.is_list(data_type) or pa.types.is_list_view(data_type):
+        return field.with_type(pa.list_(opened(data_type.value_field)))
+    return field
+
+
+_BITS_OF_DECIMAL = 128
+
+
+class MissingMemberError(Exception):
+    """A struct without a member that its field has."""
+
+
+def to_batches(rows: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Bring rows to a schema, in as many batches as it takes: a dictionary has only so many values."""
+    try:
+        arrays = [to_field(column, member) for column, member in zip(rows.columns, schema, strict=True)]
+    except pa.ArrowInvalid:
+        if rows.num_rows < 2:
+            raise
+        half = rows.num_rows // 2
+        for some in (range(half), range(half, rows.num_rows)):
+            # A slice keeps the items of all lists.
+            yield from to_batches(rows.take(pa.array(some, pa.int64())), schema)
+    else:
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
+    """Bring an array to the type of the field."""
+    target = field.type
+    if role_of(field) is Role.BRAIN_FLOATS and pa.types.is_float32(array.type):
+        array = _bfloat16(array)
+    if isinstance(target, pa.BaseExtensionType):
+        if array.type == target:
+            return array
+        if role_of(field) is Role.BLOB and not pa.types.is_struct(array.type):
+            storage = _blob(array, target.storage_type)
+        else:
+            storage = to_field(array, pa.field(field.name, target.storage_type))
+        return pa.ExtensionArray.from_storage(target, storage)
+    if role_of(field) is Role.BLOB and pa.types.is_struct(target) and not pa.types.is_struct(array.type):
+        return _blob(array, target)
+    if pa.types.is_struct(target):
+        return _struct(array, target)
+    if pa.types.is_fixed_size_list(target):
+        return _fixed_size_list(array, target, field.name)
+    if pa.types.is_list(target) or pa.types.is_large_list(target):
+        return _list(array, target)
+    if pa.types.is_list_view(target) or pa.types.is_large_list_view(target):
+        is_large = pa.types.is_large_list_view(target)
+        lists = pa.large_list(target.value_field) if is_large else pa.list_(target.value_field)
+        return _views(to_field(array, field.with_type(lists)), target)
+    if pa.types.is_map(target):
+        return _map(array, target)
+    if pa.types.is_dictionary(target):
+        return _dictionary(array, target)
+    return _plain_values(array, target)
+
+
+def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
+    if pa.types.is_null(target):
+        if array.null_count < len(array):
+            raise pa.ArrowInvalid("a field of type null holds a value")
+        return pa.nulls(len(array))
+    if pa.types.is_decimal(array.type):
+        array = _aligned(array)
+    if array.type.equals(target):
+        return array
+    if pa.types.is_time32(target) and pa.types.is_int64(array.type):
+        array = array.cast(pa.int32())
+    if pa.types.is_fixed_size_binary(target) and is_binary(array.type):
+        return _fixed_binary(array.cast(pa.binary()), target)
+    return array.cast(target)
+
+
+def _fixed_binary(array: pa.Array, target: pa.DataType) -> pa.Array:
+    lengths = pc.binary_length(array)
+    if not pc.all(pc.equal(lengths, target.byte_width)).as_py() and array.null_count < len(array):
+        raise pa.ArrowInvalid(f"a value is not {target.byte_width} bytes long")
+    return array.cast(target)
+
+
+def _aligned(array: pa.Array) -> pa.Array:
+    validity, values = array.buffers()
+    if values is None or values.address % 16 == 0:
+        return array
+    copy = pa.allocate_buffer(values.size)
+    pa.FixedSizeBufferWriter(copy).write(values)
+    return pa.Array.from_buffers(array.type, len(array), [validity, copy], array.null_count, array.offset)
+
+
+def _unsliced(array: pa.Array) -> pa.Array:
+    return array if array.offset == 0 else array.take(pa.array(range(len(array)), pa.int64()))
+
+
+def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
+    array = _unsliced(array)
+    if not target.num_fields:
+        return array.cast(target)
+    # What lies below null is null: it may be a list of no items, which is not what the vector of a struct may be.
+    members = array.flatten()
+    children = []
+    for field in target:
+        index = array.type.get_field_index(field.name)
+        if index < 0:
+            raise MissingMemberError(field.name)
+        member = members[index]
+        if array.null_count:
+            member = _filled(member, field, array.is_valid())
+        children.append(to_field(member, field))
+    mask = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
+
+
+def _list(array: pa.Array, target: pa.DataType) -> pa.Array:
+    array = _unsliced(array)
+    validity, offsets = array.buffers()[:2]
+    if pa.types.is_large_list(target) and not pa.types.is_large_list(array.type):
+        offsets = array.offsets.cast(pa.int64()).buffers()[1]
+    values = to_field(array.values, target.value_field)
+    return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [values])
+
+
+def _views(lists: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return lists as views of lists, to which Arrow casts none."""
+    offsets = lists.offsets
+    sizes = pc.subtract(offsets.slice(1), offsets.slice(0, len(lists)))
+    made = pa.LargeListViewArray if pa.types.is_large_list_view(target) else pa.ListViewArray
+    mask = lists.is_null() if lists.null_count else None
+    return made.from_arrays(offsets.slice(0, len(lists)), sizes, lists.values, type=target, mask=mask)
+
+
+def _map(array: pa.Array, target: pa.DataType) -> pa.Array:
+    array = _unsliced(array)
+    validity, offsets = array.buffers()[:2]
+    keys = to_field(array.keys, target.key_field)
+    items = to_field(array.items, target.item_field)
+    entries = pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field])
+    return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [entries])
+
+
+def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Array:
+    length_items = target.list_size
+    if pa.types.is_fixed_size_list(array.type):
+        # `flatten` leaves out what is sliced off, and what lies below null.
+        lengths_fit = array.type.list_size == length_items
+    else:
+        lengths_fit = pc.all(pc.equal(pc.list_value_length(array), length_items)).as_py() is not False
+    if not lengths_fit:
+        raise pa.ArrowInvalid(f"`{label}`: a list does not have {length_items} items")
+    items = array.flatten()
+    if not array.null_count:
+        return pa.FixedSizeListArray.from_arrays(to_field(items, target.value_field), type=target)
+    import numpy as np  # for those without numpy: only vectors that may be null need it
+
+    is_valid = array.is_valid().to_numpy(zero_copy_only=False)
+    starts = (np.cumsum(is_valid) - 1) * length_items
+    places = starts[:, np.newaxis] + np.arange(length_items)
+    # Blanks below null: Lance counts nulls there as nulls of items that are required.
+    places[~is_valid] = len(items)
+    # Taken before they have their type: Arrow takes nothing of views.
+    values = to_field(
+        _with_a_blank(items, target.value_field).take(pa.array(places.ravel())), target.value_field
+    )
+    return pa.FixedSizeListArray.from_arrays(values, type=target, mask=array.is_null())
+
+
+def _filled(array: pa.Array, field: pa.Field, is_valid: pa.Array) -> pa.Array:
+    """Return values of a field with a blank in each place that is not valid: what is below null is not a null of a required field."""
+    if isinstance(array, pa.ExtensionArray):
+        return pa.ExtensionArray.from_storage(array.type, _filled(array.storage, field, is_valid))
+    if not array.null_count or _is_unknown_to_if_else(array.type):
+        return array
+    return pc.if_else(is_valid, array, _blank(array.type, field.type)[0])
+
+
+def _is_unknown_to_if_else(data_type: pa.DataType) -> bool:
+    is_ = pa.types
+    is_short = is_.is_decimal(data_type) and data_type.bit_width < _BITS_OF_DECIMAL
+    return bool(is_short or is_.is_string_view(data_type) or is_.is_binary_view(data_type))
+
+
+def _with_a_blank(values: pa.Array, field: pa.Field) -> pa.Array:
+    if isinstance(values, pa.ExtensionArray):
+        return pa.ExtensionArray.from_storage(values.type, _with_a_blank(values.storage, field))
+    return pa.concat_arrays([values, _blank(values.type, field.type)])
+
+
+def _blank(source: pa.DataType, target: pa.DataType) -> pa.Array:
+    """Return one value that can be brought to a type and is not null, nor is any part of it: of zeros, or empty."""
+    is_ = pa.types
+    if isinstance(target, pa.BaseExtensionType):
+        target = target.storage_type
+    if is_.is_dictionary(target):
+        target = target.value_type
+    if is_.is_struct(source) and source.num_fields:
+        places = [target.get_field_index(part.name) if is_.is_struct(target) else -1 for part in source]
+        parts = [
+            _blank(part.type, part.type if place < 0 else target.field(place).type)
+            for part, place in zip(source, places, strict=True)
+        ]
+        return pa.StructArray.from_arrays(parts, fields=list(source))
+    if is_.is_fixed_size_list(target) and is_.is_nested(source):
+        items = pa.concat_arrays([_blank(source.value_type, target.value_type)] * target.list_size)
+        if is_.is_fixed_size_list(source):
+            return pa.FixedSizeListArray.from_arrays(items, type=source)
+        is_large = is_.is_large_list(source)
+        offsets = pa.array([0, target.list_size], pa.int64() if is_large else pa.int32())
+        return (pa.LargeListArray if is_large else pa.ListArray).from_arrays(offsets, items, source)
+    if is_.is_nested(source):
+        return pa.array([{} if is_.is_struct(source) else []], source)
+    if is_.is_dictionary(source):
+        index = pa.array([0], source.index_type)
+        return pa.DictionaryArray.from_arrays(
+            index, _blank(source.value_type, target), ordered=source.ordered
+        )
+    if is_.is_null(source):
+        return pa.nulls(1)
+    try:
+        zeros = pa.py_buffer(bytes(max(1, source.bit_width // 8)))
+    except ValueError:
+        return pa.array([bytes(target.byte_width if is_.is_fixed_size_binary(target) else 0)], source)
+    return pa.Array.from_buffers(source, 1, [None, zeros])
+
+
+def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:
+    if pa.types.is_dictionary(array.type):
+        return array.cast(target)
+    encoded = to_field(array, pa.field("value", target.value_type)).dictionary_encode()
+    indices = encoded.indices.cast(target.index_type)
+    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=target.ordered)
+
+
+def _bfloat16(array: pa.Array) -> pa.Array:
+    """Keep the upper half of each float, rounded to the nearest, ties to even."""
+    bits = pc.cast(array.view(pa.int32()), pa.int64())
+    odd = pc.bit_wise_and(pc.shift_right(bits, 16), 1)
+    rounded = pc.bit_wise_and(pc.shift_right(pc.add(bits, pc.add(odd, 0x7FFF)), 16), 0xFFFF)
+    is_nan = pc.is_nan(array)
+    halves = pc.if_else(is_nan, pa.scalar(0x7FC0, pa.int64()), rounded).cast(pa.uint16())
+    halves = _unsliced(halves)
+    return pa.Array.from_buffers(pa.binary(2), len(halves), halves.buffers(), halves.null_count)
+
+
+def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
+    bytes_of = array.cast(pa.large_binary())
+    children = [
+        bytes_of if member.name == "data" else pa.nulls(len(array), member.type) for member in storage
+    ]
+    mask = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask)
+
+
+def value_array(values: Sequence[Any], field: pa.Field) -> pa.Array:
     """Make an array of the values of a field."""
-    data_type = plain_type(field)
+    data_type = value_type(field)
     if pa.types.is_string(data_type) and pa.types.is_decimal(storage_type(field.type)):
         values = [None if value is None else format(value, "f") for value in values]
     return pa.array(values, data_type)
 
 
-def plain_type(field: pa.Field) -> pa.DataType:
+def value_type(field: pa.Field) -> pa.DataType:
     """Return the type without extensions and dictionaries."""
     data_type = field.type
     if role_of(field) is Role.BLOB:
@@ -30,16 +460,16 @@ def plain_type(field: pa.Field) -> pa.DataType:
     if is_scalar(field):
         return storage_type(data_type)
     if pa.types.is_struct(data_type):
-        return pa.struct([_plain(part) for part in data_type])
+        return pa.struct([_value_field(part) for part in data_type])
     if pa.types.is_map(data_type):
-        return pa.map_(_plain(data_type.key_field), _plain(data_type.item_field))
-    item = _plain(data_type.value_field)
+        return pa.map_(_value_field(data_type.key_field), _value_field(data_type.item_field))
+    item = _value_field(data_type.value_field)
     if pa.types.is_fixed_size_list(data_type):
         return pa.list_(item, data_type.list_size)
     assert is_list(data_type)
     return pa.large_list(item) if pa.types.is_large_list(data_type) else pa.list_(item)
 
 
-def _plain(part: pa.Field) -> pa.Field:
+def _value_field(part: pa.Field) -> pa.Field:
     # Its metadata may say what its storage stands for.
-    return part.with_type(plain_type(part))
+    return part.with_type(value_type(part))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from schemac.rows.judging.parts import Reader, Run
-from schemac.rows.judging.shapes import is_list, is_scalar
+from schemac.rows.judging.arrays import is_list, is_scalar
+from schemac.rows.judging.judge import Reader, Run
 
 NUMBERS = (
     "0",

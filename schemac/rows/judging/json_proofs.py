@@ -20,13 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
-from schemac.attributes.attribute import Role
-from schemac.rows.judging.layouts import maps_of
+from schemac.language.attributes.attribute import Role
+from schemac.rows.judging.arrays import is_list, is_scalar, is_string, maps_of, role_of, storage_type
 from schemac.rows.judging.loose import nullable_type
-from schemac.rows.judging.record_paths import Step
 from schemac.rows.judging.scalars import Token
-from schemac.rows.judging.settings import Settings, Unexpected
-from schemac.rows.judging.shapes import is_list, is_scalar, is_string, role_of, storage_type
+from schemac.rows.judging.settings import Settings, Step, Unexpected
 from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, either, some, without
 from schemac.rows.judging.tokens import (
     LONGEST_KEY,

@@ -1,39 +1,305 @@
-"""Judges one record after the other: its values, or the reasons why it does not fit.
+"""The judge of records, the readers of each field's values that it compiles, and a description of what they do.
 
 Layer: rows.
-Shape: a `Judge` compiles a reader for each field of an Arrow schema. Records are JSON texts (`json`), or cells by the name
-       of their column (`csv`).
+Shape: a `Judge` compiles a reader for each field of an Arrow schema. Records are JSON texts (`json`), or cells by the name of their
+      column (`csv`).
+      Readers of the values of one field, of any depth: compiled once, and called for each record: a `Reader` takes a value as `tokens`
+      reads it, its path, and a `Run` that takes the reasons; it returns the value, None where there is none. The value of a map is a
+      list of pairs in the order of the keys. Paths are strings, or pairs of a path and a step: they are put together where a reason
+      needs them.
 Rule: what the judge does not know it does not judge: `uncovered` names the fields of types that no record has.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 
-from schemac.rows.judging.clocks import with_zones
-from schemac.rows.judging.parts import (
-    Context,
-    NotCoveredError,
-    Reader,
-    Reason,
-    Run,
-    cell_reader,
-    json_reader,
-    object_to_unexpected,
-)
-from schemac.rows.judging.record_paths import (
+from schemac.rows.judging import tokens
+from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
+from schemac.rows.judging.scalars import Scalar, Token, scalar_of
+from schemac.rows.judging.settings import (
     GEOJSON_ALWAYS,
     GEOJSON_GEOMETRY,
     GEOJSON_TOP,
+    LONGEST_VALUE,
+    Coerce,
+    Origin,
+    Settings,
     Step,
+    Unexpected,
     UnreadablePathError,
     parse_steps,
 )
-from schemac.rows.judging.settings import Origin, Settings, Unexpected
-from schemac.rows.judging.shapes import storage_type
-from schemac.rows.judging.tokens import BLANK, NotJsonError, parse
+from schemac.rows.judging.timestamps import with_zones
+from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, with_objects, with_pairs, written
+from schemac.rows.judging.values import BrokenRuleError
+
+Path = str | tuple["Path", str | int]
+Reader = Callable[[Any, Path, "Run"], Any]
+
+
+class Reason(NamedTuple):
+    """Why a record does not fit: where, which rule, and what is there, cut at 1000 characters; None if nothing does."""
+
+    path: str
+    rule: str
+    value: str | None
+
+
+@dataclass(slots=True)
+class Run:
+    """What is found out about one record."""
+
+    reasons: list[Reason] = dataclasses.field(default_factory=list)
+    message: str = ""
+    """What the last reason means, in words, where there are any."""
+
+    def object_to(self, path: Path, rule: str, value: str | None) -> None:
+        """Add a reason."""
+        value_text = None if value is None else value[:LONGEST_VALUE]
+        self.reasons.append(Reason(path_text(path), rule, value_text))
+
+    def catch(self, path: Path, error: BrokenRuleError, text: str) -> None:
+        """Add the reason of a text that is no value; of clocks it says what to do."""
+        self.message, is_of_zone = error.message, error.rule.startswith("zone")
+        self.object_to(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
+
+
+class NotCoveredError(Exception):
+    """A field of a type that no record has."""
+
+
+def path_text(path: Path) -> str:
+    """Write a path.
+
+    >>> path_text((("stops", 3), ".minutes"))
+    'stops[3].minutes'
+    """
+    if isinstance(path, str):
+        return path
+    parent, step = path
+    return path_text(parent) + (f"[{step}]" if isinstance(step, int) else step)
+
+
+@dataclass(frozen=True)
+class Context:
+    """How values are read at one place: which rules hold, and whether it is the record itself or a struct of it."""
+
+    settings: Settings
+    is_record: bool = True
+    """Whether the value is not in a list, a map or a cell."""
+
+
+def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
+    """Return how a field without parts is read. Raises NotCoveredError."""
+    scalar = scalar_of(member, epoch)
+    if scalar is None:
+        raise NotCoveredError
+    return scalar
+
+
+def json_reader(member: pa.Field, context: Context, epoch: str | None = None) -> Reader:
+    """Compile the reader of a value of JSON. Raises NotCoveredError."""
+    if is_scalar(member):
+        read = _scalar_reader(member, known_scalar(member, epoch), context)
+        return with_objects(member, read) if context.settings.takes_objects else read
+    if pa.types.is_struct(member.type):
+        return _struct_reader(member, context)
+    inner = Context(context.settings, is_record=False)
+    if is_list(member.type):
+        return _list_reader(member, inner)
+    read_map = _map_reader(member, inner)
+    return with_pairs(read_map) if context.settings.takes_objects else read_map
+
+
+def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
+    """Return what is done where a field has no value."""
+    if member.nullable:
+        return lambda path, run: None
+    return lambda path, run: run.object_to(path, "required", None)
+
+
+def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
+    """Compile the reader of a text that is not JSON: a cell, a key. Raises NotCoveredError."""
+    return scalar_reader(member, known_scalar(member, epoch), null_texts)
+
+
+def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -> Reader:
+    """Compile the reader of texts of a scalar."""
+    absent, value, nulls = absent_reader(member), scalar.value, frozenset(null_texts)
+
+    def read(t: Any, path: Path, run: Run) -> Any:
+        if t is None or t in nulls:
+            return absent(path, run)
+        try:
+            return value(t)
+        except BrokenRuleError as error:
+            return run.catch(path, error, t)
+
+    return read
+
+
+def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) -> Reader:
+    """Compile the reader of a cell. Raises NotCoveredError."""
+    nulls = settings.null_values
+    if is_scalar(member):
+        is_identity = known_scalar(member, epoch).is_identity
+        return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
+    read_value = json_reader(member, Context(settings, is_record=False))
+    blank = frozenset(("", *nulls))
+
+    def read(t: Any, path: Path, run: Run) -> Any:
+        if t is None or t in blank:
+            return read_value(None, path, run)
+        try:
+            value = tokens.parse(t)
+        except NotJsonError:
+            return run.object_to(path, "cast", t)
+        return read_value(value, path, run)
+
+    return read
+
+
+def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader:
+    absent, is_coerced = absent_reader(member), context.settings.coerce is Coerce.TEXT
+    nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
+    token, value, is_usual = scalar.token, scalar.value, _USUAL[scalar.token]
+
+    def text(x: Any, j: str) -> str | None:
+        if token is Token.ANY:
+            return j
+        if type(x) is str:
+            return x if is_coerced or token is Token.STRING else j
+        if token is not Token.STRING:
+            return j
+        return j if is_coerced and not isinstance(x, list | dict) else None
+
+    def is_other(x: Any, j: str) -> bool:
+        if is_coerced:
+            return isinstance(x, list | dict)
+        if token is Token.STRING:
+            return type(x) is not str
+        return not (isinstance(x, bool) if token is Token.BOOLEAN else j[0] in "-0123456789")
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if x is None:
+            return absent(path, run)
+        if type(x) is is_usual and not (nulls and is_usual is str):
+            try:
+                return value(x)
+            except BrokenRuleError as error:
+                return run.object_to(path, "type", x) if is_other(x, x) else run.catch(path, error, x)
+        j = written(x)
+        if j in nulls:
+            return absent(path, run)
+        t = text(x, j)
+        try:
+            if t is not None:
+                return value(t)
+        except BrokenRuleError as error:
+            if token is Token.ANY or not is_other(x, j):
+                return run.catch(path, error, t or j)
+        return run.object_to(path, "type", j)
+
+    return read
+
+
+_USUAL = {Token.STRING: str, Token.NUMBER: Number, Token.BOOLEAN: None, Token.ANY: None}
+"""What `tokens` reads where a value of a kind stands."""
+
+
+def _list_reader(member: pa.Field, context: Context) -> Reader:
+    item, absent = json_reader(member.type.value_field, context), absent_reader(member)
+    size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if x is None:
+            return absent(path, run)
+        if type(x) is not list:
+            return run.object_to(path, "type", written(x))
+        items = [item(part, (path, i), run) for i, part in enumerate(x)]
+        if size is not None and len(x) != size:
+            run.object_to(path, "length", str(len(x)))
+        return items
+
+    return read
+
+
+def _map_reader(member: pa.Field, context: Context) -> Reader:
+    key_field = member.type.key_field
+    if not is_scalar(key_field):
+        raise NotCoveredError
+    # A key is no value: a text that means null stays what it is there.
+    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
+    absent, is_identity = absent_reader(member), known_scalar(key_field).is_identity
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if x is None:
+            return absent(path, run)
+        if type(x) is not dict:
+            return run.object_to(path, "type", written(x))
+        entries = []
+        for label, value in x.items():
+            at = (path, f'["{label}"]')
+            entries.append((key(label, at, run), item(value, at, run)))
+        if not is_identity:
+            check_duplicate_keys([pair[0] for pair in entries], path, run)
+        return entries
+
+    return read
+
+
+def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
+    """Object to keys of a map that are equal."""
+    there = [
+        "NaN" if isinstance(value, float) and math.isnan(value) else value
+        for value in keys
+        if value is not None
+    ]
+    if len(set(there)) < len(there):
+        run.object_to(
+            path,
+            "key",
+            written(
+                [value if value is None or isinstance(value, bool | str) else Number(value) for value in keys]
+            ),
+        )
+
+
+def _struct_reader(member: pa.Field, context: Context) -> Reader:
+    """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
+    members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
+    absent = absent_reader(member)
+    is_strict = context.settings.unexpected is Unexpected.REJECT
+    known, is_first = frozenset(label for label, _, _ in members), context.is_record
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if x is None:
+            return absent(path, run)
+        if type(x) is not dict:
+            return run.object_to(path, "type", written(x))
+        if is_strict and is_first:
+            object_to_unexpected(x, known, path, run)
+        members_read = {
+            label: read_member(x.get(label), (path, step), run) for label, step, read_member in members
+        }
+        if is_strict and not is_first:
+            object_to_unexpected(x, known, path, run)
+        return members_read
+
+    return cast("Reader", read)
+
+
+def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
+    """Object to each key of an object that no field takes."""
+    if not known.issuperset(record):
+        for label in (label for label in record if label not in known):
+            run.object_to((path, "." + label) if path else label, "unexpected", label)
+
 
 __all__ = ["Judge", "Judged", "Reason"]
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.constraints.columns import whole
-from schemac.rows.judging.arrays import plain_type
-from schemac.rows.judging.shapes import is_list, is_scalar, is_string, role_of, storage_type
+from schemac.language.constraints.constraint import whole
+from schemac.rows.judging.arrays import is_list, is_scalar, is_string, role_of, storage_type, value_type
 from schemac.rows.judging.typed_values import is_bytes, is_kept
 
 
@@ -23,7 +22,7 @@ def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataTy
     if source is not None and is_kept(member, source):
         return storage_type(source.type)
     if is_scalar(member):
-        found = plain_type(member)
+        found = value_type(member)
         if is_string(found):
             return pa.large_string()
         # Bytes of another length than the field's are kept, too.

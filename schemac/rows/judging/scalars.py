@@ -12,10 +12,9 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from schemac.attributes.attribute import Role
+from schemac.language.attributes.attribute import Role
 from schemac.rows.judging import timestamps, values
-from schemac.rows.judging.clocks import Clock, zone_of, zone_of_clock
-from schemac.rows.judging.shapes import (
+from schemac.rows.judging.arrays import (
     extension_name,
     integer_limits,
     is_binary,
@@ -23,6 +22,7 @@ from schemac.rows.judging.shapes import (
     role_of,
     storage_type,
 )
+from schemac.rows.judging.timestamps import Clock, zone_of, zone_of_clock
 from schemac.rows.judging.tokens import NotJsonError, parse
 from schemac.rows.judging.values import BrokenRuleError
 

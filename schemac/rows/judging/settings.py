@@ -1,14 +1,17 @@
-"""What is decided for a whole judge, and for single fields.
+"""Settings of a judge, the spellings and limits of values, and paths into records.
+
+Limits of values, and of what is shown of them. Paths into a record, such as `properties.mag`, "geometry.coordinates[0]" or "`a.b`.c".
 
 Layer: rows.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from schemac.kinds.units import TimeUnit
+from schemac.language.kinds.answers import PER_SECOND, TimeUnit
 
 EpochUnit = Literal["Day", TimeUnit]
 """What a number that means a timestamp counts."""
@@ -58,3 +61,52 @@ class Settings:
     def origin_of(self, label: str) -> Origin | None:
         """Return where a field is read; None where from nowhere."""
         return self.fields.get(label, OWN_NAME)
+
+
+LONGEST_VALUE = 1000
+"""Characters of a value that a reason shows."""
+
+FLOAT16_LARGEST = 65520.0 - 2**-8
+"""A half comes out of a single: the last single that is not rounded to infinity."""
+FLOAT32_LARGEST, FLOAT64_LARGEST = 3.4028234663852886e38, 1.7976931348623157e308
+
+FIRST_DAY, LAST_DAY = -719162, 2932896
+"""Years 0001 to 9999, which is what other readers of dates and timestamps take."""
+FIRST_MICROSECOND, LAST_MICROSECOND = -62135596800000000, 253402300799999999
+
+NANOSECONDS_PER: dict[str, int] = {
+    "Day": 86_400 * 10**9,
+    **{unit: 10**9 // count for unit, count in PER_SECOND.items()},
+}
+
+
+Step = str | int
+
+_STEP = re.compile(r"`((?:[^`]|``)*)`|\[(\d+)\]|([^.\[`]+)")
+GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
+GEOJSON_ALWAYS = ("type", "id", "bbox", "geometry", "properties")
+GEOJSON_GEOMETRY = ("type", "coordinates")
+
+
+class UnreadablePathError(ValueError):
+    """`position` counts characters from 0."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
+def parse_steps(path: str) -> tuple[Step, ...]:
+    """Return the keys and positions of a path. Raises UnreadablePathError."""
+    steps: list[Step] = []
+    position = 0
+    while position < len(path):
+        match = _STEP.match(path, position)
+        if match is None:
+            raise UnreadablePathError(position)
+        quoted, index, plain = match.groups()
+        steps.append(int(index) if index is not None else plain or quoted.replace("``", "`"))
+        position = match.end()
+        if path[position : position + 1] == "." and position + 1 < len(path):
+            position += 1
+    return tuple(steps)

@@ -15,22 +15,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.attributes.attribute import Role
-from schemac.attributes.zones import is_utc
-from schemac.kinds.units import FRACTION_DIGITS
-from schemac.rows.judging.clocks import zone_of
-from schemac.rows.judging.exact_types import to_field
-from schemac.rows.judging.forms import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
-from schemac.rows.judging.loose import nullable_type
-from schemac.rows.judging.scalars import Token
-from schemac.rows.judging.shapes import (
+from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.zones import is_utc
+from schemac.language.kinds.answers import FRACTION_DIGITS
+from schemac.rows.judging.arrays import (
     extension_name,
     integer_limits,
     is_scalar,
     is_string,
     role_of,
     storage_type,
+    to_field,
 )
+from schemac.rows.judging.loose import nullable_type
+from schemac.rows.judging.scalars import Token
+from schemac.rows.judging.settings import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
+from schemac.rows.judging.timestamps import zone_of
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 
 INTEGER = "-?(?:0|[1-9][0-9]{0,17})"

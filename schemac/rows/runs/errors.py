@@ -9,7 +9,7 @@ Shape: one exception class; the code names the mistake, the message names the th
 import re
 
 from schemac.registry.codes import builtin_codes
-from schemac.source.diagnostic import Code
+from schemac.text.source.diagnostic import Code
 
 Place = tuple[str | int, ...]
 NOTHING_WRITTEN = "nothing of this run was written"

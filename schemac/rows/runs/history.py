@@ -1,18 +1,27 @@
-"""The runs of a table, and which rows of a quarantine count.
+"""The history of runs, in the commits of a table or in the records of a folder of files.
 
 Layer: rows.
-Shape: every commit of a run carries its identity as properties. A run has happened when the table has its commit; the
-       quarantine is committed before, so no record is ever in neither.
-Rule: a row of the quarantine counts if its `run` is among the runs of the table. What a run left that never happened is
-      removed by the next run.
+Shape: every commit of a run carries its identity as properties. A run has happened when the table has its commit; the quarantine is
+      committed before, so no record is ever in neither.
+      The runs of a folder of files: a record for each, next to the files: JSON files in the folder `_schemac` of the target, which
+      Spark and Arrow pass over: the identity of a run, its counts, its number and its files. A run is committed when its record is
+      there.
+Rule: a row of the quarantine counts if its `run` is among the runs of the table. What a run left that never happened is removed by the
+      next run.
+Errors: SC652 unreadable-table for a record that cannot be read: nobody knows then which runs the folder has.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from pathlib import Path
 
+from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
-from schemac.source.json_object import Json
+from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local, local_path
+from schemac.text.source.catalogue import UNREADABLE_TABLE
+from schemac.text.source.span import Json
 
 ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schemac.run.table"
 SUPERSEDED, DELETED = "schemac.run.superseded", "schemac.run.deleted"
@@ -82,3 +91,93 @@ class CommittedRun:
             deleted,
             dict(properties),
         )
+
+
+LEDGER, SUFFIX = "_schemac", ".json"
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A run as the folder has it."""
+
+    run: CommittedRun
+    files: tuple[str, ...]
+    """Names below the folder."""
+    text: str
+    """The record as it is written."""
+
+    @classmethod
+    def new(
+        cls, run: RunIdentity, version: int, properties: Mapping[str, str], files: Iterable[str]
+    ) -> "FileRecord":
+        """Make the record of a run that is being committed."""
+        committed, commit_properties = datetime.now(UTC), {**run.properties(), **properties}
+        committed_run = CommittedRun.of(commit_properties, version, committed)
+        assert committed_run is not None
+        names = tuple(files)
+        text = {
+            "committed": committed.isoformat(),
+            "version": version,
+            "properties": commit_properties,
+            "files": names,
+        }
+        return cls(committed_run, names, json.dumps(text))
+
+    @classmethod
+    def parse(cls, text: str) -> "FileRecord | None":
+        """Read a record; None for what is none."""
+        try:
+            data = json.loads(text)
+            committed = datetime.fromisoformat(data["committed"])
+            run = CommittedRun.of(data["properties"], int(data["version"]), committed)
+            return None if run is None else cls(run, tuple(map(str, data["files"])), text)
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
+    """Read the records of a folder by the names of their files, that of the last run first.
+
+    Raises PipelineError if one cannot be read: a run that was left out would be written once more.
+    """
+    records = []
+    for name, text in texts.items():
+        record = FileRecord.parse(text)
+        if record is None:
+            raise PipelineError(
+                UNREADABLE_TABLE,
+                f"`{path}/{LEDGER}/{name}` is not the record of a run: it is damaged, or of another program",
+                f"restore it from a copy; or delete it: then the run `{name.removesuffix(SUFFIX)}` does not count any more,"
+                " and its rows stay",
+            )
+        records.append(record)
+    return sorted(records, key=lambda record: (record.run.version, record.run.committed), reverse=True)
+
+
+def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | None:
+    """Read the records of a folder of this machine or of an object store; None if it has none.
+
+    Raises PipelineError for a damaged record, OSError or ValueError if the address cannot be opened.
+    """
+    if is_local(path):
+        folder = Path(local_path(path), LEDGER)
+        if not folder.is_dir():
+            return None
+        texts = {file.name: file.read_text("utf-8", "replace") for file in sorted(folder.glob(f"*{SUFFIX}"))}
+        return ordered(path, texts)
+    return _records_in_store(path, storage)
+
+
+def _records_in_store(path: str, storage: Storage) -> list[FileRecord] | None:
+    from pyarrow import fs  # for start-up time
+
+    system, root = storage.open_arrow(path)
+    files = system.get_file_info(fs.FileSelector(f"{root.rstrip('/')}/{LEDGER}", allow_not_found=True))
+    if not files:
+        return None
+    texts = {}
+    for file in files:
+        if file.base_name.endswith(SUFFIX):
+            with system.open_input_stream(file.path) as stream:
+                texts[file.base_name] = stream.read().decode("utf-8", "replace")
+    return ordered(path, texts)

@@ -1,25 +1,100 @@
-"""The identity of a run: the same in the table, in the quarantine, and next to what is not committed yet.
+"""Who a run is, which one somebody asks for, in which mode, and which process drives it.
+
+What a run does with the rows that a table has.
 
 Layer: rows.
-Shape: `RunIdentity` is a value. It travels as JSON to the tasks, and as properties of the transactions that the run
-       commits, so that a table alone tells which runs it is of (see `history`).
+Shape: `RunIdentity` is a value. It travels as JSON to the tasks, and as properties of the transactions that the run commits, so that a
+      table alone tells which runs it is of (see `history`).
+      The process that drives a run, and whether it is still alive: a label of the process, which any process of the same machine can
+      ask about, and which says nothing to others: the machine (a digest of its name, its start and the namespace of process numbers),
+      the number, and the tick of its start.
+Rule: The request for a run: a run that was committed is not committed again. Which run it is says its id, or the interval of a schedule
+      that it is for, or else what it reads: the same records for the same table are the same run, unless it is asked for `again`.
 Units: `started` is in UTC.
+Source: proc(5). A number of a process is given again; together with the tick at which the process started it is not.
 """
 
+import hashlib
 import json
+import os
 import re
+import socket
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.modes import Mode
-from schemac.rows.runs.processes import this_process
-from schemac.source.catalogue import SINK_OPTION
-from schemac.source.json_object import Json
+from schemac.text.source.catalogue import INVALID_RUN, SINK_OPTION
+from schemac.text.source.span import Json
+
+
+class Mode(StrEnum):
+    """What happens to a table that is already there."""
+
+    CREATE = "create"
+    APPEND = "append"
+    OVERWRITE = "overwrite"
+    UPSERT = "upsert"
+    BACKFILL = "backfill"
+    """Its rows stay, and get values in some columns."""
+
+
+BOOT, NAMESPACE = "/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"
+GONE_STATES = ("Z", "X")
+
+
+def this_process() -> str:
+    """Return the label of this process."""
+    number = os.getpid()
+    try:
+        _, tick = _state(number) or ("", "")
+    except OSError:
+        tick = ""
+    return f"{_machine() or 'unknown'}-{number}-{tick}"
+
+
+def is_gone(label: str) -> bool | None:
+    """Whether a process has ended; None if this one cannot know: it runs elsewhere, or the system does not tell."""
+    machine, _, rest = label.partition("-")
+    number, _, tick = rest.partition("-")
+    if machine != _machine() or not number.isdigit() or not tick:
+        return None
+    try:
+        state = _state(int(number))
+    except OSError:
+        return None
+    return state is None or state[1] != tick or state[0] in GONE_STATES
+
+
+def is_here(label: str | None) -> bool:
+    """Whether a process runs, or ran, on this machine; one that is not known is taken to."""
+    return label is None or label.partition("-")[0] == (_machine() or "unknown")
+
+
+def _machine() -> str | None:
+    try:
+        boot = f"{Path(BOOT).read_text().strip()} {os.readlink(NAMESPACE)}"
+    except OSError:
+        return None
+    return hashlib.sha256(f"{socket.gethostname()} {boot}".encode()).hexdigest()[:16]
+
+
+def _state(number: int) -> tuple[str, str] | None:
+    """State and start of a process; its name, which may hold anything, ends at the last bracket.
+
+    None if there is none of this number. Raises OSError where the system does not tell, as where too many files are open.
+    """
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return fields[0], fields[19]
+
 
 RUN, STARTED, SOURCE, MODE = "schemac.run", "schemac.run.started", "schemac.run.source", "schemac.run.mode"
 PROCESS, INTERVAL, SCHEMA = "schemac.run.process", "schemac.run.interval", "schemac.run.schema"
@@ -131,3 +206,53 @@ def without_secrets(path: str) -> str:
         return path
     parts = urlsplit(path)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The records of the quarantine to replay; by default all of them."""
+
+    run: str = ""
+    """Of one run."""
+    rule: str = ""
+    """That broke this rule, such as `range`."""
+    path: str = ""
+    """With a reason at this path, without positions, such as `stops[].name`."""
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What is asked for; by default whatever the input says."""
+
+    id: str = ""
+    """Up to 64 letters, digits, `_` and `-`."""
+    interval: str = ""
+    """Of a schedule, as `START..END` of two ISO 8601 dates or times."""
+    again: bool = False
+    """Whether input that was read before is to be read once more, as another run."""
+    replay: Replay | None = None
+    """The records of the quarantine that are read in place of the source."""
+    is_batch: bool = False
+    """Whether the source is one batch of a stream, which may lack what others have."""
+
+    def __post_init__(self) -> None:
+        if self.id and not IDENTIFIER.match(self.id):
+            message = f"the run id `{self.id}` is not valid"
+            raise PipelineError(INVALID_RUN, message, "write up to 64 letters, digits, `_` and `-`")
+        if self.id and self.again:
+            message = f"the run `{self.id}` cannot be run with both its id and `again`"
+            raise PipelineError(INVALID_RUN, message, "give it a new id")
+        if self.interval:
+            _check_interval(self.interval)
+
+
+def _check_interval(text: str) -> None:
+    start, dots, end = text.partition("..")
+    try:
+        is_right = bool(dots) and datetime.fromisoformat(start) < datetime.fromisoformat(end)
+    except (ValueError, TypeError):  # no timestamp, or one with a zone beside one without
+        is_right = False
+    if not is_right:
+        message = f"the interval `{text}` is not valid"
+        help = "write START..END, such as 2026-01-01..2026-01-02 or 2026-01-01T00:00Z..2026-01-01T01:00Z"
+        raise PipelineError(INVALID_RUN, message, help)

@@ -1,31 +1,63 @@
-"""Where the files of a run wait until they are committed, and how what a dead run left is recognised.
+"""Folders of runs that have not been committed: staging folders, their marks and heartbeats, and temporary folders.
+
+Does something again and again, from a thread of its own, for as long as a run goes on.
 
 Layer: rows.
-Shape: a folder `_staging-<run>-<number>` inside the table's, which no reader looks into. It holds `run.json`, the identity
-       of the run; a mark that says how far the run is; and, from the commit on, the names of the files that are moved in.
-       The mark is `.open` while tasks write and `.committing` afterwards. Either the run that commits takes `.open`, or
-       the run that sweeps does, because the file can be renamed once: nothing is swept under a commit.
-Rule: a run is dead if its process is gone. Of a process on another machine, or one that is not known, only its mark tells:
-      it is renewed every `RENEWED_SECONDS`, and after `STALE_SECONDS` the run is taken for dead. A run that is swept
-      by mistake fails before its commit, and says so.
+Shape: a folder `_staging-<run>-<number>` inside the table's, which no reader looks into. It holds `run.json`, the identity of the run;
+      a mark that says how far the run is; and, from the commit on, the names of the files that are moved in. The mark is `.open` while
+      tasks write and `.committing` afterwards. Either the run that commits takes `.open`, or the run that sweeps does, because the file
+      can be renamed once: nothing is swept under a commit.
+      A temporary folder that does not outlive its process, however that ends: `schemac-run-*` folders where the system has its
+      temporary files; each says whose it is, and whoever needs one removes those of processes that are gone.
+Rule: a run is dead if its process is gone. Of a process on another machine, or one that is not known, only its mark tells: it is
+      renewed every `RENEWED_SECONDS`, and after `STALE_SECONDS` the run is taken for dead. A run that is swept by mistake fails before
+      its commit, and says so.
 """
 
+import atexit
 import contextlib
+import functools
 import json
 import os
 import shutil
+import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
 
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.heartbeat import Heartbeat
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.modes import Mode
-from schemac.rows.runs.processes import is_gone, this_process
-from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
+from schemac.rows.runs.identity import Mode, RunIdentity, is_gone, this_process
+from schemac.text.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
+
+
+class Heartbeat:
+    """A context that calls `beat` every `seconds`, for the first time after that many; its end waits for a call under way."""
+
+    def __init__(self, seconds: float, beat: Callable[[], None]) -> None:
+        self.seconds = seconds
+        self.beat = beat
+        self._ended = Event()
+        self._thread = Thread(target=self._go, daemon=True)
+
+    def _go(self) -> None:
+        while not self._ended.wait(self.seconds):
+            self.beat()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+
 
 PREFIX = "_staging-"
 GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
@@ -310,3 +342,36 @@ def keep_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
 
     with Heartbeat(RENEWED_SECONDS, renew_all):
         yield
+
+
+FOLDER_PREFIX, OWNER_FILE = "schemac-run-", "owner.txt"
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder of this process; remove it at the end."""
+    sweep()
+    folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+    (folder / OWNER_FILE).write_text(this_process())
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def folder_of_process() -> Path:
+    """Return a folder that goes with this process, for what goes on to its end, as Java does."""
+    sweep()
+    folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+    (folder / OWNER_FILE).write_text(this_process())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def sweep() -> None:
+    """Remove the folders of processes that are gone."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if is_gone((folder / OWNER_FILE).read_text()):
+                shutil.rmtree(folder, ignore_errors=True)

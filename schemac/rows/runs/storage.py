@@ -1,10 +1,12 @@
-"""How object stores are reached: the section `storage` of a pipeline file, for everything that reads or writes there.
+"""Object stores and local paths: how both are reached.
+
+Where tables lie: a folder of this machine, or an address of an object store.
 
 Layer: rows.
-Shape: settings by the address that they are for; of several that a path is below, the longest counts. Our own names
-       are those of S3; `options` takes the names of the engine of the table, `hadoop` those of Hadoop, for stores of every kind.
-Rule: a secret is written as `${NAME}`, the name of an environment variable. What is passed on, logged or stored has the
-      reference; the value is looked up in the process that opens the store, and shown by no `repr`.
+Shape: settings by the address that they are for; of several that a path is below, the longest counts. Our own names are those of S3;
+      `options` takes the names of the engine of the table, `hadoop` those of Hadoop, for stores of every kind.
+Rule: a secret is written as `${NAME}`, the name of an environment variable. What is passed on, logged or stored has the reference; the
+      value is looked up in the process that opens the store, and shown by no `repr`.
 Source: the options of hadoop-aws (`fs.s3a.*`) and of pyarrow's `S3FileSystem`; an engine translates our names into its own.
 """
 
@@ -19,8 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from schemac.rows.runs.errors import PipelineError
-from schemac.source.catalogue import STORAGE_SETTING
-from schemac.source.json_object import Json
+from schemac.text.source.catalogue import STORAGE_SETTING
+from schemac.text.source.span import Json
 
 REFERENCE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 S3_SCHEMES = ("s3", "s3a", "s3n")
@@ -252,3 +254,25 @@ def _resolved(address: str, name: str, text: str, environment: Mapping[str, str]
         return known
 
     return REFERENCE.sub(value, text)
+
+
+def is_local(path: str) -> bool:
+    """Whether the table is in a file system of this machine."""
+    return "://" not in path or path.startswith("file://")
+
+
+def local_path(path: str) -> str:
+    """Strip the scheme off a path."""
+    return path.removeprefix("file://")
+
+
+def absolute(path: str) -> str:
+    """Return a local path from the root; an address stays, without a slash at its end."""
+    return os.path.abspath(local_path(path)) if is_local(path) else path.rstrip("/")
+
+
+def seen_from(quarantine: str, table: str) -> str:
+    """How a quarantine names the table that it belongs to: both may be moved together."""
+    if "://" in table or "://" in quarantine:
+        return table
+    return os.path.relpath(os.path.abspath(table), os.path.abspath(quarantine))

@@ -1,29 +1,89 @@
-"""What an engine does with tables of runs: the capabilities `sink` (runs write them) and `source` (runs read them).
+"""The capabilities of engines that write, read and fill tables of runs.
+
+The runs of whatever is at a path: a folder of files, or a table of an engine.
 
 Layer: rows.
-Shape: a run prepares a `Place` on the driver, its tasks write Arrow batches to it and get back what they wrote as texts
-       (pieces), and the driver commits all pieces as one version. What is not committed never was in the table.
-Errors: PipelineError for what the author of the pipeline can mend.
+Shape: a run prepares a `Place` on the driver, its tasks write Arrow batches to it and get back what they wrote as texts (pieces), and
+      the driver commits all pieces as one version. What is not committed never was in the table.
+      Refuses rows whose schema is not that of the table that they are for: asked before a run starts, and again by the sink, in a
+      process that knows nothing of pipelines.
+Rule: How the rows of a run meet rows of a table that have the same key: of several records with one key the one with the greatest value
+      of `latest` counts, also against the row that the table has; where they are equal the record counts, so that a run can be
+      repeated. A null is older than any value. A record that deletes counts like any other: the row of its key goes, and a later record
+      may bring it back.
+      The runs of a table, and which rows of a quarantine count (see `runs.history`): with `current=True` only the runs since the last
+      `mode: overwrite` are told, whose rows the table still has; the quarantine keeps the others, as the table keeps its old versions.
+Errors: PipelineError for what the author of the pipeline can mend; SC653 schema-mismatch.
 """
 
 import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from schemac.attributes.attribute import Extra
-from schemac.identity.lock import Numbers
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.field import LoweredSchema
+from schemac.language.attributes.attribute import Extra
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.field import LoweredSchema
 from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines
-from schemac.rows.runs.history import CommittedRun
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.merges import Merge, Merged
-from schemac.rows.runs.storage import NO_STORAGE, Storage
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.history import CommittedRun, records_in
+from schemac.rows.runs.identity import Mode, RunIdentity
+from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local
+from schemac.text.source.catalogue import SCHEMA_MISMATCH
+from schemac.versions.identity.lock import Numbers
+
+
+@dataclass(frozen=True)
+class Merge:
+    """What becomes of rows with keys that the table has."""
+
+    keys: tuple[str, ...]
+    """Columns of the primary key, in its order."""
+    latest: str | None = None
+    """The column whose greatest value wins; None: the record wins."""
+    is_refused: bool = False
+    """Whether the rows are refused, all of them, where the table has the key of one."""
+    deletes: str | None = None
+    """Value of the column `_delete` with which a record deletes the row of its key."""
+    unique: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    """Sets of fields, each by its path, whose values no two rows of the table may have together."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that decide."""
+        return [*self.keys, *([self.latest] if self.latest is not None else [])]
+
+    def to_json(self) -> str:
+        """Write the merge as `parse` reads it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def parse(cls, text: str) -> "Merge":
+        """Read a merge."""
+        data = json.loads(text)
+        unique = tuple(tuple(tuple(path) for path in fields) for fields in data["unique"])
+        return cls(**{**data, "keys": tuple(data["keys"]), "unique": unique})
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a commit is to add and to replace, as it was judged for one version of the table."""
+
+    fragments: list[str]
+    version: int
+    """The version that was judged; 0 if there is no table."""
+    replaced: str = ""
+    """The rows that go, in the engine's own form; empty if none do."""
+    superseded: int = 0
+    """Records that do not count, for a later one has their key."""
+    deleted: int = 0
+    """Records that count, and delete the row of their key, if there is one."""
+
 
 StorageOptions = Storage
 
@@ -302,3 +362,59 @@ def source_names() -> tuple[str, ...]:
 def source_of(name: str) -> Source | None:
     """Return what reads a format; None if no engine does."""
     return SOURCE.of(engine(name)) if name in source_names() else None
+
+
+def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: StorageOptions) -> None:
+    """Refuse rows that a table cannot take as they are. Raises PipelineError."""
+    differences = sink.differences(path, form, storage_options, ids=False)
+    if differences:
+        raise PipelineError(
+            SCHEMA_MISMATCH,
+            f"the table `{path}` has a different schema: {'; '.join(differences[:5])}",
+            "`schemac plan` shows how to change the table to the schema; `mode: overwrite` replaces it",
+            place=("target", "path"),
+        )
+
+
+def table_runs(
+    table: str | Any, sink: Sink | None, storage: Storage | None = None
+) -> Iterable[CommittedRun] | None:
+    """List the runs, the last one first; None for what is not a folder of files where no engine is given either.
+
+    `table` is a path or an open table of the engine. Raises what the engine raises where there is none.
+    """
+    is_path = isinstance(table, str)
+    if is_path and is_local(table) and (records := records_in(table)) is not None:
+        return [record.run for record in records]
+    if sink is not None:
+        return sink.runs(table, storage)
+    return _in_store(table) if is_path and not is_local(table) else None
+
+
+def _in_store(path: str) -> list[CommittedRun] | None:
+    """List the runs of a folder of files on an object store; None if there are none, or it cannot be opened."""
+    try:
+        records = records_in(path)
+    except (OSError, ValueError):
+        return None
+    return None if records is None else [record.run for record in records]
+
+
+def runs_of(
+    table: str | Any,
+    *,
+    current: bool = False,
+    storage_options: Storage | None = None,
+    format: str | None = None,
+) -> tuple[CommittedRun, ...]:
+    """List the runs that a table has the commits of, the last one first; `current`: only those whose rows it still has.
+
+    `table` is a path or an open table of the engine, such as a `LanceDataset`, or a folder of files on this machine. Raises what the
+    engine raises where there is none.
+    """
+    committed_runs = []
+    for run in table_runs(table, sink_of(format), storage_options) or ():
+        committed_runs.append(run)
+        if current and run.identity.mode == Mode.OVERWRITE:
+            break
+    return tuple(committed_runs)

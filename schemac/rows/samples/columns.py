@@ -13,12 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.attributes.family import Family
-from schemac.constraints.registry import constraints_at
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.registry import constraints_at
+from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.loose import nullable_array, nullable_type
-from schemac.rows.samples.draws import Draws, indices
 from schemac.rows.samples.geometries import drawn_native
+from schemac.rows.samples.numbers import Draws, indices
 from schemac.rows.samples.values import NULLS, Values, leaves_of, optional, values_of
 
 FIRST_CANDIDATES, CANDIDATES = 256, 8192

@@ -14,16 +14,14 @@ from typing import Any, BinaryIO, ClassVar
 
 import pyarrow as pa
 
-from schemac.artifacts.dataset import CheckedDataset
-from schemac.artifacts.rows import ROW_WRITER
-from schemac.logical.keys import primary_key
-from schemac.logical.schema_fields import columns
+from schemac.artifacts.dataset import ROW_WRITER, CheckedDataset
+from schemac.language.logical.dataset import primary_key
+from schemac.language.logical.schema_fields import columns
 from schemac.registry.engine import Engine
 from schemac.registry.installed import blamed, engines
 from schemac.rows.samples.sampler import Sampler
 from schemac.rows.samples.written import csv_header, csv_lines, json_lines
-from schemac.rows.samples.wrong import WrongRows
-from schemac.rows.samples.wrong_forms import WrongForm, in_cells, in_columns
+from schemac.rows.samples.wrong_records import WrongForm, WrongRows, in_cells, in_columns
 
 _NEW = ".schemac-new"
 

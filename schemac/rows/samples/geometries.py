@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.attributes.family import Family
-from schemac.attributes.registry import ATTRIBUTES
-from schemac.logical.schema_fields import SchemaField
-from schemac.rows.judging.shapes import extension_name, is_list
-from schemac.rows.samples.draws import Draws
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.rows.judging.arrays import extension_name, is_list
+from schemac.rows.samples.numbers import Draws
 
 Point = tuple[float, float]
 

@@ -1,26 +1,75 @@
-"""Values that are counted: integers, decimals, dates, times, timestamps and durations; and floats.
+"""Numbers drawn from a seed: values that are counted, and floats.
 
 Layer: rows.
-Shape: a `Grid` numbers the values that bounds and `multipleOf` leave, from `first` to `last`, `step` units apart; `home` is where usual values are.
-Units: as `schemac.constraints.values`: a decimal is counted in its last digit, the others in the unit of their type.
+Shape: a `Grid` numbers the values that bounds and `multipleOf` leave, from `first` to `last`, `step` units apart; `home` is where usual
+      values are.
+Units: as `schemac.language.constraints.values`: a decimal is counted in its last digit, the others in the unit of their type.
+Source: Numbers that look random, and are the same everywhere: SHAKE128 (FIPS 202) of a text that names what is drawn; the outputs of
+      Python's own generator may change with its version.
 """
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from hashlib import shake_128
 from math import gcd
-from typing import Any
+from typing import Any, TypeVar
 
-from schemac.attributes.family import TEMPORAL, Family
-from schemac.constraints.bounds import Bound, MultipleOf
-from schemac.constraints.columns import EXACT, whole
-from schemac.constraints.constraint import Constraint
-from schemac.constraints.values import limits_of, scale_of
-from schemac.kinds.units import PER_SECOND
-from schemac.logical.model import LogicalType
-from schemac.rows.judging.forms import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
-from schemac.rows.samples.draws import Draws
+from schemac.language.attributes.attribute import TEMPORAL, Family
+from schemac.language.constraints.constraint import EXACT, Constraint, whole
+from schemac.language.constraints.field_constraints import Bound, MultipleOf
+from schemac.language.constraints.values import limits_of, scale_of
+from schemac.language.kinds.answers import PER_SECOND
+from schemac.language.logical.model import LogicalType
+from schemac.rows.judging.settings import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
+
+_BLOCK = 4096
+"""Bytes that are drawn at a time."""
+
+T = TypeVar("T")
+
+
+class Draws:
+    """A stream of numbers for one purpose."""
+
+    def __init__(self, *purpose: object) -> None:
+        self._purpose = "/".join(map(repr, purpose))
+        self._blocks = 0
+        self._bytes, self._at = b"", 0
+
+    def below(self, count: int) -> int:
+        """Return a number from 0 to `count` - 1, each as likely as the others but for less than 2⁻³²."""
+        size, at = (count.bit_length() + 39) // 8, self._at
+        if at + size > len(self._bytes):
+            self._bytes, at = self.bytes(max(_BLOCK, size)), 0
+        self._at = at + size
+        return int.from_bytes(self._bytes[at : at + size], "little") % count
+
+    def chance(self, percent: int) -> bool:
+        """Return whether something happens in so many of 100 cases."""
+        return self.below(100) < percent
+
+    def one_of(self, values: Sequence[T]) -> T:
+        """Return one of some values."""
+        return values[self.below(len(values))]
+
+    def bytes(self, count: int) -> bytes:
+        """Return bytes."""
+        self._blocks += 1
+        return shake_128(f"{self._purpose}#{self._blocks}".encode()).digest(count)
+
+
+def indices(draws: Draws, count: int, size: int) -> Any:
+    """Return an Arrow array of `count` numbers below `size`, at most 2³¹."""
+    import pyarrow as pa  # for start-up time: whoever draws single numbers needs no Arrow
+    import pyarrow.compute as pc
+
+    words = pa.Array.from_buffers(pa.uint32(), count, [None, pa.py_buffer(draws.bytes(count * 4))])
+    scaled = pc.multiply(words.cast(pa.uint64()), pa.scalar(size, pa.uint64()))
+    return pc.shift_right(scaled, pa.scalar(32, pa.uint64())).cast(pa.int64())
+
 
 COUNTED = TEMPORAL | {Family.INTEGER, Family.DECIMAL}
 """Families whose values are counts of a unit."""

@@ -1,7 +1,7 @@
 """Texts that a pattern matches.
 
 Layer: rows.
-Shape: a pattern that `schemac.constraints.patterns` has read, as a tree of pieces; each piece knows how many texts it stands for and which
+Shape: a pattern that `schemac.language.constraints.patterns` has read, as a tree of pieces; each piece knows how many texts it stands for and which
        one has a number. A text is one of all that the pattern matches as a whole: nothing is added before and behind it.
 Rule: a piece that may be repeated without end is repeated at most `more` times more than it has to be.
 """

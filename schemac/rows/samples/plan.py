@@ -12,11 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.constraints.columns import comparable_array
-from schemac.constraints.expressions import AmongNode, ComparisonNode, FieldNode, LiteralNode, Node
-from schemac.constraints.rows import ReferenceTo, RowConstraints
-from schemac.logical.path import dotted
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.constraints.constraint import comparable_array
+from schemac.language.constraints.expressions import AmongNode, ComparisonNode, FieldNode, LiteralNode, Node
+from schemac.language.constraints.rows import ReferenceTo, RowConstraints
+from schemac.language.logical.model import dotted
+from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.loose import nullable_type
 from schemac.rows.samples.columns import Column, Counter, Digit, Nothing, Path, Reference, Targets
 from schemac.rows.samples.values import NoValueError, Values, values_of

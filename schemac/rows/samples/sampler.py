@@ -1,36 +1,61 @@
-"""Makes the rows of a dataset.
+"""The sampler: it makes the rows of a dataset.
+
+Values at places inside of structs.
 
 Layer: rows.
-Shape: candidates are made some thousands at a time; those that break anything are thrown away. The first rows of a sample do not depend on
-       how many follow. Memory follows the size of a batch, and the rows of datasets that are referred to.
+Shape: candidates are made some thousands at a time; those that break anything are thrown away. The first rows of a sample do not depend
+      on how many follow. Memory follows the size of a batch, and the rows of datasets that are referred to.
 Errors: SC352 unsamplable, raised as SchemaError.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.arrow.constrained import constraints_of
+from schemac.arrow.constraints import constraints_of
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.attributes.family import Family
-from schemac.constraints.evaluation import breaches, constrained_columns
-from schemac.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node
-from schemac.constraints.rows import REFERENCE_RULE, ReferenceTo
-from schemac.logical.keys import primary_key
-from schemac.logical.path import dotted
-from schemac.logical.schema_fields import SchemaField, columns
-from schemac.rows.judging.exact_types import to_batches
-from schemac.rows.judging.shapes import opened
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.evaluation import breaches, constrained_columns
+from schemac.language.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node
+from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
+from schemac.language.logical.dataset import primary_key
+from schemac.language.logical.model import dotted
+from schemac.language.logical.schema_fields import SchemaField, columns
+from schemac.rows.judging.arrays import opened, to_batches
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Column, Path, column_of
-from schemac.rows.samples.nested import value_at, with_value
 from schemac.rows.samples.plan import CircleError, Place, Plan, plan_of, values_in_conditions
 from schemac.rows.samples.values import NoValueError
-from schemac.source.catalogue import UNSAMPLABLE
-from schemac.source.diagnostic import Diagnostic, SchemaError
+from schemac.text.source.catalogue import UNSAMPLABLE
+from schemac.text.source.diagnostic import Diagnostic, SchemaError
+
+
+def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
+    """Return the values of a path; null where a struct above it is null."""
+    column = rows.column(path[0])
+    for name in path[1:]:
+        column = pc.struct_field(column, name)
+    return column
+
+
+def with_value(rows: pa.RecordBatch, path: Sequence[str], values: pa.Array) -> pa.RecordBatch:
+    """Put values at a path; a struct that is null stays null."""
+    place = rows.schema.get_field_index(path[0])
+    return rows.set_column(place, path[0], _replaced(rows.column(place), path[1:], values))
+
+
+def _replaced(column: pa.Array, path: Sequence[str], values: pa.Array) -> Any:
+    if not path:
+        return values
+    place = column.type.get_field_index(path[0])
+    parts = [column.field(i) for i in range(column.type.num_fields)]
+    parts[place] = _replaced(parts[place], path[1:], values)
+    mask = column.is_null() if column.null_count else None
+    return pa.StructArray.from_arrays(parts, fields=list(column.type), mask=mask)
+
 
 _MOST_VAIN = 12
 """So many batches of candidates without a good one are made before it is given up."""

@@ -13,20 +13,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.attributes.attribute import Role
-from schemac.attributes.family import Family
-from schemac.constraints.bounds import Bound
-from schemac.constraints.constraint import Constraint
-from schemac.constraints.items import MaxItems, MinItems, UniqueItems
-from schemac.constraints.registry import constraints_at
-from schemac.constraints.texts import Enum, MaxLength, MinLength, Pattern, Size
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.attributes.attribute import Family, Role
+from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.field_constraints import (
+    Bound,
+    Enum,
+    MaxItems,
+    MaxLength,
+    MinItems,
+    MinLength,
+    Pattern,
+    Size,
+    UniqueItems,
+)
+from schemac.language.constraints.registry import constraints_at
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.rows.judging.arrays import is_scalar, role_of, storage_type
 from schemac.rows.judging.scalars import scalar_of
-from schemac.rows.judging.shapes import is_scalar, role_of, storage_type
 from schemac.rows.judging.typed_values import range_of
 from schemac.rows.samples import geometries
-from schemac.rows.samples.draws import Draws
-from schemac.rows.samples.numbers import COUNTED, Floats, grid_of, value_of
+from schemac.rows.samples.numbers import COUNTED, Draws, Floats, grid_of, value_of
 from schemac.rows.samples.patterns import TextGenerator, generator_of
 from schemac.rows.samples.written import plain_text
 
@@ -138,7 +144,7 @@ def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constrai
         case Family.TEXT if not constraints and geometries.is_text_geometry(field, member):
             return Values(geometries.drawn_text)
         case Family.TEXT:
-            return _texts(field, constraints)
+            return _text_values(field, constraints)
         case Family.BYTES:
             return _bytes(field, constraints)
         case Family.BOOLEAN:
@@ -225,7 +231,7 @@ def _least_parts(field: SchemaField) -> int:
     return int(many) * sum(map(_least_parts, field.children))
 
 
-def _texts(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
+def _text_values(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
     pattern = next((one for one in constraints if isinstance(one, Pattern)), None)
     low, high = _sizes(tuple([one for one in constraints if isinstance(one, MinLength | MaxLength)]), 24)
     if pattern is not None:

@@ -12,11 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.attributes.attribute import Role
-from schemac.rows.judging.objects import is_uuid
-from schemac.rows.judging.shapes import opened, role_of, storage_type
-from schemac.rows.judging.tokens import quoted
-from schemac.rows.judging.typed_texts import clock_text, count_text, day_text, raw_values
+from schemac.language.attributes.attribute import Role
+from schemac.rows.judging.arrays import opened, role_of, storage_type
+from schemac.rows.judging.tokens import is_uuid, quoted
+from schemac.rows.judging.typed_values import clock_text, count_text, day_text, raw_values
 
 Written = Callable[[Any], str]
 _NEEDS_QUOTES = frozenset(',"\r\n')
@@ -26,7 +25,9 @@ def json_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
     """Yield a record for each row, without the end of the line."""
     members = [opened(member) for member in schema]
     labels = [f"{quoted(member.name)}:" for member in members]
-    columns = [_texts(_token(member), column) for member, column in zip(members, rows.columns, strict=True)]
+    columns = [
+        _row_texts(_token(member), column) for member, column in zip(members, rows.columns, strict=True)
+    ]
     for row in zip(*columns, strict=True):
         yield f"{{{','.join([label + text for label, text in zip(labels, row, strict=True)])}}}"
 
@@ -50,7 +51,7 @@ def csv_line(cells: Iterable[str | None]) -> str:
     return ",".join([_cell(text) if text is not None else "" for text in cells]) or '""'
 
 
-def _texts(write: Written, column: pa.Array) -> list[str]:
+def _row_texts(write: Written, column: pa.Array) -> list[str]:
     return ["null" if value is None else write(value) for value in raw_values(column)]
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.arrow.constrained import Constrained
-from schemac.attributes.family import Family
-from schemac.rows.judging.forms import LONGEST_VALUE
-from schemac.rows.judging.layouts import compact, entries_of
-from schemac.rows.judging.parts import Reason
-from schemac.rows.judging.typed_texts import (
+from schemac.arrow.constraints import Constrained
+from schemac.language.attributes.attribute import Family
+from schemac.rows.judging.arrays import compact, entries_of
+from schemac.rows.judging.judge import Reason
+from schemac.rows.judging.settings import LONGEST_VALUE
+from schemac.rows.judging.typed_values import (
     cast_text,
     count_text,
     json_object,
@@ -43,12 +43,12 @@ def broken_values(places: tuple[Constrained, ...], rows: pa.RecordBatch) -> Iter
     """Yield the rows that break a constraint of values, with the reasons."""
     for place in places:
         name = place.field.name
-        broken = _walk(place, rows.column(name), _column(name))
+        broken = _walk(place, rows.column(name), _column_trail(name))
         for one in sorted(broken, key=lambda one: (one.row, one.order)):
             yield one.row, one.reason
 
 
-def _column(name: str) -> _Trail:
+def _column_trail(name: str) -> _Trail:
     return lambda i: (i, name, ())
 
 
@@ -58,7 +58,7 @@ def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_BrokenVal
         raw = raw_values(values.take(wrong)) if len(wrong) else []
         for i, value in zip(wrong.to_pylist(), raw, strict=True):
             row, path, order = trail(i)
-            text = _shown(place, value, values.type)[:LONGEST_VALUE]
+            text = _shown_item(place, value, values.type)[:LONGEST_VALUE]
             yield _BrokenValue(row, (*order, 0, number), Reason(path, constraint.rule, text))
     for number, child in enumerate(place.children, 1):
         match place.schema_field.type.family:
@@ -129,7 +129,7 @@ def text_of_members(rows: pa.RecordBatch, fields: list[tuple[str, tuple[str, ...
     return json_object(members)[:LONGEST_VALUE]
 
 
-def _shown(place: Constrained, value: Any, type_: Any) -> str:
+def _shown_item(place: Constrained, value: Any, type_: Any) -> str:
     if place.schema_field.children:
         return json_text(value, type_)
     if place.schema_field.type.family is Family.BYTES:

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from schemac.source.catalogue import UNFIT_ROWS
-from schemac.source.diagnostic import Diagnostic, SchemaError
-from schemac.source.json_object import Json
-from schemac.source.listing import listed
-from schemac.source.printable import printable
+from schemac.text.source.catalogue import UNFIT_ROWS
+from schemac.text.source.diagnostic import Diagnostic, SchemaError
+from schemac.text.source.phrases import listed, printable
+from schemac.text.source.span import Json
 
 ROW, ERRORS = "_row", "_errors"
 REASONS = pa.list_(

@@ -12,21 +12,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.artifacts.rows import ROW_READER, RowReader, StoredRows
-from schemac.constraints.rows import RowConstraints, row_constraints
-from schemac.constraints.survey import Offence, Target, survey
-from schemac.evolution.tables import HELP_FOR_ROWS, TABLES, report_rows_without_reader
-from schemac.evolution.version_pair import LockedSchemaVersion
+from schemac.artifacts.dataset import ROW_READER, RowReader, StoredRows
+from schemac.language.constraints.evaluation import Offence, Target, survey
+from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.registry.installed import blamed, engines
-from schemac.rows.judging.clocks import with_zones
-from schemac.rows.judging.exact_types import MissingMemberError
-from schemac.rows.judging.parts import Reason
+from schemac.rows.judging.arrays import MissingMemberError, opened
+from schemac.rows.judging.judge import Reason
 from schemac.rows.judging.settings import Settings
-from schemac.rows.judging.shapes import opened
+from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.broken_rows import UnusableTargetError, target_of
+from schemac.rows.validation.row_constraints import UnusableTargetError, target_of
 from schemac.rows.validation.validator import FieldReader, validated_columns
-from schemac.source.catalogue import (
+from schemac.text.source.catalogue import (
     BROKEN_CONSTRAINT,
     FAILED_CHECK,
     TABLE_DRIFT,
@@ -34,9 +31,11 @@ from schemac.source.catalogue import (
     UNCHECKED_ROWS,
     UNUSABLE_REFERENCE,
 )
-from schemac.source.extras import install_help
-from schemac.source.report import Report
-from schemac.source.suggest import closest
+from schemac.text.source.files import install_help
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.versions.evolution.tables import HELP_FOR_ROWS, TABLES, report_rows_without_reader
+from schemac.versions.evolution.version_pair import LockedSchemaVersion
 
 Shown = Callable[[Sequence[int]], str]
 """Gives Python that shows rows by their numbers."""

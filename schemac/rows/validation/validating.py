@@ -12,17 +12,19 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from schemac.arrow.constrained import SchemaConstraints, constraints_of
+from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.constraints.expressions import FieldNode
-from schemac.constraints.rows import UNIQUE_RULE
-from schemac.logical.keys import primary_key
-from schemac.rows.judging.clocks import with_zones
-from schemac.rows.judging.exact_types import MissingMemberError, to_batches
+from schemac.language.constraints.expressions import FieldNode
+from schemac.language.constraints.rows import UNIQUE_RULE
+from schemac.language.logical.dataset import primary_key
+from schemac.rows.judging.arrays import MissingMemberError, opened, to_batches
 from schemac.rows.judging.settings import Settings, Unexpected
-from schemac.rows.judging.shapes import opened
+from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.broken_rows import (
+from schemac.rows.validation.broken_values import broken_values
+from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, batches_of, first_row
+from schemac.rows.validation.result import ERRORS, REASONS, ROW, RowReason, Validation
+from schemac.rows.validation.row_constraints import (
     DUPLICATE,
     Target,
     UnusableTargetError,
@@ -30,9 +32,6 @@ from schemac.rows.validation.broken_rows import (
     report_duplicates,
     target_of,
 )
-from schemac.rows.validation.broken_values import broken_values
-from schemac.rows.validation.result import ERRORS, REASONS, ROW, RowReason, Validation
-from schemac.rows.validation.sources import Batches, NoRowsError, batches_of, first_row
 from schemac.rows.validation.validator import (
     FieldReader,
     JudgedBatch,
@@ -41,7 +40,7 @@ from schemac.rows.validation.validator import (
     object_to_conditions,
     validated_columns,
 )
-from schemac.source.catalogue import (
+from schemac.text.source.catalogue import (
     DUPLICATE_COLUMN,
     NO_ROWS,
     REFERENCE,
@@ -49,8 +48,8 @@ from schemac.source.catalogue import (
     UNEXPECTED_COLUMN,
     UNKNOWN_SOURCE_COLUMN,
 )
-from schemac.source.diagnostic import Code, Diagnostic, SchemaError
-from schemac.source.suggest import closest
+from schemac.text.source.diagnostic import Code, Diagnostic, SchemaError
+from schemac.text.source.phrases import closest
 
 
 @dataclass(frozen=True)

@@ -17,35 +17,39 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.arrow.constrained import constraints_of
-from schemac.constraints.rows import Check
-from schemac.rows.judging.clocks import zone_of
-from schemac.rows.judging.forms import LONGEST_VALUE
-from schemac.rows.judging.judge import Judge, value_at
-from schemac.rows.judging.layouts import laid_out
-from schemac.rows.judging.loose import nullable_array, nullable_type
-from schemac.rows.judging.objects import as_record_value, text_of_object
-from schemac.rows.judging.parts import (
+from schemac.arrow.constraints import constraints_of
+from schemac.language.constraints.rows import Check
+from schemac.rows.judging.arrays import laid_out, opened, storage_type
+from schemac.rows.judging.column_proofs import proof_of
+from schemac.rows.judging.judge import (
     Context,
+    Judge,
     Reader,
     Reason,
     Run,
     absent_reader,
     json_reader,
     object_to_unexpected,
+    value_at,
 )
-from schemac.rows.judging.proofs import proof_of
-from schemac.rows.judging.record_paths import Step
+from schemac.rows.judging.loose import nullable_array, nullable_type
 from schemac.rows.judging.scalars import clock_of
-from schemac.rows.judging.settings import Coerce, Settings
-from schemac.rows.judging.shapes import opened, storage_type
+from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proof, Proven
-from schemac.rows.judging.timestamps import of_pattern
-from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
+from schemac.rows.judging.timestamps import of_pattern, zone_of
+from schemac.rows.judging.tokens import (
+    BLANK,
+    NotJsonError,
+    Number,
+    as_record_value,
+    parse,
+    text_of_object,
+    written,
+)
 from schemac.rows.judging.typed_values import raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.broken_values import broken_values, text_of_members
-from schemac.rows.validation.sources import as_mapping
+from schemac.rows.validation.in_memory_rows import as_mapping
 
 ROWS_AT_ONCE = 8192
 """Rows of Python that are put into one batch."""
@@ -463,12 +467,12 @@ def shown_row(row: Any) -> str:
     if isinstance(row, str):
         return row
     try:
-        return json.dumps(row, ensure_ascii=False, default=_shown)
+        return json.dumps(row, ensure_ascii=False, default=_shown_value)
     except (TypeError, ValueError, RecursionError):
         return text_of_object(row)
 
 
-def _shown(value: Any) -> Any:
+def _shown_value(value: Any) -> Any:
     converted = as_record_value(value)
     return (
         converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)

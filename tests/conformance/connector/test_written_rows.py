@@ -22,11 +22,10 @@ from schemac.pipeline import conform, write
 from schemac.pipeline.spark.value_columns import spark_type
 from schemac.pipeline.writing.batches import to_schema
 from schemac.rows.runs.identity import RunIdentity, random_id
-from schemac.rows.runs.merges import Merge
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.rows.runs.tables import TableForm, sink_of
-from schemac.source.catalogue import CONNECTOR, KEY_EXISTS
+from schemac.rows.runs.tables import Merge, TableForm, sink_of
+from schemac.text.source.catalogue import CONNECTOR, KEY_EXISTS
 from tests.conformance.connector.test_lance_spark import PYTHON, VERSION, pytestmark  # noqa: F401  skips
 from tests.spark_session import session_of_tests
 

@@ -15,11 +15,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.writing.connector import open_staging, write_staging
+from schemac.pipeline.writing.format_sink import open_staging, write_staging
 from schemac.rows.runs.identity import RunIdentity, random_id
-from schemac.rows.runs.merges import Merge
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.rows.runs.tables import TableForm, sink_of
+from schemac.rows.runs.tables import Merge, TableForm, sink_of
 
 SETTINGS = {
     "spark.ui.enabled": "false",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import schemac
-from schemac.pipeline.spark.java import java_home
+from schemac.pipeline.spark.startup import java_home
 from tests.conformance.manifest_types import POSITIONS, TYPES, member, of
 
 ENVIRONMENT = Path(__file__).parents[3] / ".venv-connectors"

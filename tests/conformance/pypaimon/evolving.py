@@ -10,29 +10,28 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
-from schemac.attributes.own import TABLE_VERSION
-from schemac.engines.paimon.read import read_table_schema
+from schemac.engines.paimon.reader import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.tables.apply import apply_paimon
-from schemac.engines.paimon.tables.changes import changes_between
+from schemac.engines.paimon.tables.capability import apply_paimon
+from schemac.engines.paimon.tables.changes import SchemaChange, SetOption, changes_between
 from schemac.engines.paimon.tables.live_table import differences, open_paimon_table
 from schemac.engines.paimon.tables.plan import plan_paimon
-from schemac.engines.paimon.tables.schema_change import SchemaChange, SetOption
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.changes import Change
-from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import judge_change
-from schemac.evolution.verdict import Judgement, Outcome
-from schemac.evolution.version_pair import (
+from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.report import Report
+from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.judge import judge_change
+from schemac.versions.evolution.verdict import Judgement, Outcome
+from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     VersionPair,
     locked_schema_version,
     pair_versions,
 )
-from schemac.identity.freeze import freeze, identify
-from schemac.identity.lock import LockedDataset
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.report import Report
+from schemac.versions.identity.freeze import freeze, identify
+from schemac.versions.identity.lock import LockedDataset
 from tests.conformance.arrow_values import table as some_rows
 from tests.conformance.pypaimon.client import Paimon
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-from schemac.engines.paimon.casts import Cast, cast
+from schemac.engines.paimon.judge import Cast, cast
 from schemac.engines.paimon.types import parse_type
 from tests.conformance.pypaimon.client import Paimon
 

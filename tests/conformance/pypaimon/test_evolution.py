@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from schemac.engines.paimon.view import table_schema
-from schemac.evolution.changes import Fact
-from schemac.evolution.verdict import Outcome
+from schemac.versions.evolution.changes import Fact
+from schemac.versions.evolution.verdict import Outcome
 from tests.conformance.pypaimon.client import Paimon, PaimonError
 from tests.conformance.pypaimon.evolving import Evolution, apart, copy, newest
 

@@ -13,9 +13,9 @@ import schemac
 from schemac import Dataset
 from schemac.engines.paimon.artifact import to_table_schema
 from schemac.engines.paimon.numbering import number_fields
-from schemac.engines.paimon.read import member_ids, read_table_schema
-from schemac.logical.path import FieldPath
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.engines.paimon.reader import member_ids, read_table_schema
+from schemac.language.logical.model import FieldPath
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from tests.conformance.arrow_values import table as some_rows
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.conformance.pypaimon.client import Paimon, PaimonError, packed, unpacked

@@ -5,13 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.engines.iceberg.artifact import fields_of
 from schemac.engines.iceberg.types import IcebergSchema
-from schemac.engines.iceberg.view import fields_of
-from schemac.evolution.changes import Change, Fact
-from schemac.evolution.version_pair import VersionPair
-from schemac.logical.facts import AnyFact
-from schemac.logical.path import Part
-from schemac.logical.schema_fields import SchemaField
+from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.model import Part
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.version_pair import VersionPair
 
 _PARTS = {Part.ITEM: "element", Part.KEY: "key", Part.VALUE: "value"}
 

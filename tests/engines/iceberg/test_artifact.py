@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import schemac
-from schemac.engines.iceberg.numbering import fresh_ids
-from schemac.engines.iceberg.read import parse_schema
+from schemac.engines.iceberg.reader import parse_schema
+from schemac.engines.iceberg.types import fresh_ids
 from tests.conformance.manifest_types import POSITIONS, TYPES
 
 FORMATS = (2, 3)
@@ -92,7 +92,7 @@ def test_refuse_the_names_that_pyiceberg_refuses(first: Any, second: Any) -> Non
     pytest.importorskip("pyiceberg", reason="pyiceberg is not installed: pip install 'schemac[iceberg]'")
     from pyiceberg.schema import Schema, index_by_name
 
-    from schemac.engines.iceberg.names import collisions
+    from schemac.engines.iceberg.types import collisions
 
     trees = []
     for field in (first, second):

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 import schemac
-from schemac.engines.iceberg.read import parse_schema
-from schemac.engines.iceberg.reader import read_file
+from schemac.engines.iceberg.reader import parse_schema, read_file
 from schemac.engines.iceberg.sources import metadata_file
-from schemac.engines.iceberg.tables.differences import differences
-from schemac.source.report import Report
+from schemac.engines.iceberg.tables.live_table import differences
+from schemac.text.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 
 PYTHON = os.environ.get("ICEBERG_SPARK_PYTHON")

@@ -11,17 +11,15 @@ from typing import Any
 
 import pytest
 
-from schemac.engines.iceberg.tables.apply import apply_iceberg
-from schemac.engines.iceberg.tables.differences import shape_of
-from schemac.engines.iceberg.tables.live_table import open_iceberg_table
+from schemac.engines.iceberg.artifact import fields_of, schema_of
+from schemac.engines.iceberg.tables.capability import apply_iceberg, report_iceberg_drift
+from schemac.engines.iceberg.tables.live_table import open_iceberg_table, shape_of
 from schemac.engines.iceberg.tables.plan import plan_iceberg
-from schemac.engines.iceberg.tables.verify import report_iceberg_drift
-from schemac.engines.iceberg.view import fields_of, schema_of
-from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import judge_change
-from schemac.evolution.verdict import Outcome
-from schemac.evolution.version_pair import VersionPair, locked_schema_version, pair_versions
-from schemac.source.report import Report
+from schemac.text.source.report import Report
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.judge import judge_change
+from schemac.versions.evolution.verdict import Outcome
+from schemac.versions.evolution.version_pair import VersionPair, locked_schema_version, pair_versions
 from tests.engines.iceberg.conftest import CATALOG
 from tests.engines.iceberg.rows import append, attempt, create
 from tests.tables import drawing

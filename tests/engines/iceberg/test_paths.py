@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from schemac.cli.main import main
-from schemac.engines.iceberg.view import schema_of
-from schemac.evolution.version_pair import locked_schema_version
-from schemac.identity.lockfile import read_lock
-from schemac.source.report import Report
+from schemac.engines.iceberg.artifact import schema_of
+from schemac.text.source.report import Report
+from schemac.versions.evolution.version_pair import locked_schema_version
+from schemac.versions.identity.lockfile import read_lock
 from tests.engines.iceberg.conftest import CATALOG
 
 TABLE = f"iceberg://{CATALOG}/n.trips"

@@ -11,7 +11,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.iceberg.read import UnreadableError, parse_metadata, parse_schema
+from schemac.engines.iceberg.reader import UnreadableError, parse_metadata, parse_schema
 from tests.engines.iceberg.test_oracle import IcebergDrawing
 from tests.engines.iceberg.test_tables import ROWS
 

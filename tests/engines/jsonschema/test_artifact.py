@@ -9,7 +9,7 @@ import pytest
 
 import schemac
 from schemac.engines.jsonschema.codes import JSON_SCHEMA_TYPE
-from schemac.engines.jsonschema.words import dump
+from schemac.engines.jsonschema.keywords import dump
 from tests.engines.crossing import PLACES, held, records, refused, title
 from tests.engines.exact_json import exact, takes, validator_of
 from tests.engines.json_records import FITS, manifest, verdicts

@@ -1,25 +1,25 @@
 """What Lance and the connector of Spark call the same things; neither engine sees the other."""
 
-from schemac.arrow.form import forms
-from schemac.attributes.registry import ATTRIBUTES, domain_of
-from schemac.engines.lance import names
+from schemac.arrow.metadata import forms
+from schemac.engines.lance import attributes
 from schemac.engines.lance.arrow_form import FORM
 from schemac.engines.lance.attributes import ENCODING
-from schemac.engines.spark import marks
+from schemac.engines.spark import column_metadata
 from schemac.engines.spark.connector import blob_type
-from schemac.physical.arrow import pa
+from schemac.language.attributes.registry import ATTRIBUTES, domain_of
+from schemac.language.physical.arrow import pa
 
 
 def test_spark_finds_what_lance_writes() -> None:
-    assert marks.BLOB == names.BLOB_MARK
-    assert marks.BLOB_EXTENSION == names.BLOB_EXTENSION
-    assert marks.PRIMARY_KEY == names.PRIMARY_KEY_MARK
-    assert marks.PRIMARY_KEY_POSITION == names.PRIMARY_KEY_POSITION
+    assert column_metadata.BLOB == attributes.BLOB_MARK
+    assert column_metadata.BLOB_EXTENSION == attributes.BLOB_EXTENSION
+    assert column_metadata.PRIMARY_KEY == attributes.PRIMARY_KEY_MARK
+    assert column_metadata.PRIMARY_KEY_POSITION == attributes.PRIMARY_KEY_POSITION
     blob = next(key for key in ATTRIBUTES if key == "lance.org/blob")
     assert blob_type() == FORM.to_arrow(blob, pa.binary(), {}, {})
     all_encodings = {f.alias or name for name, f in ENCODING.value_type.model_fields.items()}
-    for encoding in marks.ENCODINGS:
-        assert FORM.property_of(ENCODING.key, marks.ENCODING_PREFIX + encoding) in all_encodings
+    for encoding in column_metadata.ENCODINGS:
+        assert FORM.property_of(ENCODING.key, column_metadata.ENCODING_PREFIX + encoding) in all_encodings
 
 
 def test_attributes_that_decide_a_type_have_a_form() -> None:

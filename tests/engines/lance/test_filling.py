@@ -11,19 +11,17 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.runs.filling import COLUMN_SINK
-from schemac.engines.lance.runs.recover import recover
-from schemac.engines.lance.runs.spelling import encode
-from schemac.engines.lance.tables.differences import lance_fields_of
+from schemac.engines.lance.runs.column_sink import COLUMN_SINK
+from schemac.engines.lance.runs.recovery import recover
+from schemac.engines.lance.runs.writing import encode
+from schemac.engines.lance.tables.fields import lance_fields_of
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ADDRESSES, Filling
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.modes import Mode
-from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.identity import Mode, RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE
 from schemac.rows.runs.tables import TableForm
-from schemac.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
+from schemac.text.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
 
 BEFORE = pa.schema([pa.field("a", pa.int32()), pa.field("s", pa.string())])
 NEW = pa.field("n", pa.float64())

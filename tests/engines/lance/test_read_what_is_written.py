@@ -11,10 +11,9 @@ import pytest
 
 import schemac
 from schemac.engines.lance.runs.source import SOURCE
-from schemac.engines.lance.runs.spelling import as_lance_reads
+from schemac.engines.lance.runs.writing import as_lance_reads
 from schemac.pipeline.writing.batches import to_schema
-from schemac.rows.judging.exact_types import to_field
-from schemac.rows.judging.layouts import laid_out
+from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from tests.conformance.manifest_types import TYPES, Manifest, member, of, option, struct

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
-from schemac.engines.jsonschema.words import dump
+from schemac.engines.jsonschema.keywords import dump
 from schemac.engines.pydantic import values
 from schemac.engines.pydantic.artifact import RESERVED_NAMES
 from schemac.engines.pydantic.codes import PYDANTIC_TYPE

@@ -1,21 +1,54 @@
-"""What `plan`, `apply` and `verify` do with Iceberg tables.
+"""`plan`, `apply` and `verify` for Iceberg tables.
+
+What a plan asks of the rows of an Iceberg table, which pyiceberg reads as the new schema does: by ids, with its types and defaults.
 
 Layer: engines.
+Shape: Carries a plan out on an Iceberg table, by one commit to its catalog: the commit holds only if the table is still as it was when
+      it was planned for; no data file is touched.
+      An Iceberg table compared with what it should be: by id where the table has the ids of the lock, else by name; with docs,
+      defaults, identifier fields, the format and the properties that the schema speaks of.
+Errors: SC421, SC422, SC423; SC422 failed-check, SC426; SC424.
+Source: the updates and requirements of Iceberg's REST catalog, which pyiceberg takes for every catalog.
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
-from schemac.constraints.rows import ReferenceTo, row_constraints
-from schemac.engines.iceberg.tables.apply import apply_iceberg
-from schemac.engines.iceberg.tables.live_table import IcebergTable, is_table, open_iceberg_table
-from schemac.engines.iceberg.tables.looking import rows_after
-from schemac.engines.iceberg.tables.plan import IcebergPlan, plan_iceberg
-from schemac.engines.iceberg.tables.verify import report_iceberg_drift
-from schemac.engines.iceberg.view import errors_of
-from schemac.evolution.row_rules import Rule
-from schemac.evolution.tables import (
+import pyarrow as pa
+
+from schemac.engines.iceberg.artifact import asked_format, errors_of, schema_of
+from schemac.engines.iceberg.reader import TableMetadata
+from schemac.engines.iceberg.rows import ROW_READER, IcebergTableRows
+from schemac.engines.iceberg.tables.live_table import (
+    IcebergTable,
+    candidates_of,
+    differences,
+    ids_between,
+    is_table,
+    open_iceberg_table,
+    open_metadata,
+    record_of,
+)
+from schemac.engines.iceberg.tables.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
+from schemac.engines.iceberg.types import IcebergSchema
+from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.language.constraints.rows import ReferenceTo, row_constraints
+from schemac.rows.validation.stored import Comparison, open_rows, report_failed, report_unknown_references
+from schemac.text.source.catalogue import (
+    FAILED_CHECK,
+    REFUSED_CHANGE,
+    TABLE_CHANGED,
+    TABLE_DRIFT,
+    UNCHECKED_ROWS,
+    UNUSABLE_TABLE,
+)
+from schemac.text.source.report import Report
+from schemac.versions.evolution.constraints import Rule, constraints_of
+from schemac.versions.evolution.tables import (
+    Candidate,
     DataCheck,
     PlanLine,
     PlannedChange,
@@ -24,14 +57,213 @@ from schemac.evolution.tables import (
     TableChange,
     Tables,
     TableState,
+    choose_version,
+    digest_of_ids,
     report_unrepresentable,
 )
-from schemac.evolution.verdict import Outcome
-from schemac.evolution.version_pair import LockedSchemaVersion
-from schemac.identity.lock import LockedDataset
-from schemac.rows.validation.stored import Comparison, open_rows, report_unknown_references
-from schemac.source.catalogue import REFUSED_CHANGE
-from schemac.source.report import Report
+from schemac.versions.evolution.verdict import Outcome
+from schemac.versions.evolution.version_pair import LockedSchemaVersion
+from schemac.versions.identity.lock import LockedDataset
+
+
+def rows_after(plan: IcebergPlan) -> IcebergTableRows:
+    """Return the rows of a table as they will be. Raises what the reader of rows raises."""
+    return replace(ROW_READER.open(plan.table.name), read_as=plan.schema)
+
+
+def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
+    """Report what is in the way of a plan; false if its rows cannot be read."""
+    table, without = plan.table.name, plan.without_target(references)
+    rules = [rule for rule in plan.rules if rule not in without]
+    rows_rules = constraints_of(rules)
+    named = {one.dataset: references[one.dataset] for one in rows_rules.references}
+    row_report = Report()
+    try:
+        rows = rows_after(plan)
+        offences = Comparison(table, rows, plan.new).offences(rows_rules, named, row_report)
+    except (ModuleNotFoundError, ValueError, OSError, RuntimeError, NotImplementedError, pa.ArrowException):
+        return False
+    if any(one.code == UNCHECKED_ROWS.id for one in row_report.diagnostics):
+        return False
+    report.extend(row_report.diagnostics)
+    state = "nothing was changed"
+    for offence in offences:
+        expression = rows.expression(offence.rows)
+        rule = next((r for r in rules if (r.path, r.subject) == (offence.path, offence.subject)), None)
+        if rule is not None:
+            report_failed(rule.path, rule.question, offence, table, expression, state, report)
+        elif offence.subject is None and any(note.field == offence.path for note in plan.unlooked):
+            question = "every value has to be of the type in the schema"
+            report_failed(offence.path, question, offence, table, expression, state, report)
+    return True
+
+
+def apply_iceberg(
+    plan: IcebergPlan,
+    report: Report,
+    references: Mapping[str, str] = MappingProxyType({}),
+    *,
+    is_unchecked: bool = False,
+) -> bool:
+    """Look at the rows, and commit; false after saying why not. `is_unchecked` does without the look."""
+    table = plan.table
+    if table.handle is None:
+        message = f"{table.name} is a metadata file, and only a catalog can change a table"
+        help = "name the table in its catalog: iceberg://CATALOG/NAMESPACE.TABLE"
+        report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
+        return False
+    is_asked = bool(plan.unlooked) and not is_unchecked
+    is_looked_at = is_asked and look_at_rows(plan, references, report)
+    for note in plan.unlooked if is_asked and not is_looked_at else ():
+        report.add(
+            FAILED_CHECK,
+            f"{note.field}: {note.judgement.reason}, and the rows of this Iceberg table cannot be read here",
+            file=table.name,
+            path=note.field,
+            help=f"{note.judgement.way_out}; if all of them fit, add --unchecked",
+        )
+    if report.has_errors:
+        return False
+    if plan.is_done:
+        return True
+    from pyiceberg.exceptions import CommitFailedException
+
+    try:
+        table.handle.catalog.commit_table(
+            table.handle, _requirements(table.handle, is_looked_at), _updates(plan)
+        )
+    except CommitFailedException as error:
+        report.add(
+            TABLE_CHANGED,
+            f"{table.name} was changed by somebody else in the meantime: {error}",
+            file=table.name,
+            help="nothing was changed; run `schemac apply` again",
+        )
+        return False
+    except (NotImplementedError, ValueError) as error:
+        message = f"pyiceberg cannot make this commit to {table.name}: {error}"
+        report.add(UNUSABLE_TABLE, message, file=table.name, help="nothing was changed")
+        return False
+    except Exception as error:  # noqa: BLE001 — a catalog raises what its own libraries raise
+        reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        report.add(
+            UNUSABLE_TABLE,
+            f"{table.name} could not be changed: {reason}",
+            file=table.name,
+            help="when that is mended, call `schemac apply` again: it starts from what the table has then",
+        )
+        return False
+    return True
+
+
+def _requirements(handle: Any, is_looked_at: bool) -> tuple[Any, ...]:
+    """Return what has to hold of the table when the commit is made; no other rows, where they were looked at."""
+    from pyiceberg.table.refs import MAIN_BRANCH
+    from pyiceberg.table.update import (
+        AssertCurrentSchemaId,
+        AssertDefaultSortOrderId,
+        AssertDefaultSpecId,
+        AssertLastAssignedFieldId,
+        AssertLastAssignedPartitionId,
+        AssertRefSnapshotId,
+        AssertTableUUID,
+    )
+
+    metadata = handle.metadata
+    return (
+        AssertTableUUID(uuid=metadata.table_uuid),
+        AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
+        AssertLastAssignedFieldId(last_assigned_field_id=metadata.last_column_id),
+        # What the table is partitioned and sorted by was looked at, for Iceberg does not allow such a field to go.
+        AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
+        AssertLastAssignedPartitionId(last_assigned_partition_id=metadata.last_partition_id),
+        AssertDefaultSortOrderId(default_sort_order_id=metadata.default_sort_order_id),
+        *(
+            [AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=metadata.current_snapshot_id)]
+            if is_looked_at
+            else []
+        ),
+    )
+
+
+def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
+    from pyiceberg.schema import Schema
+    from pyiceberg.table.update import (
+        AddSchemaUpdate,
+        RemovePropertiesUpdate,
+        SetCurrentSchemaUpdate,
+        SetPropertiesUpdate,
+        UpgradeFormatVersionUpdate,
+    )
+
+    metadata = plan.table.metadata
+    updates: list[Any] = []
+    format_version = asked_format(plan.new)
+    if format_version is not None and format_version > metadata.format_version:
+        updates.append(UpgradeFormatVersionUpdate(format_version=format_version))
+    if plan.schema != metadata.current:
+        number = 1 + max(schema.schema_id for schema in metadata.schemas)
+        schema = Schema.model_validate({**plan.schema.to_json(), "schema-id": number})
+        # -1 stands for the schema that was added last.
+        updates += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
+    record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(plan.removed_properties)
+    if any(id != table_id for id, table_id in plan.ids.items()):
+        record[TABLE_IDS] = digest_of_ids(field.id for _, field in plan.schema.preorder())
+    elif TABLE_IDS in metadata.properties:
+        removed.append(TABLE_IDS)
+    updates.append(SetPropertiesUpdate(updates={**plan.set_properties, **record}))
+    if removed:
+        updates.append(RemovePropertiesUpdate(removals=removed))
+    return tuple(updates)
+
+
+def report_iceberg_drift(
+    name: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
+) -> bool:
+    """Report how a table differs from a locked version; false if the two could not be compared.
+
+    `locked` has all the versions that the table may have; without it, those up to the one that is compared.
+    """
+    if errors := errors_of(version):
+        report_unrepresentable("Iceberg", version, errors, TABLE_DRIFT, name, report)
+        return False
+    opened = open_metadata(name, report)
+    if opened is None:
+        return False
+    metadata = opened[0]
+    candidates = candidates_of(metadata, locked or version.locked)
+    chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
+    if candidates and chosen is None:
+        return False
+    for line in _drift_lines(version, metadata, chosen):
+        help = "see the steps with `schemac plan --table`, then run `schemac apply`"
+        report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
+    return True
+
+
+def _drift_lines(
+    version: LockedSchemaVersion, metadata: TableMetadata, chosen: Candidate | None
+) -> Iterator[str]:
+    expected, actual = schema_of(version), metadata.current
+    if chosen is not None:
+        # Whatever the ids are, the version that the table has tells which field each is.
+        table = IcebergTable("", metadata, chosen.version, ids_between(chosen.version, metadata))
+        yield from differences(expected.renumbered(ids_in_table(table, expected)), actual)
+    else:
+        yield from differences(expected, actual, by_name=not _is_numbered_alike(expected, actual))
+    requested_format = asked_format(version)
+    if requested_format is not None and requested_format > metadata.format_version:
+        yield f"the format is {metadata.format_version}, expected {requested_format}"
+    for key, value in sorted(requested_properties(version).items()):
+        if metadata.properties.get(key) != value:
+            yield f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}"
+
+
+def _is_numbered_alike(expected: IcebergSchema, actual: IcebergSchema) -> bool:
+    """Whether the fields that two schemas share by name have the same ids in both."""
+    ours, theirs = ({path: field.id for path, field in schema.preorder()} for schema in (expected, actual))
+    shared = ours.keys() & theirs.keys()
+    return bool(shared) and all(ours[path] == theirs[path] for path in shared)
 
 
 @dataclass(frozen=True)
@@ -105,7 +337,7 @@ class _PlannedIceberg(PlannedChange):
         self.unlooked = tuple(f"{rule.path}: {rule.question}" for rule in without)
         if change.is_unchecked:
             self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
-        self.lines = tuple(_lines(made, without))
+        self.lines = tuple(_plan_lines(made, without))
         self.document = {"iceberg": made.to_json()}
         self.is_done = made.is_done
 
@@ -115,7 +347,7 @@ class _PlannedIceberg(PlannedChange):
         return apply_iceberg(self._made, report, change.references, is_unchecked=change.is_unchecked)
 
 
-def _lines(plan: IcebergPlan, without: Sequence[Rule]) -> Iterator[PlanLine]:
+def _plan_lines(plan: IcebergPlan, without: Sequence[Rule]) -> Iterator[PlanLine]:
     """Yield what is to be known before, then what nobody looks at, what the one commit changes, and the schema."""
     rows = [("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in plan.notes]
     for rule in without:

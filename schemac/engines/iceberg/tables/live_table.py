@@ -1,31 +1,84 @@
-"""An Iceberg table as it is.
+"""An Iceberg table as it is, and how its schema differs from what it should be.
+
+How the schema of a table differs from what it should be.
 
 Layer: engines.
-Shape: in a catalog, as `iceberg://CATALOG/NAMESPACE.TABLE`, where CATALOG is one that pyiceberg is configured for; or a
-table's folder or metadata file, which can be looked at and not changed. The table is that version of the lock whose schema
-it has; its ids are those of the lock, or Iceberg's own where the table was made from names.
+Shape: in a catalog, as `iceberg://CATALOG/NAMESPACE.TABLE`, where CATALOG is one that pyiceberg is configured for; or a table's folder
+      or metadata file, which can be looked at and not changed. The table is that version of the lock whose schema it has; its ids are
+      those of the lock, or Iceberg's own where the table was made from names.
 Errors: SC421, SC552.
 """
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes.own import TABLE_IDS, TABLE_VERSION
-from schemac.engines.iceberg.numbering import fresh_ids
-from schemac.engines.iceberg.read import TableMetadata, UnreadableError, parse_metadata
-from schemac.engines.iceberg.reader import read_file
+from schemac.engines.iceberg.artifact import errors_of, format_of, schema_of
+from schemac.engines.iceberg.reader import TableMetadata, UnreadableError, parse_metadata, read_file
 from schemac.engines.iceberg.sources import metadata_file
-from schemac.engines.iceberg.tables.differences import differences, shape_of
-from schemac.engines.iceberg.view import errors_of, format_of, schema_of
-from schemac.evolution.table_version import Candidate, TableRecord, choose_version, lock_ids, state_version
-from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
-from schemac.identity.lock import LockedDataset
-from schemac.source.catalogue import UNUSABLE_TABLE
-from schemac.source.extras import install_help
-from schemac.source.report import Report
+from schemac.engines.iceberg.types import IcebergSchema, NestedField, fresh_ids, full_name
+from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.text.source.catalogue import UNUSABLE_TABLE
+from schemac.text.source.files import install_help
+from schemac.text.source.report import Report
+from schemac.versions.evolution.tables import (
+    Candidate,
+    TableField,
+    TableRecord,
+    choose_version,
+    field_differences,
+    lock_ids,
+    state_version,
+    value_difference,
+)
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
+from schemac.versions.identity.lock import LockedDataset
+
+
+def shape_of(schema: IcebergSchema) -> IcebergSchema:
+    """Return a schema without what changes no identity: its ids, docs and write defaults, and which fields identify a row."""
+    plain = schema.renumbered(fresh_ids(schema))
+    return replace(plain, columns=_bare(plain.columns), identifier_ids=(), schema_id=0)
+
+
+def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool = False) -> Iterator[str]:
+    """How a schema differs from what is expected, by ids or by names; nothing where they mean the same."""
+    yield from field_differences(*(_fields(schema, by_name=by_name) for schema in (expected, actual)))
+    names = [
+        tuple([full_name(path) for path, field in schema.preorder() if field.id in schema.identifier_ids])
+        for schema in (actual, expected)
+    ]
+    yield from value_difference("the identifier fields are", *names)
+
+
+def _fields(schema: IcebergSchema, *, by_name: bool) -> dict[Any, TableField]:
+    fields: dict[Any, TableField] = {}
+    for path, field in schema.preorder():
+        name = full_name(path)
+        fields[path if by_name else field.id] = TableField(
+            name,
+            f"`{name}`" if by_name else f"`{name}` (id {field.id})",
+            {
+                "the type is": field.type.word,
+                "it is": "required" if field.required else "optional",
+                "the doc is": field.doc,
+                "the initial default is": field.initial_default,
+                "the write default is": field.write_default,
+            },
+        )
+    return fields
+
+
+def _bare(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+    return tuple(
+        [
+            replace(f, doc=None, write_default=None, type=f.type.with_fields(_bare(f.type.fields)))
+            for f in fields
+        ]
+    )
+
 
 SCHEME = "iceberg://"
 

@@ -1,33 +1,74 @@
-"""Lance as the engine that runs write to.
+"""Lance as the engine that runs write to, also through a program that writes whole datasets.
 
 Layer: engines.
+Shape: A dataset of its own for a program that writes whole datasets, whose fragments a run takes over: the dataset is in the staging
+      folder of the run, so that no reader sees it, and it leaves with that folder. Its files are moved to where tasks of ours write
+      theirs.
+Source: pylance 14 and lance-spark 0.4.0: what is appended to a dataset takes its types, metadata and field ids.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from schemac.attributes.attribute import Extra
 from schemac.engines.lance import transactions
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import storage_version
-from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.engines.lance.runs import merging, moving, staging_table, undo, writing
-from schemac.engines.lance.runs.history import committed_runs, find_run
-from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
-from schemac.engines.lance.runs.spelling import as_lance_reads, decode, encode
-from schemac.engines.lance.tables.differences import differences, lance_fields_of
-from schemac.identity.lock import Numbers
-from schemac.logical.schema_fields import SchemaField
-from schemac.physical.field import LoweredSchema
+from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset
+from schemac.engines.lance.runs import merge as merging
+from schemac.engines.lance.runs import recovery, writing
+from schemac.engines.lance.runs.recovery import committed_runs, find_run, holds_only_leftovers, recover
+from schemac.engines.lance.runs.writing import as_lance_reads, decode, encode
+from schemac.engines.lance.tables.fields import differences, lance_fields_of
+from schemac.engines.lance.transactions import DATA, SEED, file_names, fragment_text, make_version, move_data
+from schemac.language.attributes.attribute import Extra
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.field import LoweredSchema
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.locations import absolute, is_local
-from schemac.rows.runs.merges import Merge, Merged
-from schemac.rows.runs.tables import ExistingTable, Place, Sink, StagedRows, StorageOptions, TableForm
+from schemac.rows.runs.storage import NO_STORAGE, absolute, is_local
+from schemac.rows.runs.tables import (
+    ExistingTable,
+    Merge,
+    Merged,
+    Place,
+    Sink,
+    StagedRows,
+    StorageOptions,
+    TableForm,
+)
+from schemac.versions.identity.lock import Numbers
+
+NAME = "aside.lance"
+
+
+def open_staging_table(place: Place, schema: pa.Schema) -> str:
+    """Make the dataset: with the ids of the table where rows are added to it, else with those that Lance counts."""
+    import lance
+
+    path = os.path.join(place.staging, NAME)
+    with lance_errors():
+        if place.mode != "append":
+            lance.write_dataset(schema.empty_table(), path, data_storage_version=place.storage_version)
+            return path
+        table = open_dataset(place.path, place.read_version, place.storage_options)
+        seed = lance.write_dataset(SEED, path, data_storage_version=table.data_storage_version)
+        operation = lance.LanceOperation.Merge([], table.lance_schema)
+        make_version(path, operation, seed.version, {}, NO_STORAGE)
+    return path
+
+
+def collect_staging_table(place: Place) -> StagedRows:
+    """Take the fragments, numbered as if a task of ours had written them, and move their files."""
+    path = os.path.join(place.staging, NAME)
+    written = open_dataset(path)
+    fragments = [fragment_text(f.metadata, is_numbered=False) for f in written.get_fragments()]
+    move_data(os.path.join(path, DATA), os.path.join(place.staging, DATA), file_names(fragments))
+    return StagedRows(fragments, written.count_rows())
 
 
 class LanceSink(Sink):
@@ -93,7 +134,7 @@ class LanceSink(Sink):
 
     def give_up(self, place: Place, fragments: list[str]) -> None:
         """Remove the fragments' files."""
-        undo.give_up(place, fragments)
+        recovery.give_up(place, fragments)
 
     def prepare(
         self,
@@ -127,11 +168,11 @@ class LanceSink(Sink):
 
     def open_staging_table(self, place: Place, form: TableForm) -> str:
         """Make an empty dataset in the staging folder."""
-        return staging_table.open_staging_table(place, form.schema)
+        return open_staging_table(place, form.schema)
 
     def collect_staging_table(self, place: Place) -> StagedRows:
         """Take its fragments."""
-        return staging_table.collect_staging_table(place)
+        return collect_staging_table(place)
 
     def judge(
         self, place: Place, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
@@ -145,7 +186,7 @@ class LanceSink(Sink):
 
     def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
         """Replace the fragments that have the rows."""
-        return moving.move_out(place, schema, version, addresses)
+        return recovery.move_out(place, schema, version, addresses)
 
     def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
         """Commit the fragments."""
@@ -160,11 +201,11 @@ class LanceSink(Sink):
 
     def discard(self, place: Place, fragments: list[str]) -> None:
         """Remove the fragments' files."""
-        undo.discard(place, fragments)
+        recovery.discard(place, fragments)
 
     def take_back(self, place: Place, version: int) -> None:
         """Undo a commit of this run."""
-        undo.take_back(place, version, place.run.id)
+        recovery.take_back(place, version, place.run.id)
 
 
 SINK = LanceSink()

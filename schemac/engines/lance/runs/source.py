@@ -11,13 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.rows.judging.exact_types import to_field
-from schemac.rows.judging.layouts import laid_out
+from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.storage import NO_STORAGE
 from schemac.rows.runs.tables import Source, StorageOptions
-from schemac.source.catalogue import CHANGED_INPUT, SINK_OPTION, SOURCE_TYPE_MISMATCH
+from schemac.text.source.catalogue import CHANGED_INPUT, SINK_OPTION, SOURCE_TYPE_MISMATCH
 
 ROWS_PER_BATCH = 8192
 BLOB = "lance.blob.v2"

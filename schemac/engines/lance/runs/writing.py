@@ -1,12 +1,15 @@
-"""How a run writes a Lance table: where tasks put files, how they all appear at once.
+"""How a run writes a Lance table: where tasks put files, how they all appear at once, in which schema.
 
 Layer: engines.
-Shape: tasks write fragments next to the table, in a folder that no reader looks into; the commit moves their files in and
-       adds one version. What is not committed never was in the table, and leaves with its folder.
+Shape: tasks write fragments next to the table, in a folder that no reader looks into; the commit moves their files in and adds one
+      version. What is not committed never was in the table, and leaves with its folder.
 Errors: PipelineError if the table is there, is not there, or has another schema than expected.
 Source: pylance 14: a fragment of an existing table takes its field ids from it, so the folder holds a shallow clone.
+      Arrow schemas as Lance gives them back, and its own message of a schema as text: pylance 14 compares the items of vectors letter
+      by letter when it writes.
 """
 
+import base64
 import os
 import socket
 import time
@@ -18,21 +21,17 @@ import pyarrow as pa
 
 from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset
-from schemac.engines.lance.storage import options_for
-from schemac.engines.lance.tables.differences import differences
+from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset, options_for
+from schemac.engines.lance.tables.fields import differences
 from schemac.engines.lance.transactions import Commit, Stage, file_names, fragments_of
 from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import UNFINISHED
-from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.locations import is_local, local_path
-from schemac.rows.runs.merges import Merged
-from schemac.rows.runs.processes import is_here
+from schemac.rows.runs.identity import RunIdentity, is_here
 from schemac.rows.runs.staging import AGAIN, JOIN
-from schemac.rows.runs.storage import Storage
-from schemac.rows.runs.tables import Place
-from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
+from schemac.rows.runs.storage import Storage, is_local, local_path
+from schemac.rows.runs.tables import Merged, Place
+from schemac.text.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
 
 
 def prepare(
@@ -249,3 +248,40 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
             raise PipelineError.uncommitted(CONCURRENT_RUN, message_text, JOIN)
         transactions.publish(place.staging, place.path)
     return version
+
+
+def as_lance_reads(schema: pa.Schema) -> pa.Schema:
+    """Spell the vector items of a schema as Lance gives them back: its writer compares them letter by letter."""
+    return pa.schema([_as_lance_reads(field) for field in schema], metadata=schema.metadata)
+
+
+def _as_lance_reads(field: pa.Field) -> pa.Field:
+    data_type = field.type
+    if pa.types.is_fixed_size_list(data_type):
+        item = data_type.value_field
+        if _is_bfloat16(item):
+            item = pa.field("item", item.type, metadata={**item.metadata, b"ARROW:extension:metadata": b""})
+            return field.with_type(pa.list_(item, data_type.list_size))
+    elif pa.types.is_struct(data_type):
+        return field.with_type(pa.struct([_as_lance_reads(member) for member in data_type]))
+    elif pa.types.is_large_list(data_type):
+        return field.with_type(pa.large_list(_as_lance_reads(data_type.value_field)))
+    elif pa.types.is_list(data_type):
+        return field.with_type(pa.list_(_as_lance_reads(data_type.value_field)))
+    return field
+
+
+def _is_bfloat16(item: pa.Field) -> bool:
+    """Whether an item is a brain float by its metadata alone."""
+    named = (item.metadata or {}).get(b"ARROW:extension:name") == b"lance.bfloat16"
+    return named and not isinstance(item.type, pa.BaseExtensionType)
+
+
+def encode(message: pb.Schema) -> str:
+    """Write a message as text."""
+    return base64.b64encode(message.SerializeToString(deterministic=True)).decode()
+
+
+def decode(text: str) -> pb.Schema:
+    """Read a message of `encode`."""
+    return pb.Schema.FromString(base64.b64decode(text))

@@ -10,24 +10,22 @@ Errors: SC421, SC422 failed-check, SC423 table-changed.
 
 from typing import Any
 
-from schemac.attributes.own import TABLE_RECORD
-from schemac.constraints.rows import Unique
 from schemac.engines.lance.dataset import lance_errors, open_dataset
+from schemac.engines.lance.tables.field_ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.fields import data_of
-from schemac.engines.lance.tables.fragments import Files, Made, WriteColumns, spread_here
-from schemac.engines.lance.tables.ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.indices import INDICES_KEY, build, indices_of, note_of, noted_indices
 from schemac.engines.lance.tables.live_table import open_table
 from schemac.engines.lance.tables.plan import Plan, is_going, path_after, plan
-from schemac.engines.lance.tables.questions import Question
-from schemac.engines.lance.tables.recipe import Recipe
+from schemac.engines.lance.tables.recipe import Files, Made, Recipe, WriteColumns, spread_here
+from schemac.engines.lance.tables.row_checks import Question, report_failed
 from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Subject, Swap
-from schemac.engines.lance.tables.stored_rows import report_failed
 from schemac.engines.lance.transactions import lance_schema, with_files
-from schemac.evolution.tables import Progress, Spread
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
-from schemac.source.report import Report
+from schemac.language.attributes.own import TABLE_RECORD
+from schemac.language.constraints.rows import Unique
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
+from schemac.text.source.report import Report
+from schemac.versions.evolution.tables import Progress, Spread
 
 MOST_STARTS = 20
 """How often a run starts over where others keep writing."""

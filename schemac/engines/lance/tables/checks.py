@@ -1,33 +1,227 @@
-"""What is asked of the values of a Lance table before anything is changed, in words.
+"""Checks of a Lance table's values before anything is changed, type by type on the way to a locked version.
 
 Layer: engines.
-Shape: a check a field and a subject; each question comes with a filter of Lance that finds the rows in question, where Lance
-has words for it.
+Shape: a check a field and a subject; each question comes with a filter of Lance that finds the rows in question, where Lance has words
+      for it.
+      The way from a table's schema to a locked version, change of type by change of type: one version pair where no field changed its
+      type more than once since the table's version. Otherwise one pair for each version in which such a field did: `Bool → Int8 →
+      String` makes "1", which `Bool → String` does not. A change of `clockZone` counts in addition to one of the type, so that each
+      version has the clock that it declares itself. Likewise a struct is made of fields that came after the table's version.
+      Versions of timestamps that a table cannot come to, because nobody had said which clock the readings are from: a lock's history of
+      one table's fields, with the types and clocks by which its values go through each version.
+Rule: such a version is passed by where a later one can be come to and holds timestamps as well: instants that became readings and are
+      instants again stay what they are. Where something else follows, as a Date, the readings of the version are from the clock that
+      the next later version declares; where none does, from that of the last earlier one. A version that says it itself, or is in UTC,
+      means what it says.
 Errors: SC430 pointless-rounding.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
-from schemac.attributes.family import Family
-from schemac.attributes.own import CLOCK_ZONE
-from schemac.constraints.constraint import Constraint
-from schemac.constraints.rows import ReferenceTo
+from schemac.arrow.metadata import compact
 from schemac.engines.lance import judge as engine
+from schemac.engines.lance.fields import lance_ids
+from schemac.engines.lance.judge import version_before
 from schemac.engines.lance.tables.convert import is_named
 from schemac.engines.lance.tables.filters import column_name, constraint_filter, misfit_filter, null_filter
-from schemac.engines.lance.tables.stages import casts_of
 from schemac.engines.lance.tables.steps import Check, Subject, Unlooked
-from schemac.evolution.castability import can_be_rounded, why_misfit
-from schemac.evolution.changes import Change
-from schemac.evolution.clocks import clock_of
-from schemac.evolution.row_rules import Rule
-from schemac.evolution.verdict import Judgement, Outcome
-from schemac.evolution.version_pair import LockedVersionPair, VersionPair
-from schemac.logical.schema_fields import SchemaField, preorder
-from schemac.source.catalogue import POINTLESS_ROUNDING
-from schemac.source.report import Report
-from schemac.source.suggest import closest
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.own import CLOCK_ZONE
+from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.rows import ReferenceTo
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.text.source.catalogue import POINTLESS_ROUNDING
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.versions.evolution.castability import can_be_rounded, why_misfit
+from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.constraints import Rule
+from schemac.versions.evolution.diff import clock_of
+from schemac.versions.evolution.verdict import Judgement, Outcome
+from schemac.versions.evolution.version_pair import (
+    LockedSchemaVersion,
+    LockedVersionPair,
+    VersionPair,
+    locked_schema_version,
+)
+from schemac.versions.identity.lock import LockedDataset, Shape, State
+from schemac.versions.identity.opening import shape_of
+
+
+class ClockHistory:
+    """The versions of one lock, opened where a field is a timestamp."""
+
+    def __init__(self, locked: LockedDataset) -> None:
+        self._locked = locked
+        self._fields: dict[int, dict[int, SchemaField]] = {}
+
+    def effective_states(self, table: SchemaField, states: Sequence[State]) -> list[State]:
+        """Return the states that a field goes through, the first of which is that of the table, as its values can go through them."""
+        if not any("Timestamp" in state.shape.type for state in states):
+            return list(states)
+        fields = [table, *map(self._field, states[1:])]
+        effective, here = list(states), 0
+        while here < len(fields) - 1:
+            there = here + 1
+            if clock_of(fields[here], fields[there]) is None:
+                later = range(there + 1, len(fields))
+                there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), there)
+                if there > here + 1 and fields[there].type.family is Family.TIMESTAMP:
+                    effective[here + 1 : there] = [
+                        _with_type(state, effective[here]) for state in effective[here + 1 : there]
+                    ]
+                else:
+                    there = here + 1
+                    _declare(effective, here)
+            here = there
+        return effective
+
+    def _field(self, state: State) -> SchemaField:
+        if state.first not in self._fields:
+            version = locked_schema_version(self._locked, state.first)
+            self._fields[state.first] = {id: field for field, id in version.ids.items()}
+        return self._fields[state.first][state.id]
+
+
+def clock_in(shape: Shape) -> str:
+    """Return the clock that a shape declares; empty if it declares none."""
+    return (CLOCK_ZONE.read(json.loads(shape.extra)) or "") if CLOCK_ZONE.key in shape.extra else ""
+
+
+def _with_type(state: State, like: State) -> State:
+    """Return a state of the type of another, as nullable as it was."""
+    mark = "?" if state.shape.type.endswith("?") else ""
+    return replace(state, shape=replace(state.shape, type=like.shape.type.removesuffix("?") + mark))
+
+
+def _declare(states: list[State], here: int) -> None:
+    """Give a step out of a state the clock that a later state declares, or else an earlier one."""
+    zones = [clock_in(state.shape) for state in states]
+    later = next(filter(None, zones[here + 2 :]), "")
+    earlier = next(filter(None, reversed(zones[:here])), "")
+    # What the first state is, the table says itself.
+    place = here + 1 if later else here
+    if later or earlier:
+        shape = states[place].shape
+        extra = json.loads(shape.extra) if shape.extra else {}
+        extra = compact({**extra, CLOCK_ZONE.key: later or earlier})
+        states[place] = replace(states[place], shape=replace(shape, extra=extra))
+
+
+def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVersionPair:
+    """Two versions of one lock."""
+    by_id = {id: field for field, id in old.ids.items()}
+    return LockedVersionPair(old, new, {field: by_id[id] for field, id in new.ids.items() if id in by_id})
+
+
+def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVersionPair, ...]:
+    """Return the pairs that lead from the old version to the new one; the last one ends at the new version itself.
+
+    `start` is the locked version that the old one is; None if it is none, and each field is as some version had it.
+    """
+    locked = pair.new.locked
+    ways = _ways(pair, locked, start)
+    stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(pair)))
+    locked = _with_states(locked, ways) if stops else locked
+    pairs, old = [], pair.old
+    for stop in stops:
+        new = locked_schema_version(locked, stop)
+        pairs.append(pair_by_ids(old, new))
+        old = new
+    return (*pairs, pair_by_ids(old, pair.new)) if pairs else (pair,)
+
+
+def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[tuple[SchemaField, SchemaField]]:
+    """Return a field of the last new version before and after each change of its type on the way."""
+    last = ways[-1]
+    id = last.new.ids.get(field)
+    casts = []
+    for way in ways:
+        after = field if way is last else next((s for s, other in way.new.ids.items() if other == id), None)
+        before = way.before.get(after) if after is not None else None
+        if after is not None and before is not None and before.type != after.type:
+            casts.append((before, after))
+    return casts
+
+
+def is_cast(field: SchemaField, ways: Sequence[LockedVersionPair]) -> bool:
+    """Whether a field of the last new version changes its own type on the way; its members may be others without that."""
+    casts = casts_of(field, ways)
+    types = [tuple(_type(shape_of(one, None, None).type) for one in cast) for cast in casts]
+    return any(before != after for before, after in types)
+
+
+def _made(pair: LockedVersionPair) -> Iterator[int]:
+    """Yield the versions in which fields stood that the table does not have, before new structs were made of them.
+
+    Where these have left the struct since, also the version in which it was made.
+    """
+    for field in preorder(pair.new.dataset.columns):
+        if field not in pair.before:
+            stop = version_before(field, pair.new)
+            if stop is not None and not any(inner in pair.before for inner in preorder([field])):
+                yield stop
+                there = {state.id for state in pair.new.locked.states_of(stop)}
+                if there.isdisjoint(pair.new.ids[child] for child in field.children):
+                    yield stop + 1
+
+
+def _ways(pair: LockedVersionPair, locked: LockedDataset, start: int | None) -> Mapping[int, list[State]]:
+    """Return the states that the values of each field go through by its id, from that of the table on."""
+    newest = locked.versions[-1].number
+    states: dict[int, list[State]] = {}
+    for state in sorted(locked.states, key=lambda state: state.first):
+        if state.first <= newest:
+            states.setdefault(state.id, []).append(state)
+    clocks, states_by_id = ClockHistory(locked), {}
+    for field, before in pair.before.items():
+        id = pair.new.ids[field]
+        field_states = states.get(id, [])
+        begun = _state_of_table(pair, before, field_states, start)
+        if begun is not None:
+            states_by_id[id] = clocks.effective_states(before, field_states[field_states.index(begun) :])
+    return states_by_id
+
+
+def _stops(way: Sequence[State]) -> Iterator[int]:
+    """Yield the versions in which a field got a type that is neither its old nor its new one's neighbour, or another clock."""
+    changed, is_cast = [], False
+    for before, state in pairwise(way):
+        is_other = _type(before.shape.type) != _type(state.shape.type)
+        is_cast = is_cast or is_other
+        if is_other or clock_in(before.shape) != clock_in(state.shape):
+            changed.append(state.first)
+    if is_cast:
+        yield from changed[:-1]
+
+
+def _with_states(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDataset:
+    """Return the lock with the states of these ways in place of its own."""
+    changed_states = {(state.id, state.first): state for way in ways.values() for state in way}
+    return replace(locked, states=tuple(changed_states.get((s.id, s.first), s) for s in locked.states))
+
+
+def _state_of_table(
+    pair: LockedVersionPair, before: SchemaField, states: list[State], start: int | None
+) -> State | None:
+    """Which state of a field the table has: that of its version, else the one of its numbers, else the last one of this type; of several, one of its clock."""
+    numbers = lance_ids(pair.old.numbers[before])
+    shape = shape_of(before, None, None)
+    alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
+    then = [state for state in alike if start is not None and state.is_in(start)]
+    numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]
+    matches = then or numbered or alike
+    clock = clock_in(shape)
+    matches = [state for state in matches if clock_in(state.shape) == clock] or matches
+    return matches[-1] if matches else None
+
+
+def _type(text: str) -> str:
+    return text.removesuffix("?")
 
 
 def checks(

@@ -1,15 +1,40 @@
-"""The fields of a Lance table as messages.
+"""The fields of a Lance table as messages, and how they differ from those that were compiled.
+
+What Lance's messages say, in the words of the manifest.
 
 Layer: engines.
+Shape: Compares the schema of a table with the one that was compiled, field by field: serialized `lance.file.Field` messages of both
+      versions, in pre-order; differences as sentences, none when equal.
+Source: `reference` of the Lance format: ids, types, nullability, encodings and metadata count; `dictionary` only says whether data was
+      written, and the order of metadata entries is random.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+import pyarrow as pa
+
+from schemac.arrow.from_arrow import lift
+from schemac.arrow.metadata import compact, forms
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.nodes import lance_ids
+from schemac.engines.lance.attributes import (
+    CLUSTERING_KEY_POSITION,
+    PRIMARY_KEY_MARK,
+    PRIMARY_KEY_POSITION,
+    STORAGE_VERSION,
+)
+from schemac.engines.lance.fields import lance_ids
+from schemac.engines.lance.schema_message import UnreadableMessageError, to_arrow
 from schemac.engines.lance.tables.steps import MARK
-from schemac.identity.lock import LockedDataset
+from schemac.engines.lance.transactions import schema_parts
+from schemac.language.attributes import own
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.logical.model import Schema
+from schemac.language.logical.schema_fields import columns
+from schemac.text.source.report import Report
+from schemac.versions.identity.lock import LockedDataset
 
 
 def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
@@ -72,3 +97,211 @@ def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
 def data_of(fragment: Any) -> frozenset[int]:
     """Return the fields that a fragment's files hold data of; negative numbers are of data that does not count any more."""
     return frozenset(id for file in fragment.files for id in file.fields if id >= 0)
+
+
+_NESTED = {"struct": "Struct", "list": "List", "large_list": "List", "map": "Map"}
+_NAMES = {
+    DESCRIPTION.key: "description",
+    PRIMARY_KEY_MARK: "primary key",
+    PRIMARY_KEY_POSITION: "position in the primary key",
+    CLUSTERING_KEY_POSITION: "position in the clustering key",
+}
+
+
+def type_words(logical_type: str) -> str:
+    """Lance's word for a type as the manifest has it: `timestamp:us:UTC` is a Timestamp."""
+    plain = logical_type.removesuffix(".struct")
+    if plain in _NESTED:
+        return _NESTED[plain]
+    message = pb.Schema(fields=[pb.Field(name="x", parent_id=-1, logical_type=logical_type, nullable=True)])
+    try:
+        tree = lift(to_arrow(message), "", Report())
+    except (UnreadableMessageError, ValueError):
+        return logical_type
+    (field,) = columns(Schema.model_validate(tree)) or (None,)
+    return logical_type if field is None else field.type.type_text()
+
+
+def type_pair(actual: str, expected: str) -> tuple[str, str]:
+    """Two types apart: where the manifest has one word for both, Lance's own are next to it."""
+    here, there = type_words(actual), type_words(expected)
+    return (here, there) if here != there else (f"{here} ({actual})", f"{there} ({expected})")
+
+
+def entry_name(key: str) -> str:
+    """Return what an entry of a field's metadata is about."""
+    return _NAMES.get(key, key)
+
+
+def entry_words(value: bytes | None) -> str:
+    """Return the value of an entry; attributes travel as JSON."""
+    if value is None:
+        return "missing"
+    text = value.decode("utf-8", "replace")
+    try:
+        parsed = json.loads(text)
+    except ValueError:
+        parsed = text
+    return f"`{parsed}`" if isinstance(parsed, str) else f"`{text}`"
+
+
+_REPEATED_IN_METADATA = (
+    "extension_name",
+    "unenforced_primary_key",
+    "unenforced_primary_key_position",
+    "unenforced_clustering_key",
+    "unenforced_clustering_key_position",
+)
+"""Fields of a message that repeat entries of its metadata."""
+STEERING = own.TABLE_RECORD | {own.TARGETS_OF.key, own.RENAMED_FROM.key, STORAGE_VERSION.key}
+"""Entries that are no part of a table: they steer the build, say what the table's files say themselves, or which version it has."""
+
+
+def lance_fields_of(schema: pa.Schema) -> list[bytes]:
+    """Return the messages that Lance itself makes of an Arrow schema."""
+    from lance.schema import LanceSchema
+
+    return schema_parts(LanceSchema.from_pyarrow(schema))[1]
+
+
+def differences(
+    expected: Iterable[bytes],
+    actual: Any,
+    *,
+    metadata: dict[str, bytes] | None = None,
+    ids: bool = True,
+    same: Mapping[int, int] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """How a table's Lance schema differs from what is expected; `ids=False` compares by path only.
+
+    `same` has the ids of expected fields, and under which ids the table has these fields, as far as it is known.
+    """
+    actual_metadata, actual_fields = schema_parts(actual)
+    expected_by_path, actual_by_path = _by_path(expected), _by_path(actual_fields)
+    here = _namesakes(expected_by_path, actual_by_path, same, by_id=ids)
+    lines = [f"`{path}` is missing" for path in _outermost(expected_by_path, here)]
+    lines += [f"`{path}` is not expected" for path in _outermost(actual_by_path, here.values())]
+    moved: set[str] = set()
+    for path, place in here.items():
+        above = _above(path, expected_by_path[path])
+        if here.get(above, above) != _above(place, actual_by_path[place]) or (above and above not in here):
+            lines.append(f"a field moved from `{place}` in the table to `{path}` in the schema")
+            moved.add(path)
+        elif expected_by_path[path].name != actual_by_path[place].name:
+            lines.append(f"`{path}` has the name `{place}` in the table")
+        if above in moved:
+            moved.add(path)
+        # What is moved is written anew, under other ids.
+        lines += _field_differences(
+            path, expected_by_path[path], actual_by_path[place], ids=ids and path not in moved
+        )
+    if not lines and [here[path] for path in expected_by_path] != list(actual_by_path):
+        lines.append(f"fields are in a different order: {', '.join(actual_by_path)}")
+    if metadata is not None:
+        theirs = {key: value for key, value in actual_metadata.items() if key not in STEERING}
+        ours = {key: value for key, value in metadata.items() if key not in STEERING}
+        lines += [f"the schema: {line}" for line in _entry_differences(ours, theirs)]
+    return tuple(lines)
+
+
+def _outermost(fields: Mapping[str, pb.Field], known: Collection[str]) -> Iterator[str]:
+    """Yield the fields that are not known; what is inside one of them goes without saying."""
+    for path, message in fields.items():
+        above = _above(path, message)
+        if path not in known and (not above or above in known):
+            yield path
+
+
+def _above(path: str, message: pb.Field) -> str:
+    """Return the path of what a field is in; empty for a column."""
+    return path[: -len(message.name) - 1]
+
+
+def _namesakes(
+    expected_by_path: Mapping[str, pb.Field],
+    actual_by_path: Mapping[str, pb.Field],
+    same: Mapping[int, int],
+    *,
+    by_id: bool,
+) -> dict[str, str]:
+    """Return the path in the table of each expected field; one that has another name there is known by its id."""
+    by_number = {message.id: path for path, message in actual_by_path.items()}
+    numbers = {path: same.get(message.id) for path, message in expected_by_path.items()}
+    here = {path: by_number[n] for path, n in numbers.items() if n is not None and n in by_number}
+    matched = set(here.values())
+    here |= {
+        path: path
+        for path in expected_by_path
+        if path in actual_by_path and path not in here and path not in matched
+    }
+    if by_id:
+        # A number alone may be a coincidence.
+        matched = set(here.values())
+        others = {(m.id, m.logical_type): path for path, m in actual_by_path.items() if path not in matched}
+        for path, message in expected_by_path.items():
+            other = others.get((message.id, message.logical_type))
+            if path not in here and other is not None:
+                here[path] = other
+    return {path: here[path] for path in expected_by_path if path in here}
+
+
+def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: bool) -> Iterator[str]:
+    """One sentence a difference, in the author's words."""
+    if expected.logical_type != actual.logical_type:
+        here, there = type_pair(actual.logical_type, expected.logical_type)
+        yield f"`{path}` is {here} in the table, and {there} in the schema"
+    elif expected.encoding != actual.encoding:
+        yield f"`{path}` is stored with a different encoding than the schema specifies"
+    if expected.nullable != actual.nullable:
+        may = "may be null" if actual.nullable else "may not be null"
+        yield f"`{path}` {may} in the table, and {'may not' if actual.nullable else 'may'} in the schema"
+    if ids and expected.id != actual.id:
+        yield f"`{path}` has the id {actual.id} in the table, and {expected.id} in the schema"
+    elif ids and expected.parent_id != actual.parent_id:
+        yield f"`{path}` is inside a different field in the table"
+    ours, theirs = (_comparable_metadata(message.metadata) for message in (expected, actual))
+    metadata_lines = tuple(_entry_differences(ours, _with_description(theirs, ours)))
+    yield from (f"`{path}`: {line}" for line in metadata_lines)
+    if not metadata_lines and any(
+        getattr(expected, name) != getattr(actual, name) for name in _REPEATED_IN_METADATA
+    ):
+        yield f"`{path}`: its flags for keys and extension types do not match its metadata"
+
+
+def _entry_differences(expected: Mapping[str, bytes], actual: Mapping[str, bytes]) -> Iterator[str]:
+    for key in sorted(expected.keys() | actual.keys()):
+        if expected.get(key) == actual.get(key):
+            continue
+        if key not in expected:
+            yield f"{entry_name(key)} {entry_words(actual[key])} is not in the schema"
+        else:
+            here, there = entry_words(actual.get(key)), entry_words(expected[key])
+            yield f"{entry_name(key)} is {here} in the table, and {there} in the schema"
+
+
+def _comparable_metadata(metadata: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the metadata without what steers the build, and without the marks that other engines leave next to the type."""
+    left_out = STEERING.union(*(form.repeated for form in forms().values()))
+    return {key: value for key, value in metadata.items() if key not in left_out}
+
+
+def _with_description(actual: dict[str, bytes], expected: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the metadata with the description of a column that another engine made under its own key."""
+    for word in filter(None, (form.description for form in forms().values())):
+        if word in actual and word not in expected:
+            rest = {key: value for key, value in actual.items() if key != word}
+            return {DESCRIPTION.key: compact(actual[word].decode("utf-8", "replace")).encode(), **rest}
+    return actual
+
+
+def _by_path(fields: Iterable[bytes]) -> dict[str, pb.Field]:
+    """Return the fields by their paths, in the order given."""
+    by_path: dict[str, pb.Field] = {}
+    paths: dict[int, str] = {-1: ""}
+    for content in fields:
+        field = pb.Field.FromString(content)
+        parent = paths.get(field.parent_id, "?")
+        path = f"{parent}.{field.name}" if parent else field.name
+        paths[field.id] = path
+        by_path[path] = field
+    return by_path

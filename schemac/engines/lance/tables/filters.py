@@ -12,17 +12,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.attributes.family import NUMBERS, Family
-from schemac.constraints.bounds import Bound, MultipleOf
-from schemac.constraints.constraint import Constraint
-from schemac.constraints.texts import Enum, Pattern, Size
-from schemac.constraints.values import scale_of
-from schemac.evolution.changes import Change
-from schemac.evolution.clocks import clock_of
-from schemac.evolution.constraints import constraint_of, verify_of
-from schemac.evolution.version_pair import SchemaVersion, VersionPair
-from schemac.kinds.units import UNITS_BY_ARROW
-from schemac.logical.schema_fields import SchemaField, is_in_structs
+from schemac.language.attributes.attribute import NUMBERS, Family
+from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.field_constraints import Bound, Enum, MultipleOf, Pattern, Size
+from schemac.language.constraints.values import scale_of
+from schemac.language.kinds.answers import UNITS_BY_ARROW
+from schemac.language.logical.schema_fields import SchemaField, is_in_structs
+from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.constraints import constraint_of, verify_of
+from schemac.versions.evolution.diff import clock_of
+from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _NUMBERS = NUMBERS | {Family.DECIMAL, Family.BOOLEAN}

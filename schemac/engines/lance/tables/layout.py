@@ -12,15 +12,15 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from schemac.attributes.family import Family
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.judge import has_values
-from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
-from schemac.evolution.version_pair import LockedVersionPair
-from schemac.identity.lock import Numbers
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.attributes.attribute import Family
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.versions.evolution.version_pair import LockedVersionPair
+from schemac.versions.identity.lock import Numbers
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from schemac.arrow.lift import lift
-from schemac.arrow.lower import lower
-from schemac.artifacts.emission import Emission
+from schemac.arrow.from_arrow import lift
+from schemac.arrow.to_arrow import lower
+from schemac.artifacts.targets import Emission
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
+from schemac.engines.lance.fields import lance_ids, numbers_of
 from schemac.engines.lance.limits import Limits
-from schemac.engines.lance.nodes import lance_ids, numbers_of
-from schemac.engines.lance.tables.differences import differences
-from schemac.engines.lance.tables.fields import data_of, in_preorder, paths, schema_without, stale_fields
-from schemac.engines.lance.tables.ids import (
+from schemac.engines.lance.tables.field_ids import (
     IDS_KEY,
     candidates_of,
     ids_as_noted,
@@ -36,22 +34,30 @@ from schemac.engines.lance.tables.ids import (
     places,
     record_of,
 )
+from schemac.engines.lance.tables.fields import (
+    data_of,
+    differences,
+    in_preorder,
+    paths,
+    schema_without,
+    stale_fields,
+)
 from schemac.engines.lance.tables.indices import INDICES_KEY, indices_of, noted_indices
 from schemac.engines.lance.tables.steps import Index
 from schemac.engines.lance.transactions import schema_parts
-from schemac.evolution.table_version import Candidate, choose_version, lock_ids, state_version
-from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
-from schemac.identity.lock import LockedDataset, Numbers
-from schemac.identity.match import Ids
-from schemac.identity.opening import open_version
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import Schema
-from schemac.logical.origins import Origins
-from schemac.logical.schema_fields import SchemaField, columns, preorder
-from schemac.source.catalogue import UNUSABLE_TABLE
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.extras import install_help
-from schemac.source.report import Report
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import Schema
+from schemac.language.logical.origins import Origins
+from schemac.language.logical.schema_fields import SchemaField, columns, preorder
+from schemac.text.source.catalogue import UNUSABLE_TABLE
+from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.files import install_help
+from schemac.text.source.report import Report
+from schemac.versions.evolution.tables import Candidate, choose_version, lock_ids, state_version
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
+from schemac.versions.identity.lock import LockedDataset, Numbers
+from schemac.versions.identity.match import Ids
+from schemac.versions.identity.opening import open_version
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,25 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from schemac.attributes.own import CLOCK_ZONE, TABLE_IDS
-from schemac.constraints.rows import row_constraints
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.codes import LANCE_STORAGE_VERSION
-from schemac.engines.lance.nodes import NAME, lance_ids
+from schemac.engines.lance.column_types import words
+from schemac.engines.lance.fields import NAME, lance_ids
 from schemac.engines.lance.numbering import number_nodes
-from schemac.engines.lance.tables.checks import checks, report_pointless_rounding, rule_checks
+from schemac.engines.lance.tables.checks import (
+    checks,
+    is_cast,
+    pair_by_ids,
+    report_pointless_rounding,
+    rule_checks,
+    stages,
+)
 from schemac.engines.lance.tables.convert import is_named
-from schemac.engines.lance.tables.differences import differences
-from schemac.engines.lance.tables.fields import in_preorder, paths
-from schemac.engines.lance.tables.ids import record_of
+from schemac.engines.lance.tables.field_ids import record_of
+from schemac.engines.lance.tables.fields import differences, in_preorder, paths
 from schemac.engines.lance.tables.layout import Layout
 from schemac.engines.lance.tables.live_table import (
     LanceTable,
@@ -35,7 +40,6 @@ from schemac.engines.lance.tables.live_table import (
     help_for_stranger,
     limits_of,
 )
-from schemac.engines.lance.tables.stages import is_cast, pair_by_ids, stages
 from schemac.engines.lance.tables.steps import (
     MARK,
     Add,
@@ -48,25 +52,23 @@ from schemac.engines.lance.tables.steps import (
     Swap,
 )
 from schemac.engines.lance.transactions import lance_schema
-from schemac.engines.lance.view import words
-from schemac.evolution.changes import TYPE_FACTS, Change, Fact
-from schemac.evolution.clocks import clock_of
-from schemac.evolution.constraints import rules_to_check
-from schemac.evolution.diff import diff_of, field_type_text
-from schemac.evolution.judge import judge_change
-from schemac.evolution.keys import loss_of_key
-from schemac.evolution.row_rules import BY_KEY as ROW_KEYS
-from schemac.evolution.table_version import digest_of_ids
-from schemac.evolution.tables import has_replaced_fields
-from schemac.evolution.verdict import METADATA, Judgement, Outcome
-from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
-from schemac.identity.lock import Numbers
-from schemac.identity.numbering import Former, Old
-from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.language.attributes.own import CLOCK_ZONE, TABLE_IDS
+from schemac.language.constraints.rows import row_constraints
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.rows.validation.stored import report_unknown_references
-from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
-from schemac.source.report import Report
-from schemac.source.span import WHOLE_FILE
+from schemac.text.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
+from schemac.text.source.report import Report
+from schemac.text.source.span import WHOLE_FILE
+from schemac.versions.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
+from schemac.versions.evolution.constraints import loss_of_key, rules_to_check
+from schemac.versions.evolution.diff import clock_of, diff_of, field_type_text
+from schemac.versions.evolution.judge import judge_change
+from schemac.versions.evolution.tables import digest_of_ids, has_replaced_fields
+from schemac.versions.evolution.verdict import METADATA, Judgement, Outcome
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
+from schemac.versions.identity.lock import Numbers
+from schemac.versions.identity.numbering import Former, Old
 
 _S = TypeVar("_S", bound=Step)
 

@@ -1,8 +1,11 @@
-"""How new columns are made of old ones, in a form that other processes can be told.
+"""Recipes for new columns made of old ones, and the files of fragments that they are written to.
 
 Layer: engines.
-Shape: schemas as trees, and which field of a new one is which of an old one, by their places in pre-order. Where a type
-changed more than once, one stage a change, so that the values are those of a table that was migrated step by step.
+Shape: schemas as trees, and which field of a new one is which of an old one, by their places in pre-order. Where a type changed more
+      than once, one stage a change, so that the values are those of a table that was migrated step by step.
+      New columns for the fragments of a Lance table, and what they were made of: a fragment is known by its data files; whatever writes
+      rows or moves them makes other files. Deleting rows leaves the files as they are, and a value more than there are rows does no
+      harm; but a row that comes back has none.
 """
 
 import dataclasses
@@ -13,19 +16,20 @@ from typing import Any
 
 import pyarrow as pa
 
-import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.engines.lance import attributes as lance
-from schemac.engines.lance.nodes import lance_ids, nodes_by_field, nodes_of
+from schemac.engines.lance.dataset import open_dataset
+from schemac.engines.lance.fields import lance_ids, nodes_by_field, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import MARK
-from schemac.evolution.version_pair import LockedVersionPair, SchemaVersion, VersionPair
-from schemac.identity.lock import Numbers
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import LogicalType, Schema
-from schemac.logical.origins import Origins
-from schemac.logical.path import FieldPath
-from schemac.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
-from schemac.source.json_object import Json
+from schemac.engines.lance.transactions import added_file, lasting_ids
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import FieldPath, LogicalType, Schema
+from schemac.language.logical.origins import Origins
+from schemac.language.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
+from schemac.text.source.span import Json
+from schemac.versions.evolution.tables import PartsTask, Progress
+from schemac.versions.evolution.version_pair import LockedVersionPair, SchemaVersion, VersionPair
+from schemac.versions.identity.lock import Numbers
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 """What a column has no use for until it is at its place; Lance refuses keys inside what may be null."""
@@ -321,3 +325,80 @@ def _tree(version: SchemaVersion) -> Json:
 def _version(tree: Json) -> SchemaVersion:
     schema = Schema.model_validate(tree)
     return SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a fragment consists of."""
+
+    fragment: int
+    paths: tuple[tuple[str, tuple[int, ...]], ...]
+    """Each data file, and the fields that it holds."""
+
+    @classmethod
+    def of(cls, fragment: Any) -> "Files":
+        """Those of pylance's metadata."""
+        files = tuple((file.path, tuple(file.fields)) for file in fragment.files)
+        return cls(fragment.id, files)
+
+
+@dataclass
+class Made:
+    """What a run has made already, by what it was made of."""
+
+    files: dict[tuple[Files, tuple[str, ...]], tuple[str, Any]] = dataclasses.field(default_factory=dict)
+    """A new data file as JSON, with the fragment that it was made of; by fragment and roots."""
+    checked: set[Files] = dataclasses.field(default_factory=set)
+
+    def find(self, fragment: Any, roots: tuple[str, ...]) -> str | None:
+        """Return the data file that was made for a fragment, if it still has all its rows."""
+        entry = self.files.get((Files.of(fragment.metadata), roots))
+        return entry[0] if entry is not None and are_among(fragment, entry[1]) else None
+
+
+def are_among(now: Any, then: Any) -> bool:
+    """Whether no row of a fragment was deleted when its new column was made, and is there again."""
+    deletions = (now.metadata.deletion_file, then.metadata.deletion_file)
+    if then.metadata.deletion_file is None or str(deletions[0]) == str(deletions[1]):
+        return True
+    return bool(_addresses(now) <= _addresses(then))
+
+
+def _addresses(fragment: Any) -> set[int]:
+    scanner = fragment.scanner(columns=[], with_row_address=True)
+    return set(scanner.to_table().column("_rowaddr").to_pylist())
+
+
+@dataclass(frozen=True)
+class WriteColumns:
+    """What a task does: the new data file of each of its fragments, as JSON."""
+
+    path: str
+    version: int
+    recipe: Recipe
+
+    def __call__(self, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
+        """Write the files; nothing refers to them yet."""
+        dataset = open_dataset(self.path, self.version)
+        for id in ids:
+            yield id, write_fragment(dataset.get_fragment(id), self.recipe)
+
+
+def spread_here(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
+    """Do a task in this process, part by part."""
+    made: dict[int, str] = {}
+    for number, part in enumerate(parts):
+        progress(title, number, len(parts))
+        made.update(task([part]))
+    return made
+
+
+def write_fragment(fragment: Any, recipe: Recipe) -> str:
+    """Return the new data file of one fragment, which nothing refers to yet.
+
+    Lance writes columns of names that nothing else has, inside copies of the structs and lists around them; each gets the
+    id of the field that it is to be.
+    """
+    metadata, schema = fragment.merge_columns(recipe.make, columns=recipe.sources)
+    columns = {recipe.name(number): root.ids for number, root in enumerate(recipe.roots)}
+    return added_file(fragment.metadata, metadata, lasting_ids(schema, columns))

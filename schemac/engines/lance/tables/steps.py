@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from schemac.evolution.row_rules import Rule
-from schemac.evolution.verdict import Outcome
-from schemac.logical.schema_fields import SchemaField
-from schemac.source.json_object import Json
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.span import Json
+from schemac.versions.evolution.constraints import Rule
+from schemac.versions.evolution.verdict import Outcome
 
 MARK = "__schemac_"
 """Names that columns have while they cannot have their own begin with this."""

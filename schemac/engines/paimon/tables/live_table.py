@@ -10,35 +10,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schemac.attributes.own import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.options import is_true
-from schemac.engines.paimon.read import member_ids, members, parts
-from schemac.engines.paimon.reader import read_schema_file
+from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
 from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.table_version import (
+from schemac.language.attributes.own import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
+from schemac.language.logical.model import dotted
+from schemac.language.logical.schema_fields import preorder
+from schemac.text.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
+from schemac.text.source.report import Report
+from schemac.versions.evolution.tables import (
     Candidate,
+    TableField,
     TableRecord,
     choose_version,
     digest_of_ids,
-    lock_ids,
-    state_version,
-)
-from schemac.evolution.tables import (
-    TableField,
     field_differences,
+    lock_ids,
     report_unrepresentable,
+    state_version,
     value_difference,
 )
-from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
-from schemac.identity.lock import LockedDataset
-from schemac.logical.path import dotted
-from schemac.logical.schema_fields import preorder
-from schemac.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
-from schemac.source.report import Report
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
+from schemac.versions.identity.lock import LockedDataset
 
 
 @dataclass(frozen=True)

@@ -10,29 +10,28 @@ Errors: SC411 refused-change.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from schemac.attributes.own import TABLE_VERSION
-from schemac.engines.paimon.facts import PaimonFact
-from schemac.engines.paimon.read import member_ids
+from schemac.engines.paimon.attributes import PaimonFact
+from schemac.engines.paimon.reader import member_ids
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.tables.changes import changes_between
+from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
 from schemac.engines.paimon.tables.live_table import PaimonTable, schema_in_table
-from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.changes import Change
-from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import judge_change
-from schemac.evolution.tables import Note, has_replaced_fields, report_unrepresentable
-from schemac.evolution.verdict import Judgement, Outcome
-from schemac.evolution.version_pair import (
+from schemac.language.attributes.own import TABLE_VERSION
+from schemac.text.source.catalogue import REFUSED_CHANGE
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.judge import judge_change
+from schemac.versions.evolution.tables import Note, has_replaced_fields, report_unrepresentable
+from schemac.versions.evolution.verdict import Judgement, Outcome
+from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     VersionPair,
     locked_schema_version,
     pair_versions,
 )
-from schemac.identity.lock import LockedDataset
-from schemac.source.catalogue import REFUSED_CHANGE
-from schemac.source.json_object import Json
-from schemac.source.report import Report
+from schemac.versions.identity.lock import LockedDataset
 
 _NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
 _FREE_WHEN_EMPTY = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})

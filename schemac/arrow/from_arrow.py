@@ -1,0 +1,383 @@
+"""Arrow schemas as values of a manifest: their types, their metadata, and `rawArrowSchema`, the form of old events.
+
+Layer: arrow.
+Shape: the schema in the standard's long form, as plain values that `schemac.language.manifest` binds; nested hints stand next to `kind`.
+      Arrow metadata as attributes: an entry is an attribute where lowering that attribute would write the very same entry, or for an
+      attribute of our own domains one with the same value; any other entry is kept as it is, in `arrow.apache.org/metadata`, so that
+      nothing is lost.
+      Arrow types as kinds with hints: a type in the standard's long form, as plain values, and the attributes that its field needs;
+      hints only where the layout is not what lowering would choose by itself.
+Errors: SC551 unsupported-arrow-type.
+Source: the inverse of `schemac.arrow.metadata`.
+      The inverse of `schemac.language.kinds` and `schemac.arrow.to_arrow`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, field_metadata, forms
+from schemac.language.attributes import arrow
+from schemac.language.attributes.arrow import ArrowDefaults, Hints
+from schemac.language.attributes.attribute import KEY_PATTERN, Family, Role
+from schemac.language.attributes.own import TABLE_RECORD
+from schemac.language.attributes.registry import DOMAINS, domain_of, known, of_role
+from schemac.language.kinds.option import Option
+from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME, KINDS
+from schemac.language.logical.model import FieldPath, Lifted, LogicalType, Part, UnsupportedTypeError, dotted
+from schemac.language.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
+from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+
+_KEY = re.compile(KEY_PATTERN)
+
+
+def decoded(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
+    """pyarrow's metadata as text."""
+    return {k.decode(errors="replace"): v.decode(errors="replace") for k, v in (metadata or {}).items()}
+
+
+def is_text(content: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+FieldNote = Callable[[str], None]
+"""Takes what cannot be said otherwise."""
+
+
+def field_attributes(metadata: Mapping[str, str], kind: str, note: FieldNote = lambda _: None) -> Json:
+    """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is, and is noted."""
+    rest = dict(metadata)
+    extra: Json = {}
+    _take_extension(rest, extra)
+    for form in forms().values():
+        extra.update(form.lift_metadata(rest, kind, note))
+    extra.update(_written_attributes(rest, kind, note))
+    if rest:
+        extra[arrow.METADATA.key] = rest
+    return extra
+
+
+def schema_attributes(metadata: Mapping[str, str], note: FieldNote = lambda _: None) -> Json:
+    """Return the attributes of a schema with this metadata, but not which locked version it is of."""
+    rest = {key: text for key, text in metadata.items() if key not in TABLE_RECORD}
+    extra = _written_attributes(rest, None, note)
+    if rest:
+        extra[arrow.METADATA.key] = rest
+    return extra
+
+
+def _written_attributes(rest: dict[str, str], kind: str | None, note: FieldNote) -> Json:
+    """Entries under an attribute's own key with JSON as value; without a kind, those of a schema."""
+    extra: Json = {}
+    for key, text in list(rest.items()):
+        if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
+            continue
+        value = _value(text, is_ours=known(key) is not None)
+        if value is _NONE or not _is_sound(key, value, kind):
+            if known(key) is not None:
+                note(f"`{key}` in the metadata is not valid for {kind or 'a schema'}: {text}")
+            continue
+        extra[key] = value
+        del rest[key]
+    return extra
+
+
+_NONE = object()
+
+
+def _value(text: str, *, is_ours: bool) -> Any:
+    """Return the value of a text that is JSON as we write it; of our own attributes, of any JSON that means the same when we write it."""
+    try:
+        value = json.loads(text)
+        if _is_too_deep(value):
+            return _NONE
+        written = compact(value)
+        if written != text and not (is_ours and _exact(text) == _exact(written)):
+            return _NONE
+    except (ValueError, RecursionError):
+        return _NONE
+    return value
+
+
+def _exact(text: str) -> Any:
+    """Read JSON with all digits. Raises ValueError if a key occurs twice."""
+    return json.loads(text, parse_float=Decimal, object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Json:
+    distinct = dict(pairs)
+    if len(distinct) < len(pairs):
+        raise ValueError
+    return distinct
+
+
+_DEEPEST = 100
+"""Levels of a value that is taken for an attribute; deeper ones stay the texts that they are."""
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _is_sound(key: str, value: Any, kind: str | None) -> bool:
+    attribute = known(key)
+    if attribute is None:
+        return domain_of(key) not in DOMAINS
+    if not (attribute.on_schema if kind is None else attribute.on_field):
+        return False
+    if attribute.fits is not None and kind is not None and BY_NAME[kind].family not in attribute.fits:
+        return False
+    try:
+        attribute.typed(value)
+    except ValidationError:
+        return False
+    # Some attributes of fields do not travel under their own keys.
+    return kind is None or key in field_metadata({key: value})
+
+
+def _take_extension(rest: dict[str, str], extra: Json) -> None:
+    name = rest.pop(EXTENSION_NAME, None)
+    if name is not None:
+        metadata = rest.pop(EXTENSION_METADATA, None)
+        extra[arrow.EXTENSION_TYPE.key] = {
+            "name": name,
+            **({} if metadata is None else {"metadata": metadata}),
+        }
+
+
+def leaf(type_: Any) -> tuple[Json, Json] | None:
+    """Kind and hints of a type without children; None for the others. Raises UnsupportedTypeError."""
+    kind_type = None if pa.types.is_nested(type_) else kind_of(type_)
+    if kind_type is not None:
+        kind, converted = kind_type
+        return {"kind": kind.__name__, **converted.properties}, dict(converted.hints)
+    if pa.types.is_nested(type_) and not pa.types.is_union(type_):
+        return None
+    raise UnsupportedTypeError(str(type_))
+
+
+def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
+    """Return the kind of an Arrow type, with properties and hints apart from its parts; None if there is none.
+
+    Raises UnsupportedTypeError for a type of a kind that no manifest can say.
+    """
+    for kind in KINDS:
+        converted = kind.lift(type_)
+        if converted is not None:
+            return kind, converted
+    return None
+
+
+def storage_kind(type_: LogicalType) -> LogicalType | None:
+    """Return the type that a type without parts is stored as, if it stands for an extension type of Arrow; else None."""
+    if type_.parts():
+        return None
+    arrow_type: Any = type_.to_arrow((), Hints(), ArrowDefaults())
+    if not isinstance(arrow_type, pa.BaseExtensionType):
+        return None
+    kind = kind_of(arrow_type.storage_type)
+    return None if kind is None else kind[0].model_validate({"kind": kind[0].__name__, **kind[1].properties})
+
+
+def dictionary_hint(type_: Any) -> Json:
+    """Return the hint of a dictionary."""
+    index = ARROW_NAMES[str(type_.index_type)]
+    return {
+        arrow.DICTIONARY_ENCODING.key: {"indexType": index, **({"ordered": True} if type_.ordered else {})}
+    }
+
+
+def extension_hint(type_: Any, note: Callable[[str], None] = lambda _: None) -> Json:
+    """Return the attribute of an extension type that pyarrow has registered; metadata that it cannot have is noted."""
+    name = type_.extension_name
+    of_json = of_role(Role.JSON)
+    if name == "arrow.json" and of_json and str(type_.storage_type) in ARROW_BUFFERS:
+        return {of_json[0].key: True}
+    if name == "arrow.fixed_shape_tensor":
+        metadata: Json = {"shape": list(type_.shape)}
+        if type_.dim_names is not None:
+            metadata["dim_names"] = list(type_.dim_names)
+        if type_.permutation is not None:
+            metadata["permutation"] = list(type_.permutation)
+        return {
+            arrow.EXTENSION_TYPE.key: {"name": name, "metadata": json.dumps(metadata, separators=(",", ":"))}
+        }
+    if name == "arrow.opaque":
+        opaque = {"type_name": type_.type_name, "vendor_name": type_.vendor_name}
+        return {
+            arrow.EXTENSION_TYPE.key: {"name": name, "metadata": json.dumps(opaque, separators=(",", ":"))}
+        }
+    # Those of programs and of libraries say themselves what their metadata is; Arrow's others have none.
+    serialized = type_.__arrow_ext_serialize__() if isinstance(type_, pa.ExtensionType) else b""
+    if not is_text(serialized):
+        note(f"not kept: the metadata {EXTENSION_METADATA}, which is not UTF-8")
+        serialized = b""
+    metadata_text = {"metadata": serialized.decode()} if serialized else {}
+    return {arrow.EXTENSION_TYPE.key: {"name": name, **metadata_text}}
+
+
+def storage_of(type_: ArrowType) -> Any:
+    """Return the storage type of an extension type, any other type itself."""
+    return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
+
+
+Note = Callable[[FieldPath, str], None]
+"""Takes what the values cannot say of the field at a path; an empty path is the schema."""
+
+
+def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None) -> Json:
+    """Return the values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
+    lifting = _Lifting(file, report, note)
+    fields = [lifting.member(field, (field.name,)) for field in schema]
+    extra = schema_attributes(lifting.texts(schema.metadata, ()), lambda text: note((), text))
+    return {"fields": [field for field in fields if field is not None], **({"extra": extra} if extra else {})}
+
+
+class _Lifting:
+    def __init__(self, file: str, report: Report, note: Note) -> None:
+        self._file = file
+        self._report = report
+        self._note = note
+
+    def texts(self, metadata: Any, path: FieldPath) -> dict[str, str]:
+        """Metadata as text; an entry that is none cannot be in a manifest, and is noted."""
+        readable: dict[bytes, bytes] = {}
+        for key, value in (metadata or {}).items():
+            if is_text(key) and is_text(value):
+                readable[key] = value
+            else:
+                escaped_key = key.decode("ascii", "backslashreplace")
+                self._note(path, f"not kept: the metadata {escaped_key}, which is not UTF-8")
+        return decoded(readable)
+
+    def member(self, field: ArrowField, path: FieldPath) -> Json | None:
+        """Return a column or struct member; None if its type has no kind."""
+        converted = self._field(field, path)
+        if converted is None:
+            return None
+        type_, extra = converted
+        return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
+
+    def _part(self, field: ArrowField, path: FieldPath) -> Json | None:
+        """Return a list's item, a map's key or value: hints go next to `kind`."""
+        converted = self._field(field, path)
+        if converted is None:
+            return None
+        type_, extra = converted
+        return {**type_, "extra": extra} if extra else type_
+
+    def _field(self, field: ArrowField, path: FieldPath) -> tuple[Json, Json] | None:
+        metadata = self.texts(field.metadata, path)
+        is_nullable = field.nullable
+        if pa.types.is_null(field.type) and not is_nullable:
+            self._note(path, "a column of nulls may always be null, even if its source declares otherwise")
+            is_nullable = True
+        try:
+            converted = self._type(field.type, metadata, path)
+        except UnsupportedTypeError as error:
+            message = f"{dotted(path)}: there is no kind for Arrow's {error}"
+            help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
+            self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
+            return None
+        if converted is None:
+            return None
+        type_, hints = converted
+        extra = {**hints, **field_attributes(metadata, type_["kind"], lambda text: self._note(path, text))}
+        return ({"kind": Option.__name__, "inner": type_} if is_nullable else type_), extra
+
+    def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
+        """Kind and hints; entries of the metadata that the hints say are taken out of it."""
+        if isinstance(type_, pa.BaseExtensionType):
+            metadata.setdefault(EXTENSION_NAME, type_.extension_name)
+            special = self._special(type_.storage_type, metadata, path)
+            if special is not None:
+                return special
+            del metadata[EXTENSION_NAME]
+            if (kind := kind_of(type_)) is not None:
+                # A kind may stand for an extension type as a whole.
+                return {"kind": kind[0].__name__, **kind[1].properties}, dict(kind[1].hints)
+            converted = self._type(type_.storage_type, {}, path)
+            if converted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
+                # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
+                converted[0]["itemType"] = converted[0]["itemType"].get("inner", converted[0]["itemType"])
+            return (
+                None
+                if converted is None
+                else (
+                    converted[0],
+                    {
+                        **converted[1],
+                        **extension_hint(type_, lambda text: self._note(path, text)),
+                    },
+                )
+            )
+        special = self._special(type_, metadata, path)
+        if special is not None:
+            return special
+        if pa.types.is_dictionary(type_):
+            converted = leaf(type_.value_type)
+            if converted is None:
+                raise UnsupportedTypeError(str(type_))
+            return converted[0], {**converted[1], **dictionary_hint(type_)}
+        return leaf(type_) or self._nested(type_, path)
+
+    def _special(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
+        """Types that an engine has made of its attributes."""
+
+        def note(text: str) -> None:
+            self._note(path, text)
+
+        for form in forms().values():
+            converted = form.lift_type(type_, metadata, note)
+            if converted is not None:
+                return converted
+        return None
+
+    def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
+        kind_type = kind_of(type_)
+        if kind_type is None:
+            raise UnsupportedTypeError(str(type_))
+        kind, converted = kind_type
+        properties, hints = dict(converted.properties), dict(converted.hints)
+        if kind.family is Family.STRUCT:
+            members = [self.member(field, (*path, field.name)) for field in type_]
+            return {"kind": kind.__name__, "fields": [m for m in members if m is not None]}, {}
+        if kind.family is Family.MAP:
+            key = self._part(type_.key_field, (*path, Part.KEY))
+            value = self._part(type_.item_field, (*path, Part.VALUE))
+            if key is None or value is None:
+                return None
+            hints |= _child_names(key=type_.key_field.name, value=type_.item_field.name)
+            return {"kind": kind.__name__, "keyType": key, "valueType": value, **properties}, hints
+        if kind.family is Family.LIST:
+            item = self._part(type_.value_field, (*path, Part.ITEM))
+            hints |= _child_names(item=type_.value_field.name)
+            return None if item is None else ({"kind": kind.__name__, "itemType": item, **properties}, hints)
+        raise UnsupportedTypeError(str(type_))
+
+
+def _child_names(**names: str) -> Json:
+    """Return the hint for parts with unusual names."""
+    unusual = {part: name for part, name in names.items() if part != name}
+    return {arrow.CHILD_NAMES.key: unusual} if unusual else {}

@@ -1,0 +1,191 @@
+"""Arrow metadata of attributes, and what engines bring for attributes that Arrow has no words for.
+
+Layer: arrow.
+Shape: text to text. An attribute travels under its own key with compact JSON as its value, so that the way back is exact.
+      `arrow.apache.org` is not among them, for the Arrow type says the same; the attributes of an engine with an `ArrowForm` are
+      written as that form says.
+      What engines bring for attributes that Arrow has no words for: one `ArrowForm` an engine, found by the engine's domain. Lowered
+      Arrow fields are what every engine starts from, so each of them sees what the form of another engine has put into them.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from itertools import chain
+from json.encoder import encode_basestring
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any
+
+from schemac.language.attributes import arrow
+from schemac.language.attributes.attribute import Extra, Role
+from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of
+from schemac.language.physical.arrow import ArrowType
+from schemac.language.physical.field import LoweredSchema
+from schemac.registry.engine import Capability
+from schemac.registry.installed import engines
+from schemac.text.source.span import Json
+
+Tree = Json
+
+
+class ArrowForm:
+    """The Arrow form of an engine's attributes.
+
+    By default, the attributes say nothing about Arrow: they travel as metadata under their own keys.
+    """
+
+    extensions: Mapping[str, Role] = MappingProxyType({})
+    """What a field is whose extension type has one of these names."""
+    repeated: frozenset[str] = frozenset()
+    """Keys of field metadata that the engine leaves in tables, and that only repeat what the Arrow type says."""
+    description: str = ""
+    """Key of field metadata under which the engine leaves the description of a field as plain text."""
+
+    def metadata(self, key: str, extra: Extra) -> Mapping[str, str] | None:
+        """Return the metadata of a field that says what an attribute says; None if it travels under its own key."""
+        return None
+
+    def property_of(self, key: str, entry: str) -> str:
+        """Return the property of an attribute that an entry of its `metadata` is; empty if it is the attribute."""
+        return ""
+
+    def to_arrow(
+        self, key: str, storage: ArrowType, metadata: dict[str, str], schema_extra: Extra
+    ) -> ArrowType:
+        """Return the type of a field, for an attribute that decides it; what is not in the type goes into the metadata."""
+        return storage
+
+    def lift_type(
+        self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]
+    ) -> tuple[Tree, Tree] | None:
+        """Return kind and attributes of a type that `to_arrow` makes, and take what says so out of the metadata."""
+        return None
+
+    def lift_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
+        """Take the entries that `metadata` makes out of a field's metadata, and return the attributes that they say.
+
+        An entry that the checks of the engine would refuse is taken out too, and noted.
+        """
+        return {}
+
+
+ARROW_FORM = Capability("arrow_form", ArrowForm)
+
+
+@cache
+def forms() -> Mapping[str, ArrowForm]:
+    """Return the forms of all engines by domain. Raises EngineError."""
+    return {engine.domain: ARROW_FORM.of(engine) for engine in engines() if ARROW_FORM.is_of(engine)}
+
+
+@cache
+def extension_roles() -> Mapping[str, Role]:
+    """Return what a field is by the name of its extension type: Arrow's own, and those of all engines. Raises EngineError."""
+    declared = (form.extensions.items() for form in forms().values())
+    return {"arrow.json": Role.JSON, **dict(chain.from_iterable(declared))}
+
+
+@cache
+def deciding() -> Mapping[str, ArrowForm]:
+    """Return the forms by those attributes that decide the type of a field. Raises EngineError."""
+    declared_forms = forms()
+    return {
+        key: declared_forms[domain_of(key)]
+        for key, attribute in ATTRIBUTES.items()
+        if attribute.decides_type and domain_of(key) in declared_forms
+    }
+
+
+EXTENSION_NAME = "ARROW:extension:name"
+EXTENSION_METADATA = "ARROW:extension:metadata"
+
+_encode: Callable[[Any], str] = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), sort_keys=True
+).encode
+
+
+_KEY_OF = itemgetter(0)
+
+
+def compact(value: Any) -> str:
+    """Return JSON without blanks, keys sorted.
+
+    Written here because the library makes a new encoder for each value, which takes longer than the value itself.
+    """
+    kind = value.__class__
+    if kind is str:
+        return encode_basestring(value)
+    if kind is dict:
+        items: Iterable[tuple[Any, Any]] = value.items()
+        entries = [
+            # Most values are texts: to ask here saves a call for each.
+            f"{encode_basestring(key)}:{encode_basestring(item) if item.__class__ is str else compact(item)}"
+            for key, item in (sorted(items, key=_KEY_OF) if len(value) > 1 else items)
+        ]
+        return f"{{{','.join(entries)}}}"
+    if kind is list or kind is tuple:
+        return f"[{','.join([compact(item) for item in value])}]"
+    if kind is int:
+        return str(value)
+    if kind is bool:
+        return "true" if value else "false"
+    return _encode(value)
+
+
+def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
+    """Metadata of a field with these (checked) attributes, keys sorted."""
+    if not are_telling(extra):
+        return {key: compact(extra[key]) for key in sorted(extra)}
+    metadata: dict[str, str] = {}
+    declared_forms = forms()
+    for key, value in extra.items():
+        domain = domain_of(key)
+        form = declared_forms.get(domain)
+        if form is not None and (entries := form.metadata(key, extra)) is not None:
+            metadata.update(entries)
+        elif key == arrow.EXTENSION_TYPE.key:
+            metadata.update(_extension_metadata(extra))
+        elif key == arrow.METADATA.key:
+            metadata.update(value)
+        elif domain != arrow.DOMAIN:
+            metadata[key] = compact(value)
+    return dict(sorted(metadata.items()))
+
+
+def schema_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
+    """Metadata of a schema with these attributes, keys sorted."""
+    plain: dict[str, str] = extra.get(arrow.METADATA.key, {})
+    written = {key: compact(value) for key, value in extra.items() if key != arrow.METADATA.key}
+    return dict(sorted({**plain, **written}.items()))
+
+
+def with_version(lowered: LoweredSchema, table_record: str) -> LoweredSchema:
+    """Return the schema with its locked version in its metadata."""
+    entries = {**lowered.metadata, TABLE_VERSION: table_record}
+    return LoweredSchema(lowered.fields, dict(sorted(entries.items())))
+
+
+def _extension_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
+    extension = arrow.EXTENSION_TYPE.read(extra)
+    assert extension is not None
+    metadata = {EXTENSION_NAME: extension.name}
+    return metadata if extension.metadata is None else {**metadata, EXTENSION_METADATA: extension.metadata}
+
+
+def registered_extension_metadata(type_: Any) -> dict[str, str]:
+    """Return what Arrow's C interface says of an extension type that pyarrow knows; it has no metadata in the field."""
+    name = type_.extension_name
+    if name == "arrow.fixed_shape_tensor":
+        serialized = {"shape": type_.shape, "permutation": type_.permutation, "dim_names": type_.dim_names}
+        text = _serialized({key: value for key, value in serialized.items() if value is not None})
+    elif name == "arrow.opaque":
+        text = _serialized({"type_name": type_.type_name, "vendor_name": type_.vendor_name})
+    else:
+        text = ""
+    return {EXTENSION_NAME: name, EXTENSION_METADATA: text}
+
+
+# In the order of Arrow's own serializer, for the bytes are compared.
+_serialized: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -1,4 +1,0 @@
-"""Judges of one schema: what a grammar cannot see.
-
-Layer: checks.
-"""

@@ -1,0 +1,335 @@
+"""The fields of a schema as Lance numbers them, with Lance's words for their types.
+
+Layer: engines.
+Shape: pre-order; lists have an item below them, maps an `entries` struct with key and value, but a fixed-size list of plain values is
+      one node. A field of the manifest may own several nodes (a map, a blob) or none (the item of a vector).
+Source: rust/lance-core/src/datatypes.rs of github.com/lance-format/lance, held against pylance 14.0.2.
+      Lance's words for Arrow's types: the table of logical types in rust/lance-core/src/datatypes.rs of github.com/lance-format/lance.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from schemac.arrow.metadata import EXTENSION_NAME, registered_extension_metadata
+from schemac.engines.lance.attributes import (
+    BRAIN_FLOAT,
+    CLUSTERING_KEY_POSITION,
+    JSON_EXTENSION,
+    PRIMARY_KEY_MARK,
+    PRIMARY_KEY_POSITION,
+)
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import ArrowField, pa
+from schemac.language.physical.field import NO_METADATA, LoweredField, LoweredSchema
+from schemac.versions.identity.lock import Numbers
+
+NAME_KEY = EXTENSION_NAME.encode()
+"""Under which pyarrow has the name of an extension type."""
+
+
+class Encoding:
+    """Numbers of `Field.Encoding` in `protos/lance/file.proto`; plain ones, for there is one in each field."""
+
+    NONE = 0
+    PLAIN = 1
+    VAR_BINARY = 2
+    DICTIONARY = 3
+    RLE = 4
+
+
+class Types:
+    """Arrow type ids to Lance's words."""
+
+    def __init__(self) -> None:
+        types = pa.lib
+        self.plain: dict[int, str] = {
+            types.Type_NA: "null",
+            types.Type_BOOL: "bool",
+            types.Type_INT8: "int8",
+            types.Type_INT16: "int16",
+            types.Type_INT32: "int32",
+            types.Type_INT64: "int64",
+            types.Type_UINT8: "uint8",
+            types.Type_UINT16: "uint16",
+            types.Type_UINT32: "uint32",
+            types.Type_UINT64: "uint64",
+            types.Type_HALF_FLOAT: "halffloat",
+            types.Type_FLOAT: "float",
+            types.Type_DOUBLE: "double",
+            types.Type_DATE32: "date32:day",
+            types.Type_DATE64: "date64:ms",
+        }
+        self.variable: dict[int, str] = {
+            types.Type_STRING: "string",
+            types.Type_STRING_VIEW: "string",
+            types.Type_LARGE_STRING: "large_string",
+            types.Type_BINARY: "binary",
+            types.Type_BINARY_VIEW: "binary",
+            types.Type_LARGE_BINARY: "large_binary",
+        }
+        self.with_parameters: dict[int, Callable[[Any], str]] = {
+            types.Type_TIMESTAMP: lambda t: f"timestamp:{t.unit}:{t.tz or '-'}",
+            types.Type_TIME32: lambda t: f"time32:{t.unit}",
+            types.Type_TIME64: lambda t: f"time64:{t.unit}",
+            types.Type_DURATION: lambda t: f"duration:{t.unit}",
+            types.Type_DECIMAL128: lambda t: f"decimal:128:{t.precision}:{t.scale}",
+            types.Type_DECIMAL256: lambda t: f"decimal:256:{t.precision}:{t.scale}",
+            types.Type_FIXED_SIZE_BINARY: lambda t: f"fixed_size_binary:{t.byte_width}",
+        }
+        self.views = (types.Type_STRING_VIEW, types.Type_BINARY_VIEW)
+        self.dates = (types.Type_DATE32, types.Type_DATE64)
+        self.null = types.Type_NA
+        self.bool = types.Type_BOOL
+        self.struct = types.Type_STRUCT
+        self.lists = {types.Type_LIST: "list", types.Type_LARGE_LIST: "large_list"}
+        self.fixed_list = types.Type_FIXED_SIZE_LIST
+        self.map = types.Type_MAP
+        self.dictionary = types.Type_DICTIONARY
+
+    def words(self, type_: Any, metadata: Mapping[str, str]) -> tuple[str, int]:
+        """Logical type and (deprecated, still compared) encoding of a storage type."""
+        id = type_.id
+        if (plain := self.plain.get(id)) is not None:
+            return plain, Encoding.NONE if id == self.null else Encoding.PLAIN
+        if metadata and metadata.get(EXTENSION_NAME) == JSON_EXTENSION:
+            return "json", Encoding.VAR_BINARY
+        if (variable := self.variable.get(id)) is not None:
+            return variable, Encoding.VAR_BINARY
+        if (spelled := self.with_parameters.get(id)) is not None:
+            return spelled(type_), Encoding.PLAIN
+        if id == self.struct:
+            return "struct", Encoding.NONE
+        if id in self.lists:
+            of_structs = ".struct" if type_.value_type.id == self.struct else ""
+            return self.lists[id] + of_structs, Encoding.PLAIN
+        if id == self.fixed_list:
+            return f"fixed_size_list:{self.item_words(type_.value_field)}:{type_.list_size}", Encoding.PLAIN
+        if id == self.map:
+            return "map", Encoding.PLAIN
+        if id == self.dictionary:
+            value, _ = self.words(type_.value_type, {})
+            index, _ = self.words(type_.index_type, {})
+            return f"dict:{value}:{index}:false", Encoding.DICTIONARY
+        raise ValueError(f"Lance has no type for {type_}")
+
+    def item_words(self, item: ArrowField) -> str:
+        """Return the item of a fixed-size list, which has no message of its own unless it is a struct."""
+        if (item.metadata or {}).get(NAME_KEY) == BRAIN_FLOAT.encode():
+            return BRAIN_FLOAT
+        type_: Any = item.type
+        return self.words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]
+
+
+@cache
+def types_of_lance() -> Types:
+    """Return the words, which are the same for every schema."""
+    return Types()
+
+
+NAME = "lance"
+
+
+class KeyMarks(NamedTuple):
+    """What metadata says about a field's place in the table's keys."""
+
+    is_primary: bool = False
+    primary_position: int = 0
+    clustering_position: int = 0
+
+
+def lance_ids(numbers: Numbers) -> tuple[int, ...]:
+    """Return the ids of all nodes that belong to a field, parents first."""
+    return numbers.of(NAME)
+
+
+class Node(NamedTuple):
+    """One field of Lance; others name it by its index."""
+
+    name: str
+    parent: int
+    """Index of the node around it, -1 for none."""
+    logical_type: str
+    is_nullable: bool
+    encoding: int
+    """One of `types.Encoding`."""
+    metadata: Mapping[str, str]
+    """Keys in order."""
+    marks: KeyMarks
+
+
+NO_MARKS = KeyMarks()
+
+
+def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> list[Node]:
+    """All fields in pre-order.
+
+    Raises ValueError for a type that Lance has no word for, unless Arrow's own will do.
+    """
+    writer = _Writer(is_tolerant)
+    for top in lowered.fields:
+        writer.field(top.arrow, -1, top.metadata)
+    return writer.nodes
+
+
+class _Writer:
+    """Numbers fields and finds Lance's words for each. Needs nothing but Arrow fields, wherever they are from."""
+
+    def __init__(self, is_tolerant: bool) -> None:
+        self.is_tolerant = is_tolerant
+        self.nodes: list[Node] = []
+        self.types = types_of_lance()
+
+    def field(self, arrow: ArrowField, parent: int, metadata: Mapping[str, str]) -> None:
+        nodes, types = self.nodes, self.types
+        id = len(nodes)
+        type_: Any = arrow.type
+        if isinstance(type_, pa.BaseExtensionType):
+            metadata = {**registered_extension_metadata(type_), **metadata}
+            type_ = type_.storage_type
+        marks = NO_MARKS
+        if metadata:
+            metadata = _canonical(metadata)
+            marks = _key_marks(metadata)
+        try:
+            logical_type, encoding = types.words(type_, metadata)
+        except ValueError:
+            if not self.is_tolerant:
+                raise
+            logical_type, encoding = str(type_), Encoding.NONE
+        nodes.append(Node(arrow.name, parent, logical_type, arrow.nullable, encoding, metadata, marks))
+        if logical_type in _PARENTS:
+            self.children(type_, id)
+        elif type_.id == types.fixed_list and type_.value_type.id == types.struct:
+            self.part(type_.value_field, id)
+
+    def part(self, arrow: ArrowField, parent: int) -> None:
+        """Write a field below the top, whose metadata nobody has as text."""
+        texts = {key.decode(): value.decode() for key, value in (arrow.metadata or {}).items()}
+        self.field(arrow, parent, texts)
+
+    def children(self, type_: Any, id: int) -> None:
+        if type_.id == self.types.struct:
+            for child in type_.fields:
+                self.part(child, id)
+        elif type_.id == self.types.map:
+            entries = len(self.nodes)
+            self.nodes.append(Node("entries", id, "struct", False, Encoding.NONE, NO_METADATA, NO_MARKS))
+            self.part(type_.key_field, entries)
+            self.part(type_.item_field, entries)
+        else:
+            self.part(type_.value_field, id)
+
+
+_PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
+"""Logical types with messages below them; so is a fixed-size list of structs."""
+
+
+def _canonical(metadata: Mapping[str, str]) -> Mapping[str, str]:
+    """Metadata as Lance keeps it, keys in order."""
+    if metadata.get(EXTENSION_NAME) == "arrow.json":
+        metadata = {**metadata, EXTENSION_NAME: JSON_EXTENSION}
+    if len(metadata) == 1:
+        return metadata
+    keys = sorted(metadata)
+    # Mostly they are in order already.
+    return metadata if keys == list(metadata) else {key: metadata[key] for key in keys}
+
+
+def _key_marks(metadata: Mapping[str, str]) -> KeyMarks:
+    """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is not a number."""
+    if _MARKS.isdisjoint(metadata):
+        return NO_MARKS
+    flag, primary, clustering = (metadata.get(key) for key in _MARK_KEYS)
+    position = _position(primary)
+    is_primary = position is not None or (flag or "").lower() in _TRUE
+    return KeyMarks(is_primary, position or 0, _position(clustering) or 0)
+
+
+_MARK_KEYS = (PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
+_MARKS = frozenset(_MARK_KEYS)
+
+
+_TRUE = ("true", "1", "yes", "y", "on")
+_NUMBER = re.compile(r"\+?[0-9]+")
+
+
+def _position(text: str | None) -> int | None:
+    if text is None or not _NUMBER.fullmatch(text):
+        return None
+    position = int(text)
+    return position if position < 2**32 else None
+
+
+def nodes_by_field(lowered: LoweredSchema, nodes: Sequence[Node]) -> dict[SchemaField, tuple[int, ...]]:
+    """Return the indices of the nodes that each field owns, parents first."""
+    children: list[list[int]] = [[] for _ in nodes]
+    tops: list[int] = []
+    for index, node in enumerate(nodes):
+        (tops if node.parent < 0 else children[node.parent]).append(index)
+    owned: dict[SchemaField, tuple[int, ...]] = {}
+
+    def assign(field: LoweredField, index: int) -> None:
+        below = children[index]
+        if not field.children:
+            owned[field.field] = _subtree(index, children)
+            return
+        is_map = nodes[index].logical_type == "map"
+        owned[field.field] = (index, *below) if is_map else (index,)
+        parts = children[below[0]] if is_map else below
+        if not parts:
+            # The item of a vector, with all that may be below it, is part of the vector's own type.
+            owned.update({inner.field: () for child in field.children for inner in child.preorder()})
+            return
+        for child, part in zip(field.children, parts, strict=True):
+            assign(child, part)
+
+    for field, index in zip(lowered.fields, tops, strict=True):
+        assign(field, index)
+    return owned
+
+
+def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    indices = [index]
+    for child in children[index]:
+        indices += _subtree(child, children)
+    return tuple(indices)
+
+
+def numbered(
+    lowered: LoweredSchema, nodes: Sequence[Node], field_ids: Mapping[SchemaField, Numbers] | None
+) -> Iterable[tuple[int, Node]]:
+    """Every node with its id, its parent an id as well: those of the lock, else the indices."""
+    if field_ids is None:
+        return enumerate(nodes)
+    ids = [-1] * len(nodes)
+    for field, indices in nodes_by_field(lowered, nodes).items():
+        for index, id in zip(indices, lance_ids(field_ids[field]), strict=True):
+            ids[index] = id
+    return [
+        (id, node._replace(parent=ids[node.parent]) if node.parent >= 0 else node)
+        for id, node in zip(ids, nodes, strict=True)
+    ]
+
+
+def numbers_of(
+    lowered: LoweredSchema, fields: Sequence[tuple[str, int]]
+) -> dict[SchemaField, Numbers] | None:
+    """Return the ids that a table's fields, given by name and id in pre-order, have for each field; None if they differ."""
+    nodes = nodes_of(lowered, is_tolerant=True)
+    if [node.name for node in nodes] != [name for name, _ in fields]:
+        return None
+    return {
+        field: Numbers.make({NAME: tuple(fields[index][1] for index in indices)})
+        for field, indices in nodes_by_field(lowered, nodes).items()
+    }
+
+
+def words_by_field(lowered: LoweredSchema) -> dict[SchemaField, tuple[str, ...]]:
+    """Lance's logical types of the nodes that each field owns."""
+    nodes = nodes_of(lowered, is_tolerant=True)
+    return {
+        field: tuple([nodes[index].logical_type for index in indices])
+        for field, indices in nodes_by_field(lowered, nodes).items()
+    }

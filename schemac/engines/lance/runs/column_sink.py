@@ -1,0 +1,428 @@
+"""The sink for columns of a Lance table that a run fills, and what it has computed and not committed yet.
+
+Layer: engines.
+Shape: a task writes the values of one fragment into a shallow clone of the table, with the ids that the columns have in the table, and
+      a kept file moves to `filled/` in the run's staging folder, with a record of what it was made for. The commit is a `Merge`, which
+      Lance refuses if any row was written since the version that was looked at; the run then looks again, and only fragments that have
+      changed are computed once more.
+      What a run has computed for fragments of a Lance table and not committed yet: data files, and a record of each: in a folder
+      `filled` of the run's staging folder, which outlives the run if it dies: the next attempt of the same run takes it over, and
+      everybody else leaves it alone for `staging.RETENTION_SECONDS`. On an object store the files are among those of the table, and the
+      records in a folder of the run next to them.
+Rule: a record counts for a fragment that has the same data files and no row that was deleted then, in a table of the same columns.
+Source: pylance 14.0.2: a Merge takes the rewritten fragments out of indices of the columns, and leaves all other indices, row ids and
+      versions as they are (`tests/engines/lance/test_filling.py`).
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs
+
+from schemac.engines.lance import transactions
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
+from schemac.engines.lance.runs import writing
+from schemac.engines.lance.runs.column_files import (
+    Columns,
+    check_required,
+    check_retainable,
+    checked_columns,
+    write_column_file,
+)
+from schemac.engines.lance.runs.writing import as_lance_reads
+from schemac.engines.lance.tables.recipe import Files, are_among
+from schemac.engines.lance.transactions import DATA, data_entries, file_name, fragments_of, move_data
+from schemac.rows.runs import staging
+from schemac.rows.runs.columns import ColumnSink, Filling, Look
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.staging import AGAIN
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import Place, TableForm
+from schemac.text.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
+
+REMOTE = "_backfill-"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a file was made for, and of what."""
+
+    key: str
+    columns: str
+    """A digest of the table's columns."""
+    version: int
+    fragment: str
+    """Metadata of the fragment at that version, as JSON."""
+    file: str | None
+    """The data file as Lance describes it, as JSON; None if the fragment stays as it is."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Write the record as `parse` reads it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def parse(cls, text: str) -> "Record":
+        """Read a record."""
+        return cls(**json.loads(text))
+
+    @property
+    def path(self) -> str:
+        """Name of the data file."""
+        return file_name(self.file or "{}")
+
+    @cached_property
+    def metadata(self) -> Any:
+        """Metadata of the fragment."""
+        return fragments_of([self.fragment])[0]
+
+    def counts_for(self, fragment: Any, place: Place) -> bool:
+        """Whether a fragment has the files that it had, and no row that was deleted when the record was made."""
+        if Files.of(fragment.metadata) != Files.of(self.metadata):
+            return False
+        if self.metadata.deletion_file is None:
+            return True
+        if str(self.metadata.deletion_file) == str(fragment.metadata.deletion_file):
+            return True
+        try:
+            then = open_dataset(place.path, self.version, place.storage_options)
+        except (OSError, ValueError, RuntimeError):
+            return False  # the version has been cleaned up
+        return are_among(fragment, then.get_fragment(fragment.fragment_id))
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The records of one run."""
+
+    place: Place
+
+    @classmethod
+    def of(cls, filling: Filling) -> "Filled":
+        """Those of a filling."""
+        return cls(filling.place)
+
+    @property
+    def folder(self) -> str:
+        """Where the records of a staged run are, and its data files."""
+        return os.path.join(self.place.staging, staging.FILLED)
+
+    @cached_property
+    def _remote(self) -> tuple[Any, str]:
+        files, root = self.place.storage_options.open_arrow(self.place.path)
+        return files, f"{root}/{REMOTE}{self.place.run.id}"
+
+    def put(self, record: Record) -> None:
+        """Write a record, whole or not at all."""
+        name = f"{record.metadata.id}-{uuid.uuid4().hex[:8]}.json"
+        if not self.place.is_staged:
+            files, root = self._remote
+            with files.open_output_stream(f"{root}/{name}") as stream:
+                stream.write(record.to_json().encode())
+            return
+        making = os.path.join(self.folder, f".{name}")
+        with open(making, "w", encoding="utf-8") as file:
+            file.write(record.to_json())
+        os.replace(making, os.path.join(self.folder, name))
+
+    def records(self) -> list[Record]:
+        """Read all records whose files are there."""
+        records = []
+        for text in self._texts():
+            with contextlib.suppress(ValueError, TypeError):
+                record = Record.parse(text)
+                if record.file is None or self._where(record.path) is not None:
+                    records.append(record)
+        return records
+
+    def _texts(self) -> Iterator[str]:
+        if not self.place.is_staged:
+            files, root = self._remote
+            selector = pa.fs.FileSelector(root, allow_not_found=True)
+            for info in files.get_file_info(selector):
+                with files.open_input_stream(info.path) as stream:
+                    yield stream.read().decode()
+            return
+        with contextlib.suppress(FileNotFoundError):
+            for entry in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
+                if entry.name.endswith(".json") and not entry.name.startswith("."):
+                    with open(entry.path, encoding="utf-8") as file:
+                        yield file.read()
+
+    def _where(self, name: str) -> str | None:
+        """Find a data file: it waits, or was moved by a commit that did not come to its end."""
+        if not self.place.is_staged:
+            files, root = self.place.storage_options.open_arrow(self.place.path)
+            info = files.get_file_info(f"{root}/{DATA}/{name}")
+            return None if info.type is pa.fs.FileType.NotFound else root
+        data = os.path.join(self.place.path, DATA)
+        return next((at for at in (self.folder, data) if os.path.exists(os.path.join(at, name))), None)
+
+    def take_file(self, clone: str, name: str) -> None:
+        """Take a file that a task has finished, with what is next to it, out of the clone that it was written to."""
+        move_data(os.path.join(clone, DATA), self.folder, [name])
+
+    def drop_file(self, record: Record) -> None:
+        """Remove a data file."""
+        if record.file is None:
+            return
+        if self.place.is_staged:
+            for entry in data_entries(record.path):
+                with contextlib.suppress(OSError):
+                    os.remove(os.path.join(self.folder, entry))
+            return
+        files, root = self.place.storage_options.open_arrow(self.place.path)
+        files.delete_file(f"{root}/{DATA}/{record.path}")
+
+    def remove(self) -> None:
+        """Remove the records from an object store."""
+        files, root = self._remote
+        with contextlib.suppress(OSError, pa.ArrowException):
+            files.delete_dir(root)
+
+
+def adopt_filled(place: Place) -> None:
+    """Take over what attempts of this run that died have kept."""
+    mine = os.path.join(place.staging, staging.FILLED)
+    os.makedirs(mine, exist_ok=True)
+    for folder in staging.of_run(place.path, place.run):
+        if str(folder) == place.staging or not staging.is_retained(folder) or not staging.take_dead(folder):
+            continue
+        moved = {*staging.moved_files_in(place.staging), *staging.moved_files(folder)}
+        staging.note_moved(place.staging, sorted(moved))
+        # Records come last: one whose file is not there would be passed by.
+        entries = sorted(os.listdir(folder / staging.FILLED), key=lambda name: name.endswith(".json"))
+        for name in entries:
+            with contextlib.suppress(FileNotFoundError):
+                os.replace(folder / staging.FILLED / name, os.path.join(mine, name))
+        staging.remove(folder)
+
+
+def remove_filled(place: Place) -> Iterator[str]:
+    """Yield the folders that runs which died have kept values in: after another commit of new files they count no more."""
+    for folder in staging.folders_of(place.path):
+        is_current_run = str(folder) == place.staging
+        if not is_current_run and staging.is_retained(folder) and staging.take_dead(folder):
+            yield str(folder)
+
+
+class LanceColumnSink(ColumnSink):
+    """Columns of Lance tables in folders and object stores."""
+
+    def new_columns(
+        self, path: str, form: TableForm, columns: tuple[str, ...], storage: Storage
+    ) -> tuple[str, ...]:
+        """Return the columns that the table does not have yet."""
+        return checked_columns(path, _newest(path, storage), form, columns).new
+
+    def open(
+        self,
+        path: str,
+        form: TableForm,
+        columns: tuple[str, ...],
+        *,
+        key: str,
+        keeps: bool,
+        storage: Storage,
+        run: RunIdentity,
+    ) -> Filling:
+        """Make the run's staging folder, and take over what attempts that died have kept."""
+        import lance  # noqa: F401  registers Lance's extension types before a schema is read
+
+        table = _newest(path, storage)
+        column_schema = checked_columns(path, table, form, columns)
+        if keeps:
+            check_retainable(table, columns)
+        place = writing.prepare(
+            path, "append", storage_options=storage, storage_version=None, max_rows_per_file=0, run=run
+        )
+        if place.is_staged:
+            staging.open_mark(place.staging, run)
+            adopt_filled(place)
+        schema = as_lance_reads(pa.schema([form.schema.field(name) for name in columns]))
+        return Filling(
+            place=place,
+            columns=columns,
+            ids=column_schema.ids,
+            schema=_message(schema),
+            form=_message(form.schema),
+            native=form.native,
+            version=form.version,
+            key=key,
+            keeps=keeps,
+        )
+
+    def look(self, filling: Filling) -> Look:
+        """Look which fragments of the newest version have no record that counts."""
+        table = _newest(filling.place.path, filling.place.storage_options)
+        self._columns(filling, table)
+        records = _records(filling, table)
+        ids = tuple(fragment.fragment_id for fragment in table.get_fragments())
+        missing = tuple(id for id in ids if id not in records)
+        numbers = sum((Counter(record.numbers) for record in records.values()), Counter[str]())
+        return Look(int(table.version), missing, len(ids) - len(missing), numbers)
+
+    def prepare(self, filling: Filling, version: int) -> str:
+        """Clone the version, so that files of tasks are in the staging folder; on an object store they are in the table."""
+        place = filling.place
+        if not place.is_staged:
+            return place.path
+        folder = os.path.join(place.staging, f"v{version}-{uuid.uuid4().hex[:8]}")
+        open_dataset(place.path, version).shallow_clone(folder, version)
+        return folder
+
+    def write(
+        self, filling: Filling, version: int, folder: str, part: int, batches: Iterator[pa.RecordBatch]
+    ) -> str:
+        """Write the data file of a fragment."""
+        place = filling.place
+        table = open_dataset(place.path, version, place.storage_options)
+        written_to = open_dataset(folder) if place.is_staged else table
+        file = write_column_file(filling, written_to, part, batches)
+        if place.is_staged:
+            Filled.of(filling).take_file(folder, transactions.file_name(file))
+        return _record(filling, table, part, file).to_json()
+
+    def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
+        """Write the record."""
+        Filled.of(filling).put(replace(Record.parse(fragment), numbers=dict(numbers)))
+
+    def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
+        """Write records without a file."""
+        table = open_dataset(filling.place.path, version, filling.place.storage_options)
+        for part in parts:
+            check_required(filling, table, table.get_fragment(part).count_rows())
+            Filled.of(filling).put(_record(filling, table, part, None))
+
+    def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:
+        """Move the files to where the table's are, and add them with one commit."""
+        import lance
+
+        place = filling.place
+        table = _newest(place.path, place.storage_options)
+        columns = self._columns(filling, table)
+        records = _records(filling, table)
+        fragments = table.get_fragments()
+        if int(table.version) != look.version or len(records) < len(fragments):
+            return None
+        used = {id: record for id, record in records.items() if record.file is not None}
+        if not used and not columns.new:
+            return look.version
+        replaced_ids = frozenset(id for ids in filling.ids for id in ids)
+        fragment_metadata = [
+            transactions.with_files(fragment.metadata, [(record.file, replaced_ids)])
+            if (record := used.get(fragment.fragment_id)) and record.file
+            else fragment.metadata
+            for fragment in fragments
+        ]
+        operation = lance.LanceOperation.Merge(
+            fragment_metadata, transactions.lance_schema(columns.fields, columns.metadata)
+        )
+        names, folder = [record.path for record in used.values()], Filled.of(filling).folder
+        try:
+            return transactions.commit_operation(
+                place, names, operation, look.version, source=folder, **commit_properties
+            )
+        except PipelineError as error:
+            if not transactions.is_conflict(error.__cause__):
+                raise
+            if place.is_staged:
+                staging.reopen(place.staging)
+            return None
+
+    def pause(self, filling: Filling) -> None:
+        """Leave the staging folder to the next attempt, if it holds anything to go on with."""
+        if not Filled.of(filling).records():
+            self.close(filling)
+        elif filling.place.is_staged:
+            staging.leave(filling.place.staging)
+
+    def close(self, filling: Filling) -> None:
+        """Remove the staging folder, those of other runs whose records no longer count, and files that no version names."""
+        place = filling.place
+        table = find_dataset(place.path, place.storage_options)
+        named = set() if table is None else data_files(table)
+        if place.is_staged:
+            for folder in (place.staging, *remove_filled(place)):
+                moved = [name for name in staging.moved_files_in(folder) if name not in named]
+                transactions.remove_data(place.path, moved)
+                staging.remove(folder)
+            return
+        for record in Filled.of(filling).records():
+            if record.file is not None and record.path not in named:
+                with contextlib.suppress(OSError, pa.ArrowException):
+                    Filled.of(filling).drop_file(record)
+        Filled.of(filling).remove()
+
+    def _columns(self, filling: Filling, table: Any) -> Columns:
+        """Check again: other programs may have changed columns since the run began."""
+        path = filling.place.path
+        try:
+            columns = checked_columns(path, table, filling.table_form(), filling.columns)
+        except PipelineError as error:
+            if error.code is not SCHEMA_MISMATCH:
+                raise
+            message = f"another program has changed the columns of `{path}` in the meantime: {error.message}"
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
+        if columns.ids != filling.ids:
+            message = f"another program has changed the columns of `{path}` in the meantime"
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+        return columns
+
+
+COLUMN_SINK = LanceColumnSink()
+
+
+def _newest(path: str, storage: Storage) -> Any:
+    dataset = find_dataset(path, storage)
+    if dataset is None:
+        message = f"there is no Lance table at `{path}` to fill columns of"
+        help = "`mode: create` creates a table from a source"
+        raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
+    return dataset
+
+
+def _message(schema: pa.Schema) -> bytes:
+    return bytes(schema.serialize().to_pybytes())
+
+
+def columns_digest(table: Any) -> str:
+    """Digest the columns of a version: their ids, names and types."""
+    fields = map(pb.Field.FromString, transactions.schema_parts(table.lance_schema)[1])
+    descriptors = [[f.id, f.parent_id, f.name, f.logical_type, f.nullable] for f in fields]
+    return hashlib.sha256(json.dumps(descriptors).encode()).hexdigest()
+
+
+def _record(filling: Filling, table: Any, part: int, file: str | None) -> Record:
+    fragment = transactions.fragment_text(table.get_fragment(part).metadata)
+    return Record(filling.key, columns_digest(table), int(table.version), fragment, file)
+
+
+def _records(filling: Filling, table: Any) -> dict[int, Record]:
+    """Return the record that counts for each fragment of a version; of fragments without rows any does."""
+    digest = columns_digest(table)
+    known: dict[int, list[Record]] = {}
+    for one in Filled.of(filling).records():
+        if one.key == filling.key and one.columns == digest:
+            known.setdefault(one.metadata.id, []).append(one)
+    records: dict[int, Record] = {}
+    for fragment in table.get_fragments():
+        id = fragment.fragment_id
+        of_it = (one for one in known.get(id, ()) if one.counts_for(fragment, filling.place))
+        record = next(of_it, None)
+        if record is None and not fragment.count_rows():
+            record = _record(filling, table, id, None)
+        if record is not None:
+            records[id] = record
+    return records

@@ -1,0 +1,294 @@
+"""Rows of a run merged into a Lance table by primary key, and fields that no two rows may share.
+
+Layer: engines.
+Shape: only keys, and the column that says which row is the latest, are held in memory. What tasks wrote stays as it is; a fragment is
+      written again without the rows that do not count, where it has some. Lance's own merge marks the rows of the table that go; both
+      become one commit.
+      Fields that no two rows of a table may share, where rows of a run meet those of the table: the fields of the records that count
+      are held in memory, as their keys are; the table is read a batch at a time. As in SQL a row with a null among the fields repeats
+      nothing.
+Errors: SC664 key-exists.
+Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a source that has only the keys.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.engines.lance.dataset import find_dataset, lance_errors, options_for
+from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.transactions import DATA, file_names, fragment_text, fragments_of
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.tables import Merge, Merged, Place
+from schemac.text.source.catalogue import KEY_EXISTS
+
+TABLE_BATCH_ROWS, EXAMPLE_ROWS = 1 << 17, 3
+
+
+def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, merge: Merge) -> None:
+    """Raise PipelineError if a row of the table that stays has unique fields of a record that counts.
+
+    `records` have the columns of the table, and `keys` are those of all rows that are replaced, or go.
+    """
+    parts = [[_values(part, fields) for fields in merge.unique] for part in records]
+    for number, fields in enumerate(merge.unique):
+        if not parts:
+            return
+        new = pa.concat_tables([part[number] for part in parts])
+        remaining = _remaining(table, fields, keys, merge)
+        repeated = [rows.join(new, rows.column_names, join_type="left semi") for rows in remaining]
+        if any(len(rows) for rows in repeated):
+            raise _refused(pa.concat_tables(repeated), fields, merge)
+
+
+def _remaining(
+    table: Any, fields: tuple[tuple[str, ...], ...], keys: pa.Table, merge: Merge
+) -> Iterator[pa.Table]:
+    """Yield the fields of the rows that stay."""
+    columns = list(dict.fromkeys([*merge.keys, *(path[0] for path in fields)]))
+    for batch in table.scanner(columns=columns, batch_size=TABLE_BATCH_ROWS).to_batches():
+        rows = pa.Table.from_batches([batch])
+        numbers = pa.array(range(len(rows)), pa.int64())
+        if not merge.is_refused:
+            keyed_rows = rows.select(list(merge.keys)).append_column("__row", numbers)
+            stays = keyed_rows.join(keys, list(merge.keys), join_type="left anti")["__row"]
+            rows = rows.take(stays)
+        yield _values(rows, fields)
+
+
+def _values(rows: pa.Table, fields: tuple[tuple[str, ...], ...]) -> pa.Table:
+    """Return the values of the fields, of rows that have all of them."""
+    columns = [
+        _comparable(pc.struct_field(rows[path[0]], list(path[1:])) if path[1:] else rows[path[0]])
+        for path in fields
+    ]
+    values = pa.table(columns, names=[f"u{number}" for number in range(len(columns))])
+    return values.drop_null()
+
+
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return values in a type that Arrow can join by."""
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _comparable(pa.chunked_array([part.storage for part in column.chunks], kind.storage_type))
+    if pa.types.is_dictionary(kind):
+        return _comparable(column.cast(kind.value_type))
+    if pa.types.is_float16(kind):
+        return column.cast(pa.float32())
+    if pa.types.is_nested(kind):
+        return pa.chunked_array(
+            [[None if value is None else repr(value) for value in column.to_pylist()]], pa.string()
+        )
+    return column
+
+
+def _refused(repeated: pa.Table, fields: tuple[tuple[str, ...], ...], merge: Merge) -> PipelineError:
+    named = [".".join(path) for path in fields]
+    count = f"{len(repeated)} rows" if len(repeated) > 1 else "another row"
+    examples = format_rows(repeated.rename_columns(named))
+    return PipelineError(
+        KEY_EXISTS,
+        f"`{', '.join(named)}` is unique, and {count} of the table would have the values of a record: {examples}",
+        "correct the records or these rows; `rules: {unique: warn}` writes the records in any case",
+        place=("keys",) if merge.is_refused else ("target", "mode"),
+    )
+
+
+def format_rows(rows: pa.Table) -> str:
+    """Write the first rows for people."""
+    some = rows.slice(0, EXAMPLE_ROWS)
+    # Python has no value for times in nanoseconds.
+    columns = [
+        column.cast(pa.string()) if pa.types.is_temporal(column.type) else column for column in some.columns
+    ]
+    records = pa.table(columns, names=some.column_names).to_pylist()
+    return ", ".join(json.dumps(row, default=str) for row in records)
+
+
+FRAGMENT_INDEX, ROW, IS_KNOWN = "__piece", "__row", "__known"
+DELETES = -1
+"""In the place of a piece: the record deletes."""
+BATCH_ROWS = 8192
+
+
+def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge) -> Merged:
+    """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
+    table = find_dataset(place.path, place.storage_options)
+    records = _records(place, fragments, deletes, merge)
+    winners = _winners(records, merge)
+    if table is not None and merge.is_refused:
+        _refuse(table, winners, merge)
+    if table is not None and merge.latest is not None:
+        winners = _not_stale(table, winners, merge)
+    if table is not None and merge.unique:
+        refuse_repeated(table, _counted(place, fragments, winners, merge), winners.select(merge.keys), merge)
+    deleted = pc.sum(pc.equal(winners[FRAGMENT_INDEX], DELETES)).as_py() or 0
+    replaced = "" if table is None or merge.is_refused else _replaced(table, winners.select(merge.keys))
+    return Merged(
+        _without_losers(place, schema, fragments, records, winners),
+        0 if table is None else int(table.version),
+        replaced,
+        superseded=len(records) - len(winners),
+        deleted=deleted,
+    )
+
+
+def operation_of(merged: Merged) -> Any:
+    """Return the operation that adds the pieces, and takes away what they replace."""
+    import lance
+
+    made = fragments_of(merged.fragments)
+    if not merged.replaced:
+        return lance.LanceOperation.Append(made)
+    replacement = json.loads(merged.replaced)
+    return lance.LanceOperation.Update(
+        removed_fragment_ids=replacement["removed"],
+        updated_fragments=fragments_of(replacement["updated"]),
+        new_fragments=made,
+        fields_for_preserving_frag_bitmap=replacement["fields"],
+        update_mode=replacement["mode"],
+    )
+
+
+def _records(place: Place, fragments: list[str], deletes: pa.Table, merge: Merge) -> pa.Table:
+    """Return the deciding columns of all records, with where each is."""
+    parts = [_placed(deletes, DELETES)]
+    for number, fragment in enumerate(fragments):
+        parts.append(
+            _placed(pa.Table.from_batches(_read(place, fragment, merge.columns), deletes.schema), number)
+        )
+    return pa.concat_tables(parts)
+
+
+def _placed(rows: pa.Table, fragment_index: int) -> pa.Table:
+    rows = rows.append_column(
+        FRAGMENT_INDEX, pa.array([fragment_index], pa.int32()).take(pa.array([0] * len(rows), pa.int8()))
+    )
+    return rows.append_column(ROW, pa.array(range(len(rows)), pa.int64()))
+
+
+def _read(place: Place, fragment: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a fragment that no version names yet."""
+    from lance.file import LanceFileReader
+
+    (name,) = file_names([fragment])
+    path = os.path.join(place.staging, DATA, name)
+    with lance_errors():
+        reader = LanceFileReader(
+            path, storage_options=options_for(place.path, place.storage_options), columns=columns
+        )
+        yield from reader.read_all(batch_size=BATCH_ROWS).to_batches()
+
+
+def _winners(records: pa.Table, merge: Merge) -> pa.Table:
+    """Keep the last record of each key. Two that are equal in all that decides have been quarantined before."""
+    if merge.latest is None or not len(records):
+        return records
+    # A null is older than any value.
+    records = records.append_column(IS_KNOWN, pc.is_valid(records[merge.latest]))
+    order = [(name, "ascending") for name in (*merge.keys, IS_KNOWN, merge.latest)]
+    ordered = records.take(pc.sort_indices(records, order)).drop_columns([IS_KNOWN]).combine_chunks()
+    is_last = pa.array([False] * (len(ordered) - 1), pa.bool_())
+    for name in merge.keys:
+        column = ordered[name].combine_chunks()
+        is_last = pc.or_(is_last, pc.not_equal(column.slice(0, len(column) - 1), column.slice(1)))
+    return ordered.filter(pa.concat_arrays([is_last, pa.array([True])]))
+
+
+def _counted(place: Place, fragments: list[str], winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
+    """Yield the unique fields of the records that count, a piece at a time."""
+    columns = list(dict.fromkeys(path[0] for fields in merge.unique for path in fields))
+    for number, fragment in enumerate(fragments):
+        rows = pa.Table.from_batches(_read(place, fragment, columns))
+        yield rows.take(winners.filter(pc.equal(winners[FRAGMENT_INDEX], number))[ROW])
+
+
+def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
+    """Yield the rows of the table that have a key of the records, with the records' columns next to theirs."""
+    keys = list(merge.keys)
+    for batch in table.scanner(columns=merge.columns, batch_size=1 << 17).to_batches():
+        yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")
+
+
+def _refuse(table: Any, winners: pa.Table, merge: Merge) -> None:
+    parts = [part.select(merge.keys) for part in _existing(table, winners, merge)]
+    if any(len(part) for part in parts):
+        existing_rows = pa.concat_tables(parts)
+        count = f"{len(existing_rows)} records have keys" if len(existing_rows) > 1 else "a record has a key"
+        raise PipelineError(
+            KEY_EXISTS,
+            f"{count} that the table already has: {format_rows(existing_rows)}",
+            "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway",
+            place=("keys",),
+        )
+
+
+def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
+    """Leave out records that are older than the row that the table has."""
+    latest = str(merge.latest)
+    stale = []
+    for part in _existing(table, winners, merge):
+        ours, theirs = part[f"{latest}__new"], part[latest]
+        # A null is older than any value, and as old as another null.
+        is_stale = pc.or_kleene(pc.less(ours, theirs), pc.and_(pc.is_null(ours), pc.is_valid(theirs)))
+        stale.append(part.filter(pc.fill_null(is_stale, False)).select([FRAGMENT_INDEX, ROW]))
+    if not stale:
+        return winners
+    return winners.join(pa.concat_tables(stale), [FRAGMENT_INDEX, ROW], join_type="left anti")
+
+
+def _replaced(table: Any, keys: pa.Table) -> str:
+    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty if there are none."""
+    if not len(keys):
+        return ""
+    with lance_errors():
+        merge = table.merge_insert(keys.column_names).when_matched_delete()
+        made, stats = merge.execute_uncommitted(keys)
+    if not stats["num_deleted_rows"]:
+        return ""
+    operation = made.operation
+    return json.dumps(
+        {
+            "removed": operation.removed_fragment_ids,
+            "updated": list(map(fragment_text, operation.updated_fragments)),
+            "fields": operation.fields_for_preserving_frag_bitmap,
+            "mode": operation.update_mode,
+        }
+    )
+
+
+def _without_losers(
+    place: Place, schema: pa.Schema, fragments: list[str], records: pa.Table, winners: pa.Table
+) -> list[str]:
+    """Return the fragments, those that have records that do not count written again without them."""
+    losers = records.select([FRAGMENT_INDEX, ROW]).join(
+        winners.select([FRAGMENT_INDEX, ROW]), [FRAGMENT_INDEX, ROW], join_type="left anti"
+    )
+    winning_fragments: list[str] = []
+    for number, fragment in enumerate(fragments):
+        lost = losers.filter(pc.equal(losers[FRAGMENT_INDEX], number))[ROW]
+        if not len(lost):
+            winning_fragments.append(fragment)
+            continue
+        batches = _drop_rows(_read(place, fragment), set(lost.to_pylist()), schema)
+        first = next(batches, None)
+        if first is not None:
+            winning_fragments += write_files(place, schema, chain([first], batches))
+    return winning_fragments
+
+
+def _drop_rows(
+    batches: Iterator[pa.RecordBatch], lost: set[int], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    start = 0
+    for batch in batches:
+        mask = pa.array([row not in lost for row in range(start, start + batch.num_rows)], pa.bool_())
+        start += batch.num_rows
+        left = batch.filter(mask)
+        if left.num_rows:
+            yield pa.RecordBatch.from_arrays(left.columns, schema=schema)

@@ -1,0 +1,404 @@
+"""Recovery after runs that died: the history of runs, what one has written is taken back, and rows return to the quarantine.
+
+Layer: engines.
+Shape: called before a run looks at its table. What a dead run staged is removed, what it had moved into the table and not committed
+      too, and its rows leave the quarantine if the table does not have its commit. Runs that are alive are left alone (see `staging`
+      for how they are told apart); two that recover at once do each other no harm.
+      Takes back what a run has written: files that no version names, and commits that are not to count: a `Place`, or the path of a
+      dataset; what others have written since stays.
+      Rows that leave a quarantine because they are in the table now, and their way back: rows are known by their addresses in one
+      version. The fragments that have some of them are replaced by new ones with the other rows, in one commit; the way back is the
+      same commit the other way round.
+Rule: the table decides. What it has the commit of has happened; all else of a dead run has not.
+Units: The runs whose commits a Lance dataset has, from the properties of its transactions: a table forgets runs whose versions Lance's
+      `cleanup_old_versions` has removed. Their rows count: had they not happened, the run after them would have removed them.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.engines.lance import transactions
+from schemac.engines.lance.dataset import (
+    data_files,
+    find_dataset,
+    lance_errors,
+    open_dataset,
+    options_for,
+    properties_of,
+    transaction_of,
+    versions,
+)
+from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.transactions import (
+    DATA,
+    close_staging,
+    commit_operation,
+    file_names,
+    fragments_of,
+    make_version,
+    remove_data,
+    remove_if_empty,
+)
+from schemac.rows.runs import staging
+from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
+from schemac.rows.runs.identity import RUN, RunIdentity, is_gone
+from schemac.rows.runs.storage import Storage, absolute, is_local, seen_from
+from schemac.rows.runs.tables import Place
+
+BATCH_ROWS = 8192
+IN_FRAGMENT = 32
+"""Bits of an address that count the rows of a fragment; those above them are its id."""
+
+
+def move_out(place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+    """Commit the dataset of a version without these rows; the new version."""
+    import lance
+
+    table = open_dataset(place.path, version, place.storage_options)
+    gone = set(addresses)
+    touched = {address >> IN_FRAGMENT for address in gone}
+    rest: list[str] = []
+    for fragment in table.get_fragments():
+        if fragment.fragment_id in touched:
+            batches = _others(fragment, gone, schema)
+            first = next(batches, None)
+            if first is not None:
+                rest += write_files(place, schema, chain([first], batches))
+    operation = lance.LanceOperation.Update(
+        removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
+    )
+    moved_out = {MOVED_OUT: str(len(gone))}
+    return commit_operation(place, list(file_names(rest)), operation, version, **moved_out)
+
+
+def is_move(table: Any, version: int) -> bool:
+    """Whether rows left a quarantine with a version."""
+    return MOVED_OUT in properties_of(transaction_of(table, version))
+
+
+def move_back(path: str, version: int, storage_options: Storage | None) -> None:
+    """Bring the rows back that left with a version; what others have written since stays."""
+    import lance
+
+    latest = open_dataset(path, storage_options=storage_options)
+    before, after = latest.checkout_version(version - 1), latest.checkout_version(version)
+    if latest.version == version:
+        before.restore()
+        return
+    there = {fragment.fragment_id for fragment in after.get_fragments()}
+    old = {fragment.fragment_id: fragment.metadata for fragment in before.get_fragments()}
+    inverse = lance.LanceOperation.Update(
+        removed_fragment_ids=sorted(there - old.keys()),
+        new_fragments=[metadata for id, metadata in old.items() if id not in there],
+    )
+    make_version(path, inverse, version, {}, storage_options)
+
+
+def _others(fragment: Any, gone: set[int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for batch in fragment.scanner(with_row_address=True, batch_size=BATCH_ROWS).to_batches():
+        stays = pa.array([address not in gone for address in batch["_rowaddr"].to_pylist()], pa.bool_())
+        rows = batch.filter(stays).select(schema.names)
+        if rows.num_rows:
+            yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
+
+
+CLOCKS_DIFFER = timedelta(days=1)
+
+
+def committed_runs(
+    dataset: Any, *, since: datetime | None = None, limit: int | None = None
+) -> Iterator[CommittedRun]:
+    """List the runs in the versions that a dataset still has, from the newest back; bounded by time or a count of versions.
+
+    Runs after a version that was restored are not told: their rows are gone.
+    """
+    newest: float = inf
+    for number, committed in versions(dataset)[:limit]:
+        if since is not None and committed < since - CLOCKS_DIFFER:
+            return
+        if number > newest:
+            continue
+        transaction = transaction_of(dataset, number)
+        # What came after the version that was restored is not in the table any more.
+        newest = min(newest, _restored(transaction))
+        run = CommittedRun.of(properties_of(transaction), number, committed)
+        if run is not None:
+            yield run
+
+
+def _restored(transaction: Any | None) -> float:
+    """Return the version that a transaction brought back; infinite where it brought none."""
+    import lance
+
+    operation = getattr(transaction, "operation", None)
+    return int(operation.version) if isinstance(operation, lance.LanceOperation.Restore) else inf
+
+
+def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
+    """Name the data files of the newest version, and of those that a run committed: one that was taken back can still be read."""
+    named = data_files(dataset)
+    if run is None:
+        return named
+    since = None if run.process is None else run.started
+    for number, committed in versions(dataset):
+        if since is not None and committed < since - CLOCKS_DIFFER:
+            break
+        if properties_of(transaction_of(dataset, number)).get(RUN) == run.id:
+            with suppress(OSError, ValueError):  # one that somebody has cleaned up
+                named |= data_files(dataset.checkout_version(number))
+    return named
+
+
+def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> CommittedRun | None:
+    """Find the commit of a run in a table, as far back as its start; all the way where nobody looked before it."""
+    dataset = find_dataset(table, storage_options)
+    if dataset is None:
+        return None
+    since = None if run.process is None else run.started
+    return next(
+        (
+            committed_run
+            for committed_run in committed_runs(dataset, since=since)
+            if committed_run.id == run.id
+        ),
+        None,
+    )
+
+
+def discard(place: Place, fragments: list[str]) -> None:
+    """Remove what a run wrote and did not commit; what a version of the table names stays."""
+    table = find_dataset(place.path, place.storage_options)
+    if table is not None:
+        named = named_files(table, place.run)
+        happened = find_run(place.run, place.path, place.storage_options) is not None
+        fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
+    if not place.is_staged:
+        _remove_remote(place, fragments)
+        return
+    remove_data(place.path, file_names(fragments))
+    close_staging(place)
+
+
+def give_up(place: Place, fragments: list[str]) -> None:
+    """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
+    if place.is_staged:
+        close_staging(place)
+    else:
+        _remove_remote(place, fragments)
+
+
+def _remove_remote(place: Place, fragments: list[str]) -> None:
+    try:
+        file_system, root = place.storage_options.open_arrow(place.path)
+        for name in file_names(fragments):
+            file_system.delete_file(f"{root}/{DATA}/{name}")
+    except (OSError, pa.ArrowException):
+        pass  # Lance's own clean-up takes files that no version names.
+
+
+def take_back(place: Place, version: int, run: str) -> None:
+    """Undo a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
+    try:
+        take_back_at(place.path, version, run, place.storage_options)
+    except (OSError, RuntimeError):
+        # Where there is no room to write the version that takes the rows back, the next run does it.
+        if place.is_staged:
+            staging.give_up(place.staging)
+
+
+def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
+    """Do the same for a dataset that no run has open."""
+    import lance
+
+    options = options_for(path, storage_options)
+    latest = lance.dataset(path, storage_options=options)
+    if is_move(latest, version):
+        move_back(path, version, storage_options)
+        return
+    with lance_errors():
+        if latest.version != version or (version == 1 and not is_local(path)):
+            # Others have written since: what is theirs stays.
+            latest.delete(f"run = '{run}'")
+        elif version > 1:
+            lance.dataset(path, version=version - 1, storage_options=options).restore()
+        else:
+            _remove_dataset(path)
+
+
+def _remove_dataset(path: str) -> None:
+    """Remove the table at a path, not what runs have staged in it."""
+    for name in os.listdir(path):
+        if not name.startswith(staging.PREFIX):
+            entry = os.path.join(path, name)
+            shutil.rmtree(entry) if os.path.isdir(entry) else os.remove(entry)
+    remove_if_empty(path)
+
+
+LOOKED_AT = 100
+"""How many versions of a quarantine are looked at for runs that never happened; each run looks."""
+
+
+@dataclass(frozen=True)
+class Dead:
+    """A staging folder of a dead run."""
+
+    path: str
+    """The dataset that it is in."""
+    folder: Path
+    run: RunIdentity | None
+    table: str
+    """The table that decides whether the run has happened."""
+
+
+def recover(table: str, quarantine: str | None, storage_options: Storage) -> None:
+    """Leaves both datasets as if runs that died had never been, or had come to their end."""
+    table = absolute(table)
+    dead = _dead_folders(table, table)
+    if quarantine is not None:
+        quarantine = absolute(quarantine)
+        dead += _dead_folders(quarantine, table)
+        if not is_local(quarantine):
+            _sweep_remote_quarantine(table, quarantine, storage_options)
+        for run, decides in {
+            (dead_run.run, dead_run.table): None for dead_run in dead if dead_run.run is not None
+        }:
+            if not (_may_count(run, decides, storage_options) or _is_tried(run, (decides, quarantine))):
+                _take_rows_back(quarantine, run, storage_options)
+    for dead_run in dead:
+        _undo(dead_run, storage_options)
+    for path in {dead_run.path for dead_run in dead}:
+        _remove_what_is_no_table(path)
+
+
+def holds_only_leftovers(folder: Path) -> bool:
+    """Whether a folder without a table has nothing in it but what runs left there."""
+    names = [name for staged in staging.folders_of(str(folder)) for name in staging.moved_files(staged)]
+    known = {entry for name in names for entry in transactions.data_entries(name)}
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(staging.PREFIX)]
+    return len(entries) < len(list(folder.iterdir())) and all(
+        entry.name in transactions.TABLE_FOLDERS
+        and (entry.name != transactions.DATA or {inner.name for inner in entry.iterdir()} <= known)
+        for entry in entries
+    )
+
+
+def _dead_folders(path: str, table: str) -> list[Dead]:
+    if not is_local(path):
+        return []
+    return [
+        Dead(path, folder, staging.run_in(folder), _table_of(folder, path) or table)
+        for folder in staging.folders_of(path)
+        if staging.take_dead(folder)
+    ]
+
+
+def _table_of(folder: Path, path: str) -> str:
+    """Find the table of the run of a folder: others may share a quarantine."""
+    seen = staging.table_of(folder)
+    return seen if not seen or "://" in seen else os.path.normpath(os.path.join(path, seen))
+
+
+def _may_count(run: RunIdentity, decides: str, storage_options: Storage) -> bool:
+    """Whether the run has happened as far as can be known here; what decides may be a folder of files that shares the quarantine."""
+    if find_run(run, decides, storage_options) is not None:
+        return True
+    if find_dataset(decides, storage_options) is not None:
+        return False
+    try:
+        records = records_in(decides, storage_options)
+    except (OSError, ValueError):
+        return True
+    return any(record.run.id == run.id for record in records or ())
+
+
+def _is_tried(run: RunIdentity, paths: Iterable[str]) -> bool:
+    """Whether another attempt of a run is alive, whose rows are under the same id."""
+    folders = (folder for path in paths for folder in staging.of_run(path, run))
+    return any(not staging.take_dead(folder) for folder in folders)
+
+
+def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage) -> None:
+    dataset = find_dataset(quarantine, storage_options)
+    if dataset is None:
+        return
+    has_rows = bool(dataset.count_rows(filter=f"run = '{run.id}'"))
+    for committed_run in committed_runs(dataset, since=run.started):
+        if committed_run.id == run.id and (has_rows or is_move(dataset, committed_run.version)):
+            take_back_at(quarantine, committed_run.version, run.id, storage_options)
+            return
+
+
+def _undo(dead: Dead, storage_options: Storage) -> None:
+    """Remove the run's files from the dataset, unless a version names them, and its staging folder.
+
+    What a run that fills columns has computed stays for its next attempt (see `filling`), unless the run has happened.
+    """
+    dataset = find_dataset(dead.path, storage_options)
+    if staging.is_retained(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
+        return
+    if dataset is not None and dead.run is not None:
+        dataset = _without_seed(dataset, dead.run)
+    moved = staging.moved_files(dead.folder)
+    happened = dead.run is not None and find_run(dead.run, dead.path, storage_options)
+    if moved and not happened:
+        named = set() if dataset is None else named_files(dataset, dead.run)
+        transactions.remove_data(dead.path, [name for name in moved if name not in named])
+    staging.remove(dead.folder)
+
+
+def _without_seed(dataset: Any, run: RunIdentity) -> Any:
+    """Bring back the table as it was before the first of two commits of a run, if the second has not been made."""
+    properties = properties_of(transaction_of(dataset, dataset.version))
+    if UNFINISHED not in properties or properties[RUN] != run.id or dataset.version < 2:
+        return dataset
+    with lance_errors():
+        dataset.checkout_version(dataset.version - 1).restore()
+    return find_dataset(dataset.uri)
+
+
+def _remove_what_is_no_table(path: str) -> None:
+    """Remove what Lance left of a first commit that it did not come to the end of."""
+    if transactions.has_version(path):
+        return
+    if not staging.folders_of(path):
+        for name in (transactions.TRANSACTIONS, transactions.VERSIONS):
+            shutil.rmtree(Path(path, name), ignore_errors=True)
+    transactions.remove_if_empty(path)
+
+
+def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Storage) -> None:
+    """Remove rows of dead runs where no staging folder tells of them: the newest commits of the quarantine do."""
+    dataset = find_dataset(quarantine, storage_options)
+    target = find_dataset(table, storage_options)
+    if dataset is None or target is None:
+        return
+    seen = seen_from(quarantine, table)
+    candidates = [
+        run for run in committed_runs(dataset, limit=LOOKED_AT) if run.table == seen and _is_dead(run)
+    ]
+    if not candidates:
+        return
+    oldest = versions(target)[-1].committed
+    happened = {
+        run.id for run in committed_runs(target, since=min(run.identity.started for run in candidates))
+    }
+    for run in candidates:
+        if run.id not in happened and run.committed > oldest:
+            _take_rows_back(quarantine, run.identity, storage_options)
+
+
+def _is_dead(run: CommittedRun) -> bool:
+    has_ended = None if run.identity.process is None else is_gone(run.identity.process)
+    if has_ended is not None:
+        return has_ended
+    return datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)

@@ -1,0 +1,258 @@
+"""Identifies the fields of a Lance table with those of the lock.
+
+Layer: engines.
+Shape: by what a run has noted in the table between two of its commits; else by the names and types of a locked version; else by
+Lance's ids, which the lock remembers for ever.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.column_types import words, words_of
+from schemac.engines.lance.fields import NAME as LANCE
+from schemac.engines.lance.fields import Node, lance_ids, nodes_by_field, nodes_of
+from schemac.engines.lance.tables.steps import MARK
+from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import FieldPath, Segment, dotted
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.versions.evolution.tables import Candidate, TableRecord, lock_ids
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
+from schemac.versions.identity.lock import LockedDataset, Numbers, State
+from schemac.versions.identity.match import Ids
+from schemac.versions.identity.opening import open_version
+
+IDS_KEY = "schemac.ids"
+"""Key under which the ids of fields stand while a table is between two commits of a run, and is not a locked version."""
+
+_Shape = list[tuple[int, str, str, bool]]
+"""For each node the index of the one around it, its name if it has one of its own, its type, and whether it may be null."""
+
+
+def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int | None = None) -> TableRecord:
+    """Return what a table records about itself, in addition to its fields in pre-order."""
+    metadata: Mapping[bytes, bytes] = dataset.schema.metadata or {}
+    config: Mapping[str, str] = dataset.config()
+    version, digest = (metadata.get(key.encode()) for key in (TABLE_VERSION, TABLE_IDS))
+    ids = tuple([field.id for field in fields])
+    return TableRecord(
+        path,
+        # CREATE TABLE of Spark leaves properties in the configuration.
+        config.get(TABLE_VERSION) if version is None else version.decode(errors="replace"),
+        ids,
+        is_fresh=ids == tuple(range(len(ids))),
+        ids_then=digest.decode(errors="replace") if digest is not None else None,
+        is_replaced=version is None and TABLE_VERSION in config and _is_overwritten(dataset),
+        stated=stated,
+    )
+
+
+def _is_overwritten(dataset: Any) -> bool:
+    """Whether an overwrite of the table with another schema may have left its configuration standing."""
+    import lance
+
+    transactions = dataset.get_transactions(dataset.version)
+    created = [
+        one.read_version == 0
+        for one in transactions
+        if one is not None and isinstance(one.operation, lance.LanceOperation.Overwrite)
+    ]
+    return created != [True] or None in transactions
+
+
+def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: str | None) -> list[Candidate]:
+    """Return the versions that have exactly these fields, given in pre-order, the newest first.
+
+    What may be null counts where some version has that as well, but not against the version that the table says it has:
+    anybody can change it, and a run that fills a new column leaves it optional.
+    """
+    here = _shape_of_fields(fields)
+    ids = [field.id for field in fields]
+    names = {field.name for field in fields if field.parent_id < 0}
+    candidates: list[Candidate] = []
+    for version in reversed(locked.versions):
+        states = locked.states_of(version.number)
+        if {state.shape.segment for state in states if state.shape.parent is None} != names:
+            continue
+        candidate = locked_schema_version(locked, version.number)
+        if _without_nullability(here) == _without_nullability(candidate.view(_shape)):
+            table_numbers = numbers_in(candidate, ids)
+            has_ids = all(
+                lance_ids(candidate.numbers[schema_field]) == lance_ids(table_numbers[schema_field])
+                for schema_field in table_numbers
+            )
+            # A field whose type changed and changed back has the same name and type, other values, and other ids of Lance.
+            numbers = [
+                lance_ids(candidate.numbers[schema_field])
+                for schema_field in preorder(candidate.dataset.columns)
+            ]
+            candidates.append(Candidate(candidate, has_ids, (*lock_ids(candidate), *numbers)))
+    exact = [candidate for candidate in candidates if candidate.version.view(_shape) == here]
+    is_exact = all(c in exact for c in candidates if c.version.version.is_recorded_as(recorded))
+    return exact if exact and is_exact else candidates
+
+
+def numbers_in(version: SchemaVersion, ids: Sequence[int]) -> dict[SchemaField, Numbers]:
+    """Return the ids that a table gives to the fields of a version, all of whose nodes it has in the same order."""
+    owned = nodes_by_field(version.lowered, version.view(_nodes))
+    return {
+        field: Numbers.make({LANCE: tuple([ids[index] for index in indices])})
+        for field, indices in owned.items()
+    }
+
+
+def _nodes(version: SchemaVersion) -> list[Node]:
+    return nodes_of(version.lowered, is_tolerant=True)
+
+
+def _shape(version: SchemaVersion) -> _Shape:
+    nodes = version.view(_nodes)
+    return list(_shape_of([(n.parent, n.name, n.logical_type, n.is_nullable) for n in nodes]))
+
+
+def _shape_of_fields(fields: Sequence[pb.Field]) -> _Shape:
+    index = {field.id: number for number, field in enumerate(fields)}
+    return list(_shape_of([(index.get(f.parent_id, -1), f.name, f.logical_type, f.nullable) for f in fields]))
+
+
+def _shape_of(rows: _Shape) -> Iterator[tuple[int, str, str, bool]]:
+    """Leave out the names of items, keys and values, which mean nothing."""
+    for parent, name, type_, is_nullable in rows:
+        is_member = parent < 0 or (
+            rows[parent][2] == "struct" and (rows[parent][0] < 0 or rows[rows[parent][0]][2] != "map")
+        )
+        yield parent, name if is_member else "", type_, is_nullable
+
+
+def _without_nullability(shape: _Shape) -> list[tuple[int, str, str]]:
+    return [(parent, name, type_) for parent, name, type_, _ in shape]
+
+
+def ids_by_name(logical: LogicalDataset, version: LockedSchemaVersion) -> tuple[Ids, list[str]]:
+    """Return the ids of the fields that a version has under the same names and with the same types, and the fields that it does not have."""
+    there, here = places(version), words_of(logical)
+    ids: Ids = {}
+    unknown: list[str] = []
+    for field in preorder(logical.columns):
+        locked_field = there.get((field.path, here[field]))
+        if locked_field is not None:
+            ids[field] = version.ids[locked_field]
+        elif here[field]:
+            unknown.append(field.path_text)
+    return ids, unknown
+
+
+def new_tables_of(
+    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers], locked: LockedDataset
+) -> Iterator[LockedSchemaVersion]:
+    """Yield the versions of which a new table had these ids, where some of its fields may be gone; the newest first."""
+    here = words_of(logical)
+    fields = preorder(logical.columns)
+    for version in reversed(locked.versions):
+        schema_version = locked_schema_version(locked, version.number)
+        there = places(schema_version)
+        fresh = nodes_by_field(schema_version.lowered, schema_version.view(_nodes))
+        pairs = [(field, there.get((field.path, here[field]))) for field in fields]
+        if all(
+            locked_field is not None and lance_ids(numbers[field]) == fresh[locked_field]
+            for field, locked_field in pairs
+        ):
+            yield schema_version
+
+
+def places(version: SchemaVersion) -> Mapping[tuple[FieldPath, tuple[str, ...]], SchemaField]:
+    """Return the fields of a version by their paths and types."""
+    there = words(version)
+    return {(field.path, there[field]): field for field in preorder(version.dataset.columns)}
+
+
+def ids_by_number(
+    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers], locked: LockedDataset
+) -> tuple[Ids, list[str]]:
+    """Return the lock's ids of the fields that have numbers of the lock, and the fields that have others.
+
+    A number alone may be a coincidence: the field has to be of the type that the number stands for, and to be called
+    as that field was in some version.
+    """
+    known = _known(locked)
+    words = words_of(logical)
+    parts: dict[tuple[int, object], State] = {
+        (state.shape.parent, state.shape.segment): state
+        for state in locked.states
+        if state.shape.parent is not None and not lance_ids(state.numbers)
+    }
+    ids: Ids = {}
+    unknown: list[str] = []
+    for field in preorder(logical.columns):
+        lance = lance_ids(numbers[field])
+        if not lance:
+            state = parts.get((ids[field.parent], field.segment)) if field.parent in ids else None
+            id = state.id if state is not None else None
+        else:
+            is_marked = field.is_member and str(field.segment).startswith(MARK)
+            id = known.get((lance, words[field], None if is_marked else field.segment))
+            if id is None:
+                unknown.append(field.path_text)
+        if id is not None:
+            ids[field] = id
+    return ids, unknown
+
+
+def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...], Segment | None], int]:
+    """Return the id of every field by its numbers with the types that they stand for, and each name that it had; None for any."""
+    names: dict[int, set[Segment]] = {}
+    for state in locked.states:
+        names.setdefault(state.id, set()).add(state.shape.segment)
+    known: dict[tuple[tuple[int, ...], tuple[str, ...], Segment | None], int] = {}
+    for version in locked.versions:
+        opened = open_version(locked, version)
+        words = words_of(opened.logical)
+        for field, state in opened.states.items():
+            for name in names[state.id]:
+                known[lance_ids(state.numbers), words[field], name] = state.id
+            known[lance_ids(state.numbers), words[field], None] = state.id
+    return known
+
+
+def ids_as_noted(
+    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers] | None, config: Mapping[str, str]
+) -> Ids | None:
+    """Return the ids that a run noted in the table's configuration, where these are the fields that it noted.
+
+    Without numbers it is enough that they have the same names and types.
+    """
+    noted: dict[str, list[Any]] = json.loads(config.get(IDS_KEY) or "{}")
+    here, fields = words_of(logical), preorder(logical.columns)
+    for field in fields:
+        _, words_then, *numbers_then = noted.get(field.path_text, (0, None))
+        is_same = numbers is None or numbers_then == [list(lance_ids(numbers[field]))]
+        if words_then != list(here[field]) or not is_same:
+            return None
+    return {field: noted[field.path_text][0] for field in fields} if len(noted) == len(fields) else None
+
+
+def note_ids(
+    version: LockedSchemaVersion, names: Mapping[int, str], numbers: Mapping[SchemaField, Numbers]
+) -> str:
+    """Return the lock's ids of fields, their types and Lance's ids, to be noted in a table in which they have these names for a while."""
+    ids_by_path = {}
+    for field, id in version.ids.items():
+        path = tuple(_name_now(inner, names, numbers) for inner in _chain(field))
+        ids_by_path[dotted(path)] = [id, list(words(version)[field]), list(lance_ids(numbers[field]))]
+    return json.dumps(ids_by_path)
+
+
+def _name_now(
+    field: SchemaField, names: Mapping[int, str], numbers: Mapping[SchemaField, Numbers]
+) -> Segment:
+    return (
+        names[lance_ids(numbers[field])[0]]
+        if field.is_member and lance_ids(numbers[field])
+        else field.segment
+    )
+
+
+def _chain(field: SchemaField) -> list[SchemaField]:
+    return [*(_chain(field.parent) if field.parent is not None else ()), field]

@@ -1,0 +1,290 @@
+"""Checks of the rows of a Lance table: values that stand in the way of a change, and constraints that rows break.
+
+The rows of a table, checked against the constraints of a schema: as they are, or as a plan will make them.
+
+Layer: engines.
+Shape: each check reads its field in all rows, and says how many values are in the way, which ones come first, and how to find them.
+Errors: SC422 failed-check; SC422 failed-check, SC425 broken-constraint, SC426 unusable-reference; note SC427 unchecked-reference.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.engines.lance.tables.cast_results import format_values
+from schemac.engines.lance.tables.checks import casts_of, is_roundable, reason_of
+from schemac.engines.lance.tables.convert import is_named, values_of
+from schemac.engines.lance.tables.filters import row_filter
+from schemac.engines.lance.tables.live_table import LanceTable
+from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.recipe import Preview, Recipe
+from schemac.engines.lance.tables.steps import Check, Subject
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.evaluation import Scan, survey
+from schemac.language.constraints.rows import row_constraints
+from schemac.language.logical.model import LogicalType
+from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.rows.validation.stored import reference_targets, report_offence
+from schemac.rows.validation.stored import report_failed as refuse
+from schemac.text.source.catalogue import FAILED_CHECK
+from schemac.text.source.report import Report
+from schemac.versions.evolution.constraints import constraints_of, every_rule
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
+
+_MAX_VALUES = 3
+_ROWS = 20
+"""So many values and rows are named."""
+
+
+class Question:
+    """One check, asked of batch after batch."""
+
+    def __init__(self, check: Check, plan: Plan) -> None:
+        assert check.field is not None
+        self.check = check
+        self.field: SchemaField = check.field
+        self.pair: LockedVersionPair = plan.pair
+        self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.pair, self.field)
+        self._count = 0
+        self._casts = casts_of(check.field, plan.stages)
+        self._is_rounded = is_named(check.field, plan.rounded)
+        self._misfits = _Misfits(check.field, _path_texts(check.field, plan.stages))
+        recipe = Recipe.of(plan.stages, [self._root(plan)], plan.layout.numbers, plan.rounded)
+        self._recipe = replace(recipe, on_misfit=self._misfits.add)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it reads."""
+        if self.check.subject is Subject.NULLS and not self.is_moved:
+            return [str(self.pair.before[self.field].column.segment)]
+        return self._recipe.sources
+
+    def ask(self, batch: pa.RecordBatch) -> None:
+        """Look at some rows, which come with Lance's ids of them."""
+        before = self.pair.before[self.field]
+        if self.check.subject is Subject.FIT:
+            self._misfits.row_ids = batch.column("_rowid")
+            before_count = self._misfits.count
+            self._recipe.make(batch)
+            if self._misfits.count > before_count and not is_in_structs(self.field):
+                self._search(batch)
+        elif not self.is_moved:
+            self._count += _null_count(batch.column(str(before.column.segment)), before)
+        else:
+            made = self._recipe.make(batch).column(0)
+            if self.check.subject is Subject.NULLS:
+                self._count += _null_count(made, self.field)
+            else:
+                there, new_valid = values_of(before, batch).is_valid(), _values(self.field, made).is_valid()
+                self._count += pc.sum(pc.and_not(there, new_valid)).as_py() or 0
+
+    def _search(self, batch: pa.RecordBatch) -> None:
+        """Note the rows of a batch that hold misfits inside lists and maps."""
+        if len(self._misfits.rows) >= _ROWS:
+            return
+        misfits = _Misfits(self.field, self._misfits.path_texts)
+        misfits.row_ids = batch.column("_rowid")
+        replace(self._recipe, on_misfit=misfits.add).make(batch)
+        if misfits.count and len(batch) == 1:
+            self._misfits.rows += misfits.row_ids.to_pylist()
+        elif misfits.count:
+            middle = len(batch) // 2
+            self._search(batch.slice(0, middle))
+            self._search(batch.slice(middle))
+
+    def report(self, table: str, state: str, report: Report) -> None:
+        """Say what is in the way, if anything does: SC422."""
+        answer = self._answer()
+        if not answer:
+            return
+        query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
+        ways = [f"correct or remove these rows, or change the schema; {state}"]
+        if query:
+            ways.insert(
+                0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
+            )
+        numbers = [cast for cast in self._casts if cast[0].type.family is not Family.TEXT]
+        is_by_value = "" in self._misfits.reasons and not self._is_rounded
+        if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
+            ways.append(
+                f"`--allow-rounding {self.field.path_text}` stores the nearest value instead, if it is in range"
+            )
+        report.add(
+            FAILED_CHECK,
+            f"{self.check.title}: {self.check.question}, but {answer}",
+            file=table,
+            path=self.check.title,
+            help="; ".join(ways),
+        )
+
+    def _answer(self) -> str:
+        """Return what was found; empty if nothing is in the way."""
+        if self._misfits.count:
+            casts = self._casts or [(self.pair.before[self.field], self.field)]
+            before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
+            description = self._misfits.describe(f" fit {after.type.type_text()}" if len(casts) > 1 else "")
+            reasons = sorted(filter(None, self._misfits.reasons))
+            is_by_value = "" in self._misfits.reasons and not self._is_rounded
+            return "; ".join([description + (reason_of(before, after) if is_by_value else ""), *reasons])
+        verb = "is" if self._count == 1 else "are"
+        what = f"{verb} null" if self.check.subject is Subject.NULLS else f"{verb} lost"
+        return f"{self._count:,} {what}" if self._count else ""
+
+    def _root(self, plan: Plan) -> SchemaField:
+        """Return what is made anew for the field: itself, or something around it."""
+        field: SchemaField = self.field
+        while field not in plan.layout.written and field.parent is not None:
+            field = field.parent
+        return field
+
+
+def _is_moved(pair: LockedVersionPair, field: SchemaField) -> bool:
+    parent = pair.before.get(field.parent) if field.parent is not None else None
+    return pair.before[field].parent is not parent
+
+
+def _values(field: SchemaField, column: pa.Array) -> pa.Array:
+    """Return the values of a field that is in structs only, out of its column."""
+    for inner in _chain(field)[1:]:
+        column = pc.struct_field(column, str(inner.segment))
+    return column
+
+
+def _chain(field: SchemaField) -> Sequence[SchemaField]:
+    """Return the column, and what is on the way to the field."""
+    return [field, *field.ancestors][::-1]
+
+
+def _null_count(column: Any, field: SchemaField) -> int:
+    """How many values of a field are null where what is around it is not."""
+    for inner in _chain(field)[1:]:
+        column = _inside(column.filter(column.is_valid()), inner)
+    return int(column.null_count)
+
+
+def _inside(values: Any, field: SchemaField) -> Any:
+    """Return the values of a part or member of what is around it, without what is null."""
+    assert field.parent is not None
+    family = field.parent.type.family
+    if family is Family.STRUCT:
+        return pc.struct_field(values, str(field.segment))
+    if family is Family.MAP:
+        return values.keys if str(getattr(field.segment, "value", "")) == "key" else values.items
+    return values.flatten()
+
+
+def _path_texts(field: SchemaField, stages: Sequence[LockedVersionPair]) -> frozenset[str]:
+    """Return what a field is called on its way."""
+    id = stages[-1].new.ids.get(field)
+    texts = {field.path_text}
+    for stage in stages if id is not None else ():
+        texts |= {s.path_text for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
+    return frozenset(texts)
+
+
+class _Misfits:
+    """The values of one field that do not fit, as they are found."""
+
+    def __init__(self, field: SchemaField, path_texts: Collection[str]) -> None:
+        self.field = field
+        self.path_texts = path_texts
+        self.row_ids: Any = None
+        self.count = 0
+        self.type: LogicalType | None = None
+        """What the first of them do not fit."""
+        self.values: list[str] = []
+        self.rows: list[int] = []
+        self.reasons: set[str] = set()
+        """Why they do not; empty for those that are no values of the new type by themselves."""
+
+    def add(self, field: SchemaField, values: Any, misfits: Any, why: str) -> None:
+        """Take note of those among some values that do not fit; other fields have checks of their own."""
+        if field.path_text not in self.path_texts:
+            return
+        self.reasons.add(why)
+        if self.type is None and misfits.any():
+            self.type = field.type
+        self.count += int(misfits.sum())
+        if len(self.values) < _MAX_VALUES:
+            wrong = values.filter(pa.array(misfits))
+            self.values += format_values(wrong.slice(0, _MAX_VALUES - len(self.values)))
+        if len(self.rows) < _ROWS and is_in_structs(self.field):
+            places = np.flatnonzero(misfits)[: _ROWS - len(self.rows)]
+            self.rows += self.row_ids.take(pa.array(places)).to_pylist()
+
+    def describe(self, fit: str) -> str:
+        """How many, and the first of them; `fit` says what they do not where the question does not."""
+        verb = "does" if self.count == 1 else "do"
+        among = ", among them" if self.count > len(self.values) else ":"
+        return f"{self.count:,} {verb} not{fit}{among} {', '.join(self.values)}"
+
+
+def report_broken(
+    table: LanceTable, expected: LockedSchemaVersion, references: Mapping[str, str], report: Report
+) -> None:
+    """Say which constraints of a schema the rows of a table break; of one that has another schema, which the report says, as they will be."""
+    dataset = expected.dataset
+    made = plan(table, expected, Report()) if report.has_errors else None
+    if made is None and report.has_errors:
+        # It has another schema, and why there is no way to this one, `plan` says.
+        return
+    rows = row_constraints(dataset.schema.extra, dataset.columns)
+    target_report = Report()
+    targets = reference_targets(rows, references, table.name, expected, target_report)
+    report.extend(target_report.diagnostics)
+    if target_report.has_errors:
+        return
+    if made is not None and made.changes:
+        preview = _preview(made, [field for rule in every_rule(expected) for field in rule.fields])
+        columns, scan = preview.columns, _scan_of(preview, table.dataset, None)
+    else:
+        columns, scan = dataset.columns, _scan_of(None, table.dataset, None)
+    for offence in survey(columns, rows, scan, targets):
+        report_offence(offence, table.name, lambda ids: _rows_expression(table, ids), report)
+
+
+def report_failed(
+    made: Plan, checks: Sequence[Check], fragments: Sequence[Any], state: str, report: Report
+) -> None:
+    """Say which checks of constraints the rows of some fragments do not pass, as they will be; `state` is what became of the table."""
+    table, new = made.table, made.pair.new
+    rules = [check.rule for check in checks if check.rule is not None]
+    rows = constraints_of(rules)
+    named = {one.dataset: made.references[one.dataset] for one in rows.references}
+    targets = reference_targets(rows, named, table.name, new, report)
+    preview = _preview(made, [field for rule in rules for field in rule.fields])
+    scan = _scan_of(preview, table.dataset, fragments)
+    offences = survey(preview.columns, rows, scan, targets)
+    for check in checks:
+        for offence in offences:
+            rule = check.rule
+            if rule is not None and (offence.path, offence.subject) == (rule.path, rule.subject):
+                expression = _rows_expression(table, offence.rows, check.query)
+                refuse(check.title, check.question, offence, table.name, expression, state, report)
+
+
+def _preview(made: Plan, fields: Sequence[SchemaField]) -> Preview:
+    recipe = Recipe.of(made.stages, [], made.layout.numbers, made.rounded)
+    # What does not fit has a check of its own.
+    return Preview(replace(recipe, on_misfit=lambda *_: None), fields)
+
+
+def _scan_of(preview: Preview | None, dataset: Any, fragments: Sequence[Any] | None) -> Scan:
+    def scan(names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        columns = list(names) if preview is None else preview.sources
+        if fragments is not None and not fragments:
+            return
+        scanner = dataset.scanner(columns=columns, fragments=fragments, scan_in_order=True, with_row_id=True)
+        for batch in scanner.to_batches():
+            yield batch if preview is None else preview.make(batch), batch.column("_rowid")
+
+    return scan
+
+
+def _rows_expression(table: LanceTable, ids: Sequence[int], query: str = "") -> str:
+    return f"lance.dataset({json.dumps(table.name)}).to_table(filter={json.dumps(query or row_filter(ids))})"

@@ -1,0 +1,146 @@
+"""Protobuf's types without parts, and its names.
+
+Layer: engines.
+Source: the language guide of proto3, "Scalar Value Types"; google/protobuf/timestamp.proto and duration.proto, which count nanoseconds;
+      "ProtoJSON Format" for messages that are any value of JSON.
+      Names that Protobuf takes: the language specification of proto3, "Identifiers"; a field also has a name in JSON, and no two of a
+      message the same.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from schemac.arrow.from_arrow import storage_kind
+from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.zones import is_utc
+from schemac.language.kinds.answers import ARROW_UNITS
+from schemac.language.logical.model import LogicalType
+from schemac.language.logical.schema_fields import SchemaField
+
+TIMESTAMP = "google.protobuf.Timestamp"
+DURATION = "google.protobuf.Duration"
+ENCODINGS = {
+    **dict.fromkeys(("sint32", "sfixed32"), "int32"),
+    **dict.fromkeys(("sint64", "sfixed64"), "int64"),
+    "fixed32": "uint32",
+    "fixed64": "uint64",
+}
+"""Other forms of a scalar type on the wire, with the usual one."""
+WRAPPERS = {
+    f"google.protobuf.{name}": type_
+    for name, type_ in (
+        ("BoolValue", "bool"), ("StringValue", "string"), ("BytesValue", "bytes"), ("FloatValue", "float"),
+        ("DoubleValue", "double"), ("Int32Value", "int32"), ("Int64Value", "int64"), ("UInt32Value", "uint32"),
+        ("UInt64Value", "uint64"),
+    )
+}  # fmt: skip
+"""Messages around a value that may be absent, with the type of the value."""
+DOCUMENTS = {
+    "google.protobuf.Any": "google/protobuf/any.proto",
+    "google.protobuf.Empty": "google/protobuf/empty.proto",
+    "google.protobuf.FieldMask": "google/protobuf/field_mask.proto",
+    "google.protobuf.Struct": "google/protobuf/struct.proto",
+    "google.protobuf.Value": "google/protobuf/struct.proto",
+    "google.protobuf.ListValue": "google/protobuf/struct.proto",
+}
+"""Messages that are any value of JSON, with the files that they are in."""
+IMPORTS = {
+    TIMESTAMP: "google/protobuf/timestamp.proto",
+    DURATION: "google/protobuf/duration.proto",
+    **dict.fromkeys(WRAPPERS, "google/protobuf/wrappers.proto"),
+    **DOCUMENTS,
+}
+"""Messages that files import, with the files."""
+USUAL = {**ENCODINGS, **WRAPPERS, **dict.fromkeys(DOCUMENTS, "string"), "bytes": "string"}
+"""Values of the attribute `type`, with the usual type of fields that can have them."""
+ENUM_TYPE = "enum"
+"""Stands for an enum of the field's own."""
+
+
+class Leaf(NamedTuple):
+    """A type of Protobuf without parts."""
+
+    type: str
+    is_lossless: bool = False
+    """Whether all that the manifest says of the type is in it."""
+    becomes: str = ""
+    """As losses write it, where the name of the type does not say what it holds."""
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it may be absent whatever it is declared as."""
+        return self.type in IMPORTS
+
+
+_PLAIN = {Family.BOOLEAN: Leaf("bool", is_lossless=True), Family.TEXT: Leaf("string", is_lossless=True)}
+
+
+def leaf_of(field: SchemaField) -> Leaf | None:
+    """Return the type of a field without parts; None for types with parts, and for what Protobuf cannot hold."""
+    leaf = usual_leaf(field.type)
+    other, enum = TYPE.read(field.extra), ENUM_NUMBERS.read(field.extra)
+    if leaf is None or (other is None and enum is None):
+        return leaf
+    if enum is not None:
+        return Leaf(ENUM_TYPE, is_lossless=True) if leaf.type == "string" else leaf
+    return leaf._replace(type=other) if other is not None and USUAL.get(other) == leaf.type else leaf
+
+
+def usual_leaf(declared: LogicalType) -> Leaf | None:
+    """Return the type without parts that a type has where no attribute says another one."""
+    type_: Any = declared
+    if type_.family in _PLAIN:
+        return _PLAIN[type_.family]
+    match type_.family:
+        case Family.INTEGER:
+            is_same = type_.bits in (32, 64)
+            return Leaf(f"{'' if type_.is_signed else 'u'}int{max(type_.bits, 32)}", is_same)
+        case Family.FLOAT:
+            return Leaf("double" if type_.bits == 64 else "float", type_.bits > 16)
+        case Family.BYTES:
+            return Leaf("bytes", type_.fixed_length is None, "bytes of any length")
+        case Family.DECIMAL:
+            return Leaf("string", becomes="string, with its digits")
+        case Family.DATE:
+            return Leaf("int32", becomes="int32, days since 1970")
+        case Family.TIME:
+            return Leaf("int64", becomes=f"int64, {ARROW_UNITS[type_.unit]} since midnight")
+        case Family.TIMESTAMP if type_.timezone is None:
+            return Leaf("int64", becomes=f"int64, {ARROW_UNITS[type_.unit]} since 1970 on the clock")
+        case Family.TIMESTAMP:
+            # Nanoseconds of 64 bits end before 2263; other units count beyond what Protobuf's own type may have.
+            if type_.unit == "Nanosecond":
+                return Leaf(TIMESTAMP, is_utc(type_.timezone))
+            return Leaf(TIMESTAMP, becomes=f"{TIMESTAMP}, of the years 1 to 9999")
+        case Family.DURATION:
+            if type_.unit == "Nanosecond":
+                return Leaf(DURATION, is_lossless=True)
+            return Leaf(DURATION, becomes=f"{DURATION}, of up to 10,000 years")
+    storage = storage_kind(declared)
+    leaf = None if storage is None else usual_leaf(storage)
+    return None if leaf is None else leaf._replace(is_lossless=False)
+
+
+def valid(name: str) -> str:
+    """Return the nearest name of a field."""
+    valid_name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return valid_name if valid_name[:1].isalpha() else f"f_{valid_name}".rstrip("_")
+
+
+def json_name(name: str) -> str:
+    """Return what a field is called in JSON: `pickupTime` for `pickup_time`."""
+    return re.sub("_+([A-Za-z0-9]?)", lambda match: match[1].upper(), name)
+
+
+def message_name(words: str, used_names: Collection[str] = ()) -> str:
+    """Return the name of a message: `PickupTime`; one that is taken gets a number."""
+    parts = re.findall("[A-Za-z0-9]+", words)
+    base_name = "".join(part[0].upper() + part[1:] for part in parts)
+    base_name = base_name if base_name[:1].isalpha() else f"M{base_name}"
+    number, free = 1, base_name
+    while free in used_names:
+        number += 1
+        free = f"{base_name}{number}"
+    return free

@@ -1,0 +1,370 @@
+"""Annotations of generated models: types without parts, and constraints as Python writes them.
+
+Layer: engines.
+Shape: Constraints as Python writes them: calls that make validators, and conditions over the fields of a record: source text over the
+      functions of `keeping`; None for what no value of Python can be compared with, which is a loss.
+Errors: SC589.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from schemac.artifacts.targets import Emission
+from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.engines import json_values
+from schemac.engines.pydantic.codes import PYDANTIC_TYPE
+from schemac.engines.python_source import literal
+from schemac.language.attributes import own
+from schemac.language.attributes.attribute import NESTED, Family, Role
+from schemac.language.attributes.registry import has_role
+from schemac.language.attributes.zones import is_utc
+from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.expressions import (
+    AmongNode,
+    ArithmeticNode,
+    ComparisonNode,
+    FieldNode,
+    LengthNode,
+    LiteralNode,
+    LogicNode,
+    Node,
+    NotNode,
+    NullNode,
+    Operand,
+    TruthNode,
+)
+from schemac.language.constraints.field_constraints import (
+    Bound,
+    Enum,
+    MaxItems,
+    MaxLength,
+    MinItems,
+    MinLength,
+    MultipleOf,
+    Pattern,
+    UniqueItems,
+)
+from schemac.language.constraints.values import Value
+from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
+from schemac.language.logical.model import LogicalType, Part
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import pa
+from schemac.language.physical.field import LoweredField
+from schemac.text.source.help import Help
+
+
+class Leaf(NamedTuple):
+    """What an annotation is made of."""
+
+    type: str
+    metadata: tuple[str, ...]
+    """What is behind the type in `Annotated`: the one place for validators and constraints."""
+    suffix: str = ""
+    """Tells it from others of the same type text."""
+
+
+def _before(type_: str, validator: str, *more: str) -> Leaf:
+    return Leaf(type_, (f"BeforeValidator({validator})", *more))
+
+
+def _integer(bits: int, *, is_signed: bool) -> Leaf:
+    lowest, highest = json_values.integer_bounds(bits, is_signed=is_signed)
+    return _before("int", f"integer({lowest}, {highest})")
+
+
+def _binary(length: int | None = None) -> Leaf:
+    return _before("bytes", f"binary({length})", 'PlainSerializer(base64_of, when_used="json")')
+
+
+_STRICT = ("Field(strict=True)",)
+_TEXT = Leaf("str", _STRICT)
+_TABLE: TypeTable[Leaf] = TypeTable(
+    same={
+        "NA": Leaf("None", ()),
+        "BOOL": Leaf("bool", _STRICT),
+        **{f"INT{bits}": _integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
+        **{f"UINT{bits}": _integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
+        "HALF_FLOAT": _before("float", "floating(16)"),
+        "FLOAT": _before("float", "floating(32)"),
+        "DOUBLE": _before("float", "floating(64)"),
+        **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _TEXT),
+        **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), _binary()),
+        **dict.fromkeys(("DATE32", "DATE64"), _before("date", "day()")),
+    },
+    other={},
+)
+_JSON = Leaf("Any", ("BeforeValidator(present)",), "Json")
+_UUID = Leaf("UUID", ("BeforeValidator(uuid())",), "Uuid")
+_KEYS = {
+    Family.BOOLEAN: "boolean_key",
+    Family.INTEGER: "number_key",
+    Family.DECIMAL: "number_key",
+    Family.FLOAT: "number_key",
+    Family.DURATION: "number_key",
+}
+"""What makes values of the texts that the keys of an object are."""
+
+
+class Leaves(TypeWriter[Leaf]):
+    """Finds the annotation of each lowered field that has no parts."""
+
+    def __init__(self, emission: Emission) -> None:
+        super().__init__(emission, _TABLE)
+
+    def leaf(self, lowered: LoweredField) -> Leaf | None:
+        """Return the annotation; None if there is none but null."""
+        leaf = self.type(lowered, lowered.arrow.type)
+        return None if leaf.type == "None" else leaf
+
+    def key(self, lowered: LoweredField) -> Leaf | None:
+        """Return the annotation of the keys of a map; None after refusing them."""
+        field: SchemaField = lowered.field
+        if field.type.family in NESTED:
+            self.refused(field)
+            return None
+        leaf = self.type(lowered, lowered.arrow.type)
+        reader = _KEYS.get(field.type.family)
+        # The last of several is asked first.
+        return (
+            leaf if reader is None else leaf._replace(metadata=(*leaf.metadata, f"BeforeValidator({reader})"))
+        )
+
+    def brain_float(self, lowered: LoweredField) -> Leaf | None:
+        """Return the annotation of the items of a vector of brain floats; None for any other list."""
+        if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
+            return None
+        return _before("float", "brain_float()")._replace(suffix="Brain")
+
+    def type(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Return the annotation of an Arrow type; blobs and extension types have others than their storage."""
+        field: SchemaField = lowered.field
+        if field.extra and has_role(field.extra, Role.BLOB):
+            return _binary()
+        if isinstance(arrow_type, pa.BaseExtensionType):
+            if arrow_type.extension_name == "arrow.json":
+                return _JSON
+            return (
+                _UUID
+                if arrow_type.extension_name == "arrow.uuid"
+                else self.type(lowered, arrow_type.storage_type)
+            )
+        return super().type(lowered, arrow_type)
+
+    def refused(self, field: SchemaField) -> Leaf:
+        """Report a type that has no annotation."""
+        what = "as the key of a map " if field.segment is Part.KEY else ""
+        message = f"{field.type.type_text()} {what}has no form in a model of pydantic ({field.path_text})"
+        self._refuse(field, message)
+        return Leaf("None", ())
+
+    def refuse_depth(self, field: SchemaField) -> None:
+        """Report a field whose annotation Python cannot read."""
+        message = f"lists and maps are nested too deeply for a model of pydantic ({field.path_text}): Python reads 200 brackets inside each other"
+        self._refuse(field, message)
+
+    def _refuse(self, field: SchemaField, message: str) -> None:
+        help = Help.leave_out("pydantic", own.TARGETS_OF.key, "pydantic")
+        self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
+
+    def type_text(self, type_: Leaf) -> str:
+        """Return the type of Python."""
+        return type_.type
+
+    def decimal(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Return that of decimals with all digits."""
+        return _before("Decimal", f"decimal({arrow_type.precision}, {arrow_type.scale})")
+
+    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Return that of instants, which are in UTC, or of readings of a clock without a zone."""
+        field: SchemaField = lowered.field
+        digits = FRACTION_DIGITS[arrow_type.unit]
+        zone = arrow_type.tz
+        if zone is None:
+            return self._time(lowered, arrow_type, "datetime", f"clock({digits})", "timestamp_text")
+        declared = own.CLOCK_ZONE.read(field.extra)
+        clock = "UTC" if is_utc(declared or zone) else declared
+        margin = "0" if is_utc(zone) else "MARGIN"
+        read = repr(None) if clock is None else f'"{clock}"'
+        leaf = self._time(
+            lowered, arrow_type, "datetime", f"instant({digits}, {read}, {margin})", "instant_text"
+        )
+        return leaf._replace(suffix="Clock") if declared else leaf
+
+    def time(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Return the annotation of times of day."""
+        digits = FRACTION_DIGITS[arrow_type.unit]
+        return self._time(lowered, arrow_type, "time", f"time_of_day({digits})", "time_text")
+
+    def _time(self, lowered: LoweredField, arrow_type: Any, type_: str, validator: str, writer: str) -> Leaf:
+        if arrow_type.unit != "ns":
+            return _before(type_, validator)
+        self.lose(lowered, f"a {type_} with nanoseconds", "a count of nanoseconds")
+        written = f'PlainSerializer({writer}, when_used="json")'
+        return Leaf("Nanoseconds", (f"PlainValidator({validator})", written))
+
+    def duration(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Return that of counts of the unit, as JSON has them."""
+        self.lose(lowered, f"a duration in {arrow_type.unit}", "its count")
+        return _before("int", "count()")
+
+    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Return that of bytes of one length."""
+        return _binary(arrow_type.byte_width)
+
+    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Return that of the values."""
+        # The encoding is kept as an attribute.
+        return self.type(lowered, arrow_type.value_type)
+
+    def struct(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Refuse what has parts."""
+        return self.refused(lowered.field)
+
+    def list(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Refuse what has parts."""
+        return self.refused(lowered.field)
+
+    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Refuse what has parts."""
+        return self.refused(lowered.field)
+
+    def map(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+        """Refuse what has parts."""
+        return self.refused(lowered.field)
+
+
+_EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
+_FUNCTIONS = {
+    "minimum": "keeps_minimum",
+    "maximum": "keeps_maximum",
+    "exclusiveMinimum": "keeps_exclusive_minimum",
+    "exclusiveMaximum": "keeps_exclusive_maximum",
+    "multipleOf": "keeps_multiple_of",
+    "minLength": "keeps_min_length",
+    "maxLength": "keeps_max_length",
+    "pattern": "keeps_pattern",
+    "enum": "keeps_enum",
+    "minItems": "keeps_min_items",
+    "maxItems": "keeps_max_items",
+    "uniqueItems": "keeps_unique_items",
+}
+"""Functions of `keeping`, by the rules that they check."""
+OF_LISTS = tuple(_FUNCTIONS[rule] for rule in ("minItems", "maxItems", "uniqueItems"))
+
+
+class UnwritableError(Exception):
+    """A value that no value of Python stands for."""
+
+
+def validator(constraint: Constraint) -> str:
+    """Return the annotation's metadata that checks a constraint. Raises UnwritableError."""
+    return f"AfterValidator({_FUNCTIONS[constraint.rule]}({_argument(constraint)}))"
+
+
+def _argument(constraint: Constraint) -> str:
+    type_ = constraint.type
+    match constraint:
+        case Bound():
+            return python_value(type_, constraint.limit)
+        case MultipleOf():
+            return python_value(type_, constraint.divisor)
+        case Enum():
+            return _tuple([python_value(type_, one) for one in constraint.values])
+        case Pattern():
+            return literal(constraint.pattern.java)
+        case MinLength() | MaxLength() | MinItems() | MaxItems():
+            return str(constraint.limit)
+        case UniqueItems():
+            return ""
+    raise AssertionError(f"{type(constraint).__name__} has no validator")
+
+
+def _tuple(values: list[str]) -> str:
+    return f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
+
+
+def python_value(type_: LogicalType, value: Value) -> str:
+    """Return the value that a field of a type has in Python. Raises UnwritableError."""
+    match type_.family:
+        case Family.TEXT:
+            return literal(str(value))
+        case Family.DECIMAL:
+            assert isinstance(value, Decimal)
+            return f'Decimal("{value:f}")'
+        case Family.DATE:
+            return repr(date(1970, 1, 1) + timedelta(days=int(value))).removeprefix("datetime.")
+        case Family.TIME | Family.TIMESTAMP:
+            return _time(type_, int(value))
+    return repr(value)
+
+
+def _time(type_: LogicalType, count: int) -> str:
+    unit: str = getattr(type_, "unit")  # noqa: B009  of the family, not of a class
+    if unit == "Nanosecond":
+        return str(count)
+    try:
+        at = datetime(1970, 1, 1) + timedelta(microseconds=count * (10**6 // PER_SECOND[unit]))  # noqa: DTZ001  a clock
+    except OverflowError as error:
+        raise UnwritableError from error
+    if type_.family is Family.TIME:
+        return repr(at.time()).removeprefix("datetime.")
+    if getattr(type_, "timezone", None) is None:
+        return repr(at).removeprefix("datetime.")
+    written = repr(at.replace(tzinfo=UTC)).removeprefix("datetime.")
+    return written.replace("datetime.timezone.utc", "UTC")
+
+
+Names = Callable[[tuple[str, ...]], tuple[str, ...]]
+"""Gives the names that a field has in the models, from the table down."""
+
+
+def condition(node: Node, names: Names) -> str:
+    """Return a condition of a record, with SQL's three truth values. Raises UnwritableError."""
+    match node:
+        case ComparisonNode():
+            sides = ", ".join(_operand(part, names) for part in (node.left, node.right))
+            return f'applied("{node.operator}", {sides})'
+        case AmongNode():
+            values = _tuple([_operand(one, names) for one in node.values])
+            return f"among({_operand(node.operand, names)}, {values})"
+        case NullNode():
+            return f"{_at('value_at', node.field, names)} is None"
+        case TruthNode():
+            return _at("value_at", node.field, names)
+        case NotNode():
+            return f"contrary({condition(node.inner, names)})"
+        case LogicNode():
+            word = "both" if node.word == "and" else "either"
+            return f"{word}({condition(node.left, names)}, {condition(node.right, names)})"
+    raise AssertionError(f"{type(node).__name__} has no condition in Python")
+
+
+def _operand(operand: Operand, names: Names) -> str:
+    match operand:
+        case LiteralNode() if operand.type.family in _EXACT:
+            return (
+                f'Fraction("{operand.value:f}")' if isinstance(operand.value, Decimal) else f"{operand.value}"
+            )
+        case LiteralNode():
+            return python_value(operand.type, operand.value)
+        case LengthNode():
+            return _at("length_at", operand.field, names)
+        case ArithmeticNode():
+            sides = ", ".join(_operand(part, names) for part in (operand.left, operand.right))
+            return f'applied("{operand.operator}", {sides})'
+        case FieldNode() if operand.type.family in _EXACT:
+            return _at("exact_at", operand, names)
+        case FieldNode():
+            return _at("value_at", operand, names)
+    raise AssertionError(f"{type(operand).__name__} has no value in Python")
+
+
+def _at(function: str, field: FieldNode, names: Names) -> str:
+    return f"{function}(self, {', '.join(map(literal, names(field.path)))})"
+
+
+def python_names(names: Any) -> Names:
+    """Return how fields are called, by the names of the members of each struct."""
+    return lambda path: tuple(names[path[:depth]][segment] for depth, segment in enumerate(path))

@@ -1,4 +1,0 @@
-"""Two versions of a schema: what changed, what engines make of it, and the steps to get there.
-
-Layer: evolution.
-"""

@@ -1,4 +1,0 @@
-"""Manifests in one style: the same values with the same comments, laid out alike.
-
-Layer: formatting.
-"""

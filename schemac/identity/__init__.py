@@ -1,4 +1,0 @@
-"""Identity: every field keeps an id for life, and the lock file remembers it.
-
-Layer: identity.
-"""

@@ -1,0 +1,395 @@
+"""Contracts and other documents that declare columns, and the types that they have as texts.
+
+Types that a document has as texts, in the dialect of a database or in any notation.
+
+Layer: importers.
+Shape: a mapping is read key by key, and each value has to be of the type that its key has; what nobody read is a loss, named above its
+      field. So no key is lost in silence, whatever the document has, and this is the one place where losses are told.
+Errors: SC1xx for what is not YAML, SC552 unreadable-source at the very value.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from schemac.arrow.from_arrow import lift
+from schemac.importers.constraints import fitting
+from schemac.importers.importer import Imported, Notes, refuse
+from schemac.importers.sources import formats, import_value
+from schemac.language.attributes.constraints import (
+    EXCLUSIVE_MAXIMUM,
+    EXCLUSIVE_MINIMUM,
+    MAX_LENGTH,
+    MAXIMUM,
+    MINIMUM,
+    OF_VALUES,
+)
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import CLASSIFICATION, DEPRECATED, OWNER, TAGS, Classification
+from schemac.language.kinds.nested import Map, Struct
+from schemac.language.kinds.option import Null, Option
+from schemac.language.kinds.sequences import List
+from schemac.language.logical.model import FieldPath
+from schemac.language.manifest.foreign import suggest_meaning
+from schemac.language.physical.arrow import ArrowType, pa
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.source.text import SourceText, decode_text
+from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.type_text import TypeText, read_type
+
+_LONGEST = 160
+"""Characters of a value that are shown of a loss."""
+_SILENT: tuple[Any, ...] = (None, [], {}, "")
+"""Values that say nothing."""
+
+
+class MisplacedError(Exception):
+    """A value that the format does not have at its place."""
+
+    def __init__(self, reason: str, path: TreePath, help: str = "") -> None:
+        super().__init__(reason)
+        self.path = path
+        self.help = help
+
+
+class Node:
+    """A mapping of a document, with the keys that nobody has read yet."""
+
+    def __init__(self, value: Any, path: TreePath) -> None:
+        if not isinstance(value, dict):
+            raise MisplacedError(f"{_path_text(path)} has to be a mapping, not {_value_text(value)}", path)
+        self.path = path
+        self._value: Mapping[str, Any] = value
+        self._left = dict.fromkeys(value)
+        self._called: Mapping[str, str] = {}
+
+    def calling(self, names: Mapping[str, str]) -> "Node":
+        """Return this mapping as one whose keys have other names in the document; `names` gives those by the names that are asked for."""
+        node = Node(self._value, self.path)
+        node._called = names
+        return node
+
+    def _key(self, key: str) -> str:
+        return self._called.get(key, key)
+
+    def has(self, key: str) -> bool:
+        """Whether a key is there, with a value."""
+        return self._value.get(self._key(key)) is not None
+
+    def text(self, *keys: str) -> str | None:
+        """Return the text at the first of some keys that exists; a number counts as its text."""
+        for key in keys:
+            value = self._value_at(key)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, str | int | float):
+                raise self._wrong(key, "a text")
+            return str(value)
+        return None
+
+    def needed_text(self, key: str) -> str:
+        """Return a text that has to be there, and not empty."""
+        text = self.text(key)
+        if not text:
+            raise MisplacedError(f"{_path_text(self.path)} needs a `{self._key(key)}`", self.path)
+        return text
+
+    def flag(self, *keys: str) -> bool | None:
+        """Return true or false at the first of some keys that exists; None if none is."""
+        for key in keys:
+            value = self._value_at(key)
+            if value is None:
+                continue
+            if not isinstance(value, bool):
+                raise self._wrong(key, "true or false")
+            return value
+        return None
+
+    def number(self, key: str) -> int | None:
+        """Return an integer."""
+        value = self._value_at(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self._wrong(key, "an integer")
+        return value
+
+    def node(self, key: str) -> "Node | None":
+        """Return a mapping in this one."""
+        value = self._value_at(key)
+        return None if value is None else Node(value, (*self.path, self._key(key)))
+
+    def nodes(self, key: str) -> "list[Node]":
+        """Return the mappings of a list."""
+        return [Node(item, (*self.path, self._key(key), i)) for i, item in enumerate(self.items(key))]
+
+    def items(self, key: str) -> list[Any]:
+        """Return a list as it is."""
+        value = self._value_at(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self._wrong(key, "a list")
+        return value
+
+    def members(self, key: str) -> "list[tuple[str, Node]]":
+        """Return the mappings of a mapping, each with its key."""
+        holder = self.node(key)
+        if holder is None:
+            return []
+        return [(str(name), Node(item, (*holder.path, name))) for name, item in holder._value.items()]
+
+    def texts(self, key: str) -> list[str]:
+        """Return a list of texts."""
+        items = self.items(key)
+        if not all(isinstance(item, str) for item in items):
+            raise self._wrong(key, "a list of texts")
+        return items
+
+    def over(self, below: "Node") -> "Node":
+        """Return this mapping with the values of another one for those keys that it has not."""
+        return Node({**below._value, **self._value}, self.path)
+
+    def drop(self, *keys: str) -> None:
+        """Leave out keys that say nothing of a schema, or say it again."""
+        for key in keys:
+            self._left.pop(self._key(key), None)
+
+    def peek(self, key: str) -> Any:
+        """Return a value as it is, which counts as not read."""
+        return self._value.get(self._key(key)) if self._key(key) in self._left else None
+
+    def losses(self) -> list[str]:
+        """Return what was not read, as notes; an empty value says nothing."""
+        return [
+            f"not kept: {key}: {_value_text(self._value[key])}"
+            for key in self._left
+            if self._value[key] not in _SILENT
+        ]
+
+    def _value_at(self, key: str) -> Any:
+        self._left.pop(self._key(key), None)
+        return self._value.get(self._key(key))
+
+    def _wrong(self, key: str, expected: str) -> MisplacedError:
+        path = (*self.path, self._key(key))
+        value = self._value[self._key(key)]
+        return MisplacedError(f"{_path_text(path)} has to be {expected}, not {_value_text(value)}", path)
+
+
+def read_documents(
+    path: Path, title: str, make: Callable[[Node], Iterator[Imported]], report: Report
+) -> Imported | None:
+    """Return the datasets that a function makes of each document of a file; `title` says what the file is taken for."""
+    source = decode_text(path.read_bytes(), str(path), report)
+    if source is None:
+        return None
+    parsed = parse(source, report)
+    if report.has_errors:
+        return None
+    importeds: list[Imported] = []
+    for document in parsed:
+        try:
+            importeds += make(Node(document.value, ()))
+        except MisplacedError as error:
+            _refuse_at(error, document, path, title, report)
+            return None
+    if not importeds:
+        refuse(path, f"it is {title} without a table", report, source=source)
+        return None
+    first, *others = importeds
+    return Imported(
+        first.schema,
+        first.comments,
+        first.name,
+        first.notes,
+        first.versions,
+        first.numbered,
+        None,
+        tuple(others),
+    )
+
+
+def _refuse_at(error: MisplacedError, document: Document, path: Path, title: str, report: Report) -> None:
+    source: SourceText = document.source
+    span = document.span(error.path)
+    refuse(path, f"it is not {title}: {error}", report, source=source, span=span, help=error.help)
+
+
+_CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
+    "pii": str(Classification.PERSONAL)
+}
+
+
+def meaning(node: Node) -> Json:
+    """Return what a mapping says of its data as attributes: description, owner, tags, classification, deprecation."""
+    attributes: Json = {}
+    description = node.text("description")
+    if description:
+        attributes[DESCRIPTION.key] = description
+    owner, tags, word = node.peek("owner"), node.peek("tags"), node.peek("classification")
+    if isinstance(owner, str) and owner:
+        attributes[OWNER.key] = owner
+        node.drop("owner")
+    if isinstance(tags, list) and tags and all(isinstance(tag, str) and tag for tag in tags):
+        attributes[TAGS.key] = list(dict.fromkeys(tags))
+        node.drop("tags")
+    if isinstance(word, str) and word.casefold() in _CLASSES:
+        attributes[CLASSIFICATION.key] = _CLASSES[word.casefold()]
+        node.drop("classification")
+    if node.peek("pii") is True:
+        attributes.setdefault(CLASSIFICATION.key, str(Classification.PERSONAL))
+        node.drop("pii")
+    if node.peek("deprecated") is True:
+        attributes[DEPRECATED.key] = {}
+        node.drop("deprecated")
+    return attributes
+
+
+def rules(node: Node) -> Json:
+    """Return the constraints of values that are in a mapping by their names."""
+    attributes: Json = {}
+    for attribute in OF_VALUES:
+        value = node.peek(attribute.name)
+        if value is not None and value is not False:
+            attributes[attribute.key] = value
+        if value is not None:
+            node.drop(attribute.name)
+    for exclusive, bound in ((EXCLUSIVE_MINIMUM, MINIMUM), (EXCLUSIVE_MAXIMUM, MAXIMUM)):
+        # As in draft 4 of JSON Schema, `true` says it of the other bound.
+        if attributes.get(exclusive.key) is True and bound.key in attributes:
+            attributes[exclusive.key] = attributes.pop(bound.key)
+    return attributes
+
+
+def finished(
+    node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
+) -> tuple[Json, Json]:
+    """Return a type, which may be null unless it is required, with the attributes of its node; what nobody read is noted."""
+    tree, extra = type_and_attributes
+    extra = {**meaning(node), **extra}
+    for loss in node.losses():
+        notes.add(path, loss)
+    return optional(tree, is_required=is_required), extra
+
+
+def optional(tree: Json, *, is_required: bool) -> Json:
+    """Return a type that may be null unless it is required; what is always null may be."""
+    if tree["kind"] == Option.__name__ or (is_required and tree["kind"] != Null.__name__):
+        return tree
+    return {"kind": Option.__name__, "inner": tree}
+
+
+def member(name: str, tree: Json, extra: Json) -> Json:
+    """Return a column, or a member of a struct."""
+    return {"name": name, "type": tree, **({"extra": extra} if extra else {})}
+
+
+def struct(members: list[Json]) -> Json:
+    """Return a struct of members."""
+    return {"kind": Struct.__name__, "fields": members}
+
+
+def list_of(item: Json) -> Json:
+    """Return a list of items."""
+    return {"kind": List.__name__, "itemType": item}
+
+
+def map_of(key: Json, value: Json) -> Json:
+    """Return a map of keys to values."""
+    return {"kind": Map.__name__, "keyType": key, "valueType": value}
+
+
+def part(tree: Json, extra: Json) -> Json:
+    """Return an item, a key or a value: attributes go next to `kind`."""
+    return {**tree, "extra": extra} if extra else tree
+
+
+def _path_text(path: TreePath) -> str:
+    if not path:
+        return "the document"
+    texts = [f"[{segment}]" if isinstance(segment, int) else f".{segment}" for segment in path]
+    return f"`{''.join(texts).removeprefix('.')}`"
+
+
+def _value_text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+_UNDECIDED = frozenset(
+    {"object", "record", "struct", "row", "map", "hashmap", "array", "list", "json", "table"}
+)
+"""Words that say too little without parts."""
+
+
+class TypeMatch(NamedTuple):
+    """What the text of a type says."""
+
+    tree: Json
+    """In the standard's long form; never an Option."""
+    extra: Json
+    """Attributes of a field of this type."""
+    notes: Notes
+    """Of one column, and of what is in it."""
+
+
+def dialect_of(system: str | None) -> str | None:
+    """Return the format that reads the DDL of a system by its name; None if none does."""
+    if system is None:
+        return None
+    name = system.casefold()
+    return next((format.name for format in formats().values() if name in format.systems), None)
+
+
+def type_of_text(text: str, dialect: str | None) -> TypeMatch | None:
+    """Return what the text of a type says; None if that is not known, or is too little to go by."""
+    written = read_type(text)
+    if written is not None and written.head.casefold() in _UNDECIDED and not written.arguments:
+        return None
+    return (_in_dialect(text, dialect) if dialect is not None else None) or _in_any_notation(text, written)
+
+
+def kind_of(type_: ArrowType) -> tuple[Json, Json]:
+    """Return the kind and the attributes that an Arrow type is lifted to, which has to have a kind; only null is an Option."""
+    column = pa.field("c", type_, nullable=pa.types.is_null(type_))
+    (field,) = lift(pa.schema([column]), "<type>", Report())["fields"]
+    return field["type"], field.get("extra", {})
+
+
+def any_json() -> Json:
+    """Return the type of any value of JSON, as the type that Arrow has for it is lifted."""
+    tree, extra = kind_of(pa.json_())
+    return {**tree, "extra": extra}
+
+
+def _in_dialect(text: str, dialect: str) -> TypeMatch | None:
+    report = Report()
+    try:
+        imported = import_value(dialect, f"CREATE TABLE t (c {text})", "<type>", report)
+    except ModuleNotFoundError:
+        return None
+    if imported is None or report.has_errors or len(imported.schema["fields"]) != 1:
+        return None
+    (field,) = imported.schema["fields"]
+    tree = field["type"]
+    if tree["kind"] == Option.__name__:
+        tree = tree["inner"]
+    return TypeMatch(tree, field.get("extra", {}), imported.notes)
+
+
+def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
+    meaning = suggest_meaning(written) if written is not None else None
+    if meaning is None or meaning.tree["kind"] == Option.__name__:
+        return None
+    notes, extra = Notes(), dict(meaning.extra)
+    if written is not None and written.bracket == "(" and set(meaning.tree) == {"kind"}:
+        longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
+        accepted, _ = fitting(meaning.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
+        extra |= accepted
+        if not accepted:
+            notes.add(("c",), f"not kept: the length in {text}")
+    return TypeMatch(dict(meaning.tree), extra, notes)

@@ -1,4 +1,0 @@
-"""The kinds of types: one file a kind, or a tight family, with everything that the kind answers for itself.
-
-Layer: kinds. A new kind is one file here and one line in `registry.py`.
-"""

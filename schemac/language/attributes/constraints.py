@@ -1,0 +1,259 @@
+"""`schemac.dev`: constraints of values, in the words of JSON Schema.
+
+Layer: language.
+Shape: on a field, or on any nested type, they hold for every value there that is not null; on the schema, for its rows.
+Source: JSON Schema 2020-12, "Validation", section 6; SQL's UNIQUE, FOREIGN KEY and CHECK.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+
+from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Attribute, Facts, Family, Renaming
+from schemac.language.attributes.own import DOMAIN
+from schemac.text.syntax.document import AuthoredModel
+
+ORDERED = NUMBERS | TEMPORAL | {Family.DECIMAL}
+"""Families whose values have an order that all systems agree on."""
+_LENGTHS = frozenset({Family.TEXT, Family.BYTES})
+_ITEMS = frozenset({Family.LIST})
+_FACTS = Facts("constraint-added", "constraint-removed", "constraint-changed")
+Paths = Annotated[list[str], Field(min_length=1)]
+"""Fields by their paths, such as `trip.fare`."""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("this has to be a number, or a text such as '0.10' or '2020-01-31'")  # noqa: TRY004  a value, not a type
+    return value
+
+
+def _plain_or_truth(value: Any) -> Any:
+    return value if isinstance(value, bool) else _plain(value)
+
+
+_PLAIN = Annotated[Any, AfterValidator(_plain), WithJsonSchema({"type": ["number", "string"]})]
+_ENUM_VALUE = Annotated[
+    Any, AfterValidator(_plain_or_truth), WithJsonSchema({"type": ["boolean", "number", "string"]})
+]
+_COUNT = Annotated[int, Field(ge=0)]
+
+
+class Reference(AuthoredModel):
+    """Fields whose values are in a row of another dataset."""
+
+    fields: Paths = Field(description="Paths of the fields here.")
+    dataset: str = Field(min_length=1, description="The name of the other dataset.")
+    to: list[str] | None = Field(
+        None, description="Their names in the other dataset, if they are others there."
+    )
+
+    @model_validator(mode="after")
+    def check_together(self) -> Self:
+        """Check that there is one field for each. Raises ValueError."""
+        if self.to is not None and len(self.to) != len(self.fields):
+            raise ValueError(
+                f"`fields` has {len(self.fields)} fields, but `to` has {len(self.to)}; each needs its like"
+            )
+        return self
+
+
+_FOREIGN = {
+    "minimum": ("min", "minValue", "ge", "gte"),
+    "maximum": ("max", "maxValue", "le", "lte"),
+    "exclusiveMinimum": ("gt", "greaterThan"),
+    "exclusiveMaximum": ("lt", "lessThan"),
+    "multipleOf": ("divisibleBy",),
+    "minLength": ("minLen",),
+    "maxLength": ("maxLen",),
+    "pattern": ("regex", "regexp", "matches"),
+    "enum": ("acceptedValues", "allowedValues", "oneOf", "choices"),
+    "minItems": ("minSize",),
+    "maxItems": ("maxSize",),
+    "uniqueItems": ("uniqueElements",),
+    "unique": ("uniqueKeys", "uniqueTogether"),
+    "references": ("foreignKey", "foreignKeys", "relationships", "reference"),
+    "check": ("checks", "condition", "assert"),
+}
+"""What other systems call them."""
+
+
+def _keys_of(name: str) -> tuple[str, ...]:
+    return (name, *_FOREIGN[name])
+
+
+def _of_values(
+    name: str,
+    value_type: Any,
+    fits: frozenset[Family],
+    summary: str,
+    refused: Mapping[str, Any] | None = None,
+    example: str = "",
+) -> Attribute[Any]:
+    return Attribute[Any](
+        f"{DOMAIN}/{name}",
+        value_type,
+        summary,
+        fits=fits,
+        example=example,
+        facts=_FACTS,
+        foreign_keys=_keys_of(name),
+        refused=refused,
+    )
+
+
+Renamed = Callable[[Any, str, str], Iterable[Renaming]]
+
+
+def _of_rows(
+    name: str,
+    value_type: Any,
+    summary: str,
+    renamed: Renamed,
+    refused: Mapping[str, Any] | None = None,
+    *,
+    example: str,
+) -> Attribute[Any]:
+    return Attribute[Any](
+        f"{DOMAIN}/{name}",
+        value_type,
+        summary,
+        on_field=False,
+        on_schema=True,
+        example=example,
+        facts=_FACTS,
+        foreign_keys=_keys_of(name),
+        renamed=renamed,
+        refused=refused,
+    )
+
+
+CONDITION_TOKEN = re.compile(
+    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<quoted>`(?:[^`]|``)+`)"
+    r"|(?P<word>[^\W\d]\w*)|(?P<mark><>|!=|==|<=|>=|[=<>+\-*().,]))"
+)
+"""What a condition is made of: texts, numbers, names and marks."""
+CONDITION_TEXT = r"""^(?:[^"'`/;:{}|&%~?@#$\\\[\]^]|'[^']*'|`[^`]*`)*$"""
+"""Every condition: outside of texts and names in backticks it has no other signs. It says this for editors, and one sign at a time,
+so that looking takes no longer than reading."""
+CONDITION_WORDS = frozenset({"and", "or", "not", "is", "null", "in", "between", "true", "false"})
+"""Words of conditions; a field that is called like one is in backticks."""
+
+
+def _renamed_path(path: str, old: str, new: str) -> str | None:
+    """Return a path after its column was renamed; None for one of another column."""
+    for written in (old, f"`{old.replace('`', '``')}`"):
+        if path == written or path.startswith(f"{written}."):
+            is_plain = bool(new) and not any(c in new for c in ".`")
+            return (new if is_plain else f"`{new.replace('`', '``')}`") + path.removeprefix(written)
+    return None
+
+
+def _renamed_unique(lists: list[list[str]], old: str, new: str) -> Iterator[Renaming]:
+    for i, paths in enumerate(lists):
+        for j, path in enumerate(paths):
+            if (text := _renamed_path(path, old, new)) is not None:
+                yield Renaming((i, j), text)
+
+
+def _renamed_references(references: list[Reference], old: str, new: str) -> Iterator[Renaming]:
+    for i, reference in enumerate(references):
+        for j, path in enumerate(reference.fields):
+            if (text := _renamed_path(path, old, new)) is not None:
+                yield Renaming((i, "fields", j), text)
+
+
+def _renamed_conditions(conditions: list[str], old: str, new: str) -> Iterator[Renaming]:
+    for i, condition in enumerate(conditions):
+        text = _renamed_condition(condition, old, new)
+        if text != condition:
+            yield Renaming(i, text)
+
+
+def _renamed_condition(condition: str, old: str, new: str) -> str:
+    is_word = re.fullmatch(r"[^\W\d]\w*", new) and new.lower() not in CONDITION_WORDS
+    written = new if is_word else f"`{new.replace('`', '``')}`"
+    parts, at, before = [], 0, ""
+    for match in CONDITION_TOKEN.finditer(condition):
+        kind = str(match.lastgroup)
+        name = {"word": match[kind], "quoted": match[kind][1:-1].replace("``", "`")}.get(kind)
+        is_function = condition[match.end() :].lstrip().startswith("(")
+        is_keyword = kind == "word" and (is_function or match[kind].lower() in CONDITION_WORDS)
+        if name == old and before != "." and not is_keyword:
+            parts += [condition[at : match.start(kind)], written]
+            at = match.end()
+        before = match[kind]
+    return "".join([*parts, condition[at:]])
+
+
+MINIMUM = _of_values("minimum", _PLAIN, ORDERED, "the least value")
+MAXIMUM = _of_values("maximum", _PLAIN, ORDERED, "the greatest value")
+EXCLUSIVE_MINIMUM = _of_values("exclusiveMinimum", _PLAIN, ORDERED, "every value is greater than this one")
+EXCLUSIVE_MAXIMUM = _of_values("exclusiveMaximum", _PLAIN, ORDERED, "every value is less than this one")
+MULTIPLE_OF = _of_values(
+    "multipleOf",
+    _PLAIN,
+    frozenset({Family.INTEGER, Family.DECIMAL, Family.DURATION}),
+    "every value is a multiple of this one",
+)
+MIN_LENGTH = _of_values("minLength", _COUNT, _LENGTHS, "the least length: characters of a text, or bytes")
+MAX_LENGTH = _of_values("maxLength", _COUNT, _LENGTHS, "the greatest length: characters of a text, or bytes")
+PATTERN = _of_values(
+    "pattern",
+    Annotated[str, Field(min_length=1)],
+    frozenset({Family.TEXT}),
+    "regular expression that matches a part of every text; `^` and `$` match its ends",
+    # A backslash before a letter that stands for no control character, and a quantifier of nothing: `constraints.patterns`
+    # says this, and the rest, which is no regular language.
+    {"type": "string", "pattern": r"^(?:(?:[^\\]|\\[\s\S])*\\[a-eg-mo-qsu-zA-Z0-9]|[*+?])"},
+)
+ENUM = _of_values(
+    "enum",
+    Annotated[list[_ENUM_VALUE], Field(min_length=1)],
+    ORDERED | {Family.TEXT, Family.BOOLEAN},
+    "the only values",
+    example="[a, b]",
+)
+MIN_ITEMS = _of_values("minItems", _COUNT, _ITEMS, "the least number of items")
+MAX_ITEMS = _of_values("maxItems", _COUNT, _ITEMS, "the greatest number of items")
+UNIQUE_ITEMS = _of_values("uniqueItems", bool, _ITEMS, "`true`: no item occurs twice in a list")
+OF_VALUES = (
+    MINIMUM, MAXIMUM, EXCLUSIVE_MINIMUM, EXCLUSIVE_MAXIMUM, MULTIPLE_OF, MIN_LENGTH, MAX_LENGTH, PATTERN, ENUM,
+    MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
+)  # fmt: skip
+"""Those of the values at one place."""
+_KEYS_OF_VALUES = frozenset(attribute.key for attribute in OF_VALUES)
+
+
+def are_constrained(extra: Mapping[str, Any]) -> bool:
+    """Whether one of these attributes is a constraint of values."""
+    return not _KEYS_OF_VALUES.isdisjoint(extra)
+
+
+UNIQUE = _of_rows(
+    "unique",
+    Annotated[list[Paths], Field(min_length=1)],
+    "lists of fields; no two rows have the same values in all fields of a list",
+    _renamed_unique,
+    example="[[id]]",
+)
+REFERENCES = _of_rows(
+    "references",
+    Annotated[list[Reference], Field(min_length=1)],
+    "fields whose values occur in a row of another dataset",
+    _renamed_references,
+    example="[{fields: [driver_id], dataset: drivers, to: [id]}]",
+)
+CHECK = _of_rows(
+    "check",
+    Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)],
+    "conditions of a row, such as `tip <= fare`; a condition that is null because a value is missing holds",
+    _renamed_conditions,
+    {"type": "array", "contains": {"type": "string", "not": {"pattern": CONDITION_TEXT}}},
+    example='["ended_at >= started_at"]',
+)
+OF_ROWS = (UNIQUE, REFERENCES, CHECK)
+"""Those of whole rows."""
+ATTRIBUTES = (*OF_VALUES, *OF_ROWS)

@@ -1,0 +1,4 @@
+"""Judges of one schema: what a grammar cannot see.
+
+Layer: language.
+"""

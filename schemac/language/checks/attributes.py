@@ -1,0 +1,338 @@
+"""Attributes: their keys, where they stand, and what they say.
+
+Layer: language.
+Shape: an attribute that is found wrong is taken out of its field, so that later stages read sound ones only.
+Errors: SC309 to SC313, SC321.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from math import isfinite
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemac.language.attributes import odf
+from schemac.language.attributes.attribute import KEY_PATTERN, Attribute
+from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known
+from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.model import ExtraAttributes, LogicalType, Part
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.catalogue import (
+    CONFLICTING_HINTS,
+    INVALID_ATTRIBUTE,
+    INVALID_ATTRIBUTE_KEY,
+    LIKELY_TYPO,
+    MISPLACED_ATTRIBUTE,
+    UNKNOWN_ATTRIBUTE,
+)
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest, fold, one_of, with_article
+from schemac.text.source.span import Json
+from schemac.text.syntax.events import written
+from schemac.text.syntax.model_errors import ModelError, model_errors
+
+_KEY = re.compile(KEY_PATTERN)
+AddFinding = Callable[..., None]
+"""Reports a finding about one attribute: code, message, steps into its value, then help and on_key by name."""
+
+
+def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed: bool = True) -> None:
+    """Check the attributes of one field; whether they fit its type is left open where that could not be read."""
+    for key in field.doubled:
+        message = f"`{key}` is given twice"
+        findings.at_extra(field, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
+    add = findings.at_extra
+    wrong = [
+        key
+        for key, value in field.extra.items()
+        if not (
+            _is_sound_anywhere(key, value)
+            or _is_sound(key, value, field, partial(add, field, key), is_placed=is_placed)
+        )
+    ]
+    if wrong:
+        field.extra = {key: value for key, value in field.extra.items() if key not in wrong}
+
+
+def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
+    """Return the sound ones among the attributes of the schema as a whole."""
+
+    def add(key: str) -> AddFinding:
+        def about(code: Any, message: str, *steps: str | int, **options: Any) -> None:
+            findings.at_schema(code, message, "extra", key, *steps, **options)
+
+        return about
+
+    return {key: value for key, value in extra.items() if _is_sound(key, value, None, add(key))}
+
+
+def _is_sound_anywhere(key: str, value: Any) -> bool:
+    """Whether an attribute is sound whatever has it: a description, or a plain value in the author's own domain, as most are."""
+    if key == odf.DESCRIPTION.key:
+        return value.__class__ is str
+    return value.__class__ in _ALWAYS_JSON and _is_foreign_key(key)
+
+
+def _is_sound(
+    key: str, value: Any, field: SchemaField | None, report: AddFinding, *, is_placed: bool = True
+) -> bool:
+    if _is_foreign_key(key):
+        return _is_json(value, report)
+    if not _KEY.fullmatch(key):
+        report(
+            INVALID_ATTRIBUTE_KEY,
+            f"`{key}` is not a valid attribute key",
+            on_key=True,
+            help=f"the form is `<domain>/<name>`, such as `example.com/{name if (name := key.strip('/')).isidentifier() else 'owner'}`",
+        )
+        return False
+    attribute = known(key)
+    if attribute is None:
+        return _is_like_a_known_one(key, value, report)
+    return (not is_placed or _is_in_place(attribute, field, report)) and _is_valid(attribute, value, report)
+
+
+@lru_cache(maxsize=1024)
+def _is_foreign_key(key: str) -> bool:
+    """Whether a key is of the author's own domain, and like none that is known."""
+    domain = domain_of(key)
+    is_of_user = _KEY.fullmatch(key) is not None and domain not in DOMAINS and known(key) is None
+    return is_of_user and _near_domain(domain) is None and not any(domain_of(a) == domain for a in OPEN)
+
+
+@lru_cache(maxsize=1024)
+def _near_domain(domain: str) -> str | None:
+    """Return the closed domain that begins with the same word."""
+    word = domain.split(".", maxsplit=1)[0]
+    return next((d for d in DOMAINS if d.split(".")[0] == word and d != domain), None)
+
+
+def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
+    domain, _, name = key.partition("/")
+    if domain in DOMAINS:
+        attributes = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
+        names = [a.name for a in attributes]
+        near = closest(name, names, {fold(key): a.name for a in attributes for key in a.foreign_keys})
+        holder = _holder_of(domain, name)
+        if holder is not None:
+            help: str = Help.move_under(holder, name)
+        elif fold(name) in ("required", "notnull", "nullable", "optional"):
+            help = "leave it out: a value may be null where its type is an Option, and nowhere else"
+        else:
+            help = (
+                Help.did_you_mean(f"{domain}/{near}", key)
+                if near
+                else f"known in this domain: {', '.join(names)}"
+            )
+        report(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
+        return False
+    near_domain = _near_domain(domain)
+    if near_domain is not None and f"{near_domain}/{name}" in ATTRIBUTES:
+        report(
+            LIKELY_TYPO,
+            f"`{key}` is not a known attribute, but `{near_domain}/{name}` is",
+            on_key=True,
+            help=Help.did_you_mean(f"{near_domain}/{name}", key),
+        )
+    near = next(
+        (a.name for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))), None
+    )
+    if near is not None:
+        message = f"`{key}` is not a known attribute, but `{domain}/{near}` is"
+        report(LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(f"{domain}/{near}", key))
+    return _is_json(value, report)
+
+
+def _holder_of(domain: str, name: str) -> str | None:
+    """Return the attribute of a domain that has a property of this name."""
+    for attribute in ATTRIBUTES.values():
+        fields = getattr(attribute.value_type, "model_fields", {})
+        if domain_of(attribute.key) == domain and name in {f.alias or n for n, f in fields.items()}:
+            return attribute.key
+    return None
+
+
+_ALWAYS_JSON = (str, int, bool)
+
+
+def _is_json(value: Any, report: AddFinding, *steps: str | int) -> bool:
+    """YAML has numbers that JSON has not; attributes travel as JSON."""
+    if value.__class__ in _ALWAYS_JSON:
+        return True
+    if isinstance(value, float) and (not isfinite(value)):
+        report(
+            INVALID_ATTRIBUTE,
+            f"the number {value} cannot be written in JSON",
+            *steps,
+            help=Help.quote(help="write it as a text in quotes"),
+        )
+        return False
+    if isinstance(value, dict):
+        items = list(value.items())
+    else:
+        items = list(enumerate(value)) if isinstance(value, list) else []
+    # Each item is looked at, so that every mistake in a value comes out at once.
+    sound = [_is_json(item, report, *steps, step) for step, item in items]
+    return all(sound)
+
+
+def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
+    key = attribute.key
+    if field is None:
+        if not attribute.on_schema:
+            report(
+                MISPLACED_ATTRIBUTE,
+                f"`{key}` belongs to a field, not to the schema",
+                on_key=True,
+                help="move it under a field's `extra:`",
+            )
+        return attribute.on_schema
+    if not attribute.on_field:
+        report(
+            MISPLACED_ATTRIBUTE,
+            f"`{key}` belongs to the schema, not to a field",
+            on_key=True,
+            help=Help.move_to_schema("move it under the `extra:` next to `fields:`"),
+        )
+        return False
+    if attribute.fits is not None and field.type.family not in attribute.fits:
+        fits = [name for name, kind in BY_NAME.items() if kind.family in attribute.fits]
+        report(
+            MISPLACED_ATTRIBUTE,
+            f"`{key}` cannot apply to {with_article(field.type.kind)}",
+            on_key=True,
+            help=_fitting_place(attribute, field) or f"it applies to {one_of(fits)}",
+        )
+        return False
+    return True
+
+
+_KEYS_OF_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
+
+
+def _fitting_place(attribute: Attribute[Any], field: SchemaField) -> str:
+    """Where an author may have meant a hint to stand that does not fit a list or map."""
+    for child in field.children:
+        if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
+            text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
+            return Help.move_to_child(text, _KEYS_OF_PARTS[child.segment])
+    return ""
+
+
+def _is_valid(attribute: Attribute[Any], value: Any, report: AddFinding) -> bool:
+    try:
+        typed = attribute.typed(value, by_name=False)
+    except ValidationError as error:
+        for e in model_errors(error, attribute.value_type, value):
+            _report_error(attribute, value, e, (), report)
+        return False
+    return not isinstance(typed, odf.LogicalTypeWord) or _is_logical_type(attribute, typed, value, (), report)
+
+
+def _report_error(
+    attribute: Attribute[Any],
+    value: Any,
+    model_error: ModelError,
+    steps: tuple[str | int, ...],
+    report: AddFinding,
+) -> None:
+    """Report what is wrong with a value, or with the part of it that `steps` lead to."""
+    path, message = (*steps, *model_error.path), model_error.message
+    if message.startswith("this "):
+        name = (
+            f"`{attribute.key}`"
+            if not path
+            else f"`{path[-1]}`"
+            if steps
+            else f"an item of `{attribute.key}`"
+        )
+        message = name + message.removeprefix("this")
+    is_whole = not path and " has to be a" in message
+    example = attribute.example if is_whole else ""
+    help = model_error.help or (
+        f"write `{example}`, for example" if example else f"{attribute.name}: {attribute.summary}"
+    )
+    fields = getattr(attribute.value_type, "model_fields", {})
+    if isinstance(value, str) and "kind" in fields:
+        help = Help.write(f"{{kind: {written(value)}}}")
+    elif (
+        isinstance(value, str)
+        and not model_error.path
+        and message.startswith(f"`{attribute.key}` has to be a list")
+    ):
+        help = Help.write(f"[{written(value)}]")
+    elif value is True and fields and not any(field.is_required() for field in fields.values()):
+        help = Help.write("{}")
+    elif model_error.path == ("linkType",) and isinstance(value["linkType"], str):
+        help = Help.write(f"{{kind: {written(value['linkType'])}}}")
+    report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=model_error.on_key)
+
+
+def _is_logical_type(
+    attribute: Attribute[Any],
+    word: odf.LogicalTypeWord,
+    value: Json,
+    steps: tuple[str | int, ...],
+    report: AddFinding,
+) -> bool:
+    """`opendatafabric.org/type`: a word of the standard, or any kind in its long form."""
+    if word.kind in odf.WORDS:
+        return _is_standard_word(attribute, word, value, steps, report)
+    if word.kind not in BY_NAME:
+        near = closest(word.kind, [*odf.WORDS, *BY_NAME])
+        help = (
+            Help.did_you_mean(near, word.kind)
+            if near
+            else f"the words of the standard are {one_of(sorted(odf.WORDS))}"
+        )
+        report(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
+        return False
+    try:
+        BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
+    except ValidationError as error:
+        for e in model_errors(error, LogicalType, value):
+            _report_error(attribute, value, e, steps, report)
+        return False
+    return True
+
+
+def _is_standard_word(
+    attribute: Attribute[Any],
+    word: odf.LogicalTypeWord,
+    value: Json,
+    steps: tuple[str | int, ...],
+    report: AddFinding,
+) -> bool:
+    is_link = word.kind == "ObjectLink"
+    unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
+    for key in unknown:
+        way_out = Help.did_you_mean("linkType", key) if is_link else Help.remove()
+        report(
+            INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=way_out
+        )
+    if unknown or not is_link:
+        return not unknown
+    if "linkType" not in value:
+        help = Help.add_key("linkType", "{kind: Multihash}")
+        report(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
+        return False
+    inner, path = value["linkType"], (*steps, "linkType")
+    try:
+        typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
+    except ValidationError as error:
+        for e in model_errors(error, odf.LogicalTypeWord, inner):
+            _report_error(attribute, inner, e, path, report)
+        return False
+    if typed.kind == "ObjectLink":
+        report(
+            INVALID_ATTRIBUTE,
+            "a link to a link has no meaning",
+            *path,
+            "kind",
+            help=Help.write("Multihash", key="kind", is_safe=False),
+        )
+        return False
+    return _is_logical_type(attribute, typed, inner, path, report)

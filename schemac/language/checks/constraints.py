@@ -1,0 +1,249 @@
+"""Constraints: whether their values fit the fields, and whether all of them can be kept at once.
+
+Layer: language.
+Shape: a constraint that is found wrong is taken out of its field, so that later stages read sound ones only.
+Errors: SC319, SC324 to SC327.
+"""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from schemac.language.attributes import constraints as attributes
+from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.registry import has_role
+from schemac.language.constraints.constraint import EXACT, Constraint
+from schemac.language.constraints.expressions import MOST_DIGITS
+from schemac.language.constraints.field_constraints import Bound, Enum, Pattern, Size
+from schemac.language.constraints.other_sql import PAGE
+from schemac.language.constraints.parsing import ExpressionError, read_condition
+from schemac.language.constraints.patterns import PatternError
+from schemac.language.constraints.registry import BY_KEY
+from schemac.language.constraints.rows import named_fields, named_paths
+from schemac.language.constraints.values import UnfitValueError, shown, step_of
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.model import ExtraAttributes
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import pa
+from schemac.text.source.catalogue import (
+    CONTRADICTING_CONSTRAINTS,
+    INVALID_CHECK,
+    MISPLACED_ATTRIBUTE,
+    UNFIT_CONSTRAINT,
+    UNKNOWN_COLUMN,
+    UNPORTABLE_PATTERN,
+)
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest, fields_text, with_article
+
+_OTHER_FORM = {
+    Role.JSON: "JSON is stored in another form than it is written in",
+    Role.BLOB: "a blob is stored beside its column",
+    Role.BRAIN_FLOATS: "its items are stored with fewer digits",
+}
+
+
+def check_constraints(field: SchemaField, findings: Findings) -> None:
+    """Check the constraints of one field."""
+    constraints: dict[str, Constraint] = {}
+    for key, kind in BY_KEY.items():
+        if key in field.extra and not _is_misplaced(field, key, findings):
+            constraint = _read(field, key, kind, findings)
+            if constraint is not None:
+                constraints[key] = constraint
+    _check_together(field, list(constraints.values()), findings)
+    field.extra = {
+        key: value for key, value in field.extra.items() if key not in BY_KEY or key in constraints
+    }
+
+
+def _is_misplaced(field: SchemaField, key: str, findings: Findings) -> bool:
+    fields = [field, *([field.parent] if field.parent is not None else [])]
+    reason = next((why for role, why in _OTHER_FORM.items() for at in fields if has_role(at.extra, role)), "")
+    if not reason and getattr(field.type, "precision", 0) > MOST_DIGITS:
+        reason = f"a pipeline has no numbers of more than {MOST_DIGITS} digits to compare it with"
+    if reason:
+        findings.at_extra(
+            field,
+            key,
+            MISPLACED_ATTRIBUTE,
+            f"`{key}` cannot apply to {field.path_text}: {reason}",
+            on_key=True,
+            help=Help.remove(),
+        )
+    return bool(reason)
+
+
+def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findings) -> Constraint | None:
+    authored = field.extra[key]
+    rounded = _rounded(field, key, authored, findings)
+    if rounded is not None:
+        quoted_ = f"`{key}: '{rounded.text}'`" if not rounded.steps else f"'{rounded.text}'"
+        help = Help.quote(help=f"write it in quotes: {quoted_}")
+        message = f"`{key}` has more digits than a number in YAML keeps"
+        findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *rounded.steps, help=help)
+        return None
+    try:
+        return kind.read(field.type, authored)
+    except UnfitValueError as error:
+        steps = () if error.at is None else (error.at,)
+        message = f"{field.path_text}: {error.message}"
+        findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *steps, help=error.help)
+    except PatternError as error:
+        findings.at_extra(
+            field, key, UNPORTABLE_PATTERN, f"{field.path_text}: {error.message}", help=error.help
+        )
+    return None
+
+
+class _Rounded(NamedTuple):
+    """A number that is not what it was read as."""
+
+    text: str
+    steps: tuple[int, ...]
+    """The item that it is, in a list."""
+
+
+def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) -> _Rounded | None:
+    """Return the text of a number that is not what it was read as; None for all others."""
+    if field.type.family is not Family.DECIMAL:
+        return None
+    origins = findings.origins
+    values = enumerate(authored) if isinstance(authored, list) else [(None, authored)]
+    for step, value in values:
+        if not isinstance(value, float) or origins.source is None:
+            continue
+        for extra_path in field.extra_places(key):
+            path = extra_path if step is None else (*extra_path, step)
+            location = origins.location(path) if origins.has(extra_path) else None
+            text = location.source.excerpt(location.span) if location is not None else ""
+            try:
+                if text and Decimal(text) != Decimal(repr(value)):
+                    return _Rounded(text, () if step is None else (step,))
+            except ArithmeticError:
+                continue
+    return None
+
+
+def _check_together(field: SchemaField, constraints: Sequence[Constraint], findings: Findings) -> None:
+    """Check that a value can keep all of them."""
+    bounds = [one for one in constraints if isinstance(one, Bound)]
+    sizes = [one for one in constraints if isinstance(one, Size)]
+    for low in bounds:
+        for high in bounds:
+            if low.is_lower and not high.is_lower and _excludes(low, high):
+                _contradict(field, low, high, findings)
+    for low_size in sizes:
+        for high_size in sizes:
+            if low_size.is_lower and not high_size.is_lower and low_size.limit > high_size.limit:
+                _contradict(field, low_size, high_size, findings)
+    for enum in constraints:
+        if isinstance(enum, Enum):
+            _check_enum(field, enum, [one for one in constraints if one is not enum], findings)
+
+
+def _excludes(low: Bound, high: Bound) -> bool:
+    step: Any = step_of(low.type)
+    first: Any = low.limit
+    last: Any = high.limit
+    if step is None:
+        return bool(first > last) or (first == last and (low.is_exclusive or high.is_exclusive))
+    first = EXACT.add(Decimal(first), step if low.is_exclusive else Decimal())
+    last = EXACT.subtract(Decimal(last), step if high.is_exclusive else Decimal())
+    return bool(first > last)
+
+
+def _contradict(field: SchemaField, low: Constraint, high: Constraint, findings: Findings) -> None:
+    message = f"{field.path_text} has to be {low.text} and {high.text}: no value is both"
+    help = f"raise `{high.attribute.key}`, or lower `{low.attribute.key}`"
+    findings.at_extra(field, low.attribute.key, CONTRADICTING_CONSTRAINTS, message, help=help)
+
+
+def _check_enum(field: SchemaField, enum: Enum, others: Sequence[Constraint], findings: Findings) -> None:
+    for i, value in enumerate(enum.values):
+        other = next((one for one in others if _forbids(one, value)), None)
+        if other is not None:
+            findings.at_extra(
+                field,
+                enum.attribute.key,
+                CONTRADICTING_CONSTRAINTS,
+                f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}",
+                i,
+                help=f"remove the value, or change `{other.attribute.key}`",
+            )
+
+
+def _forbids(constraint: Constraint, value: Any) -> bool:
+    if isinstance(constraint, Bound):
+        return not constraint.allows(value)
+    if isinstance(constraint, Size | Pattern):
+        return bool(constraint.violations(pa.array([value]))[0].as_py())
+    divisor = getattr(constraint, "divisor", None)
+    return divisor is not None and (Fraction(value) / Fraction(divisor)).denominator != 1
+
+
+def check_row_constraints(
+    extra: Mapping[str, Any], columns: Sequence[SchemaField], findings: Findings
+) -> ExtraAttributes:
+    """Return the attributes of a schema without those constraints of rows that are wrong."""
+    known = named_paths(columns)
+    wrong: set[str] = set()
+
+    def check_paths(key: str, paths: Sequence[str], *steps: str | int) -> None:
+        for i, path in enumerate(paths):
+            if path not in known:
+                _unknown_field(key, path, known, findings, *steps, i)
+                wrong.add(key)
+            elif known[path].children:
+                message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
+                below = [f"{path}.{one.segment}" for one in known[path].children if one.is_member]
+                help = (
+                    f"such as {', '.join(below[:8])}"
+                    if below
+                    else "lists and maps have no single value in a row"
+                )
+                findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
+                wrong.add(key)
+            elif path in paths[:i]:
+                findings.at_schema(
+                    UNFIT_CONSTRAINT,
+                    f"{path} stands twice",
+                    "extra",
+                    key,
+                    *steps,
+                    i,
+                    help=Help.remove(help="keep one of the two"),
+                )
+                wrong.add(key)
+
+    for i, paths in enumerate(attributes.UNIQUE.read(extra) or ()):
+        check_paths(attributes.UNIQUE.key, paths, i)
+    for i, one in enumerate(attributes.REFERENCES.read(extra) or ()):
+        check_paths(attributes.REFERENCES.key, one.fields, i, "fields")
+    fields = named_fields(columns)
+    for i, text in enumerate(attributes.CHECK.read(extra) or ()):
+        try:
+            read_condition(text, fields)
+        except ExpressionError as error:
+            wrong.add(attributes.CHECK.key)
+            message = f"the condition `{text}` cannot be used: {error.message}"
+            findings.at_schema(
+                INVALID_CHECK, message, "extra", attributes.CHECK.key, i, help=error.help or PAGE
+            )
+    return {key: value for key, value in extra.items() if key not in wrong}
+
+
+def _unknown_field(
+    key: str, path: str, known: Mapping[str, SchemaField], findings: Findings, *steps: str | int
+) -> None:
+    plain = [name for name, field in known.items() if not field.children]
+    near = closest(path, plain)
+    above = known.get(path.partition(".")[0])
+    inside = [one for one in plain if one.startswith(f"{path.rpartition('.')[0]}.")]
+    help: str = fields_text(inside or plain)
+    if above is not None and above.type.family in (Family.LIST, Family.MAP):
+        help = f"the items of {above.path_text} have no single value in a row; name fields that have one"
+    elif near:
+        help = Help.did_you_mean(near, path, mark="'")
+    findings.at_schema(UNKNOWN_COLUMN, f"there is no field '{path}'", "extra", key, *steps, help=help)

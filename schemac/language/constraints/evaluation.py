@@ -1,0 +1,328 @@
+"""Evaluates constraints over Arrow record batches: the rows that break each.
+
+Layer: language.
+Shape: fields and a batch in; for each constraint that some rows break, their numbers in the batch and the values, at any depth.
+      Evaluates constraints over a whole table: the rows that break each: batches of rows come one after the other, and may be asked for
+      twice; counts and the first offenders come out. Memory follows the largest batch, 8 bytes for each row and list of unique fields,
+      and the keys of tables that are referred to.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.constraints import are_constrained
+from schemac.language.constraints.constraint import Constraint, compute, plain
+from schemac.language.constraints.expressions import FieldNode
+from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.rows import (
+    REFERENCE_RULE,
+    UNIQUE_RULE,
+    Check,
+    ReferenceTo,
+    RowConstraints,
+    Unique,
+)
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.physical.arrow import pa
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A constraint that values of a batch break."""
+
+    path: str
+    constraint: Constraint
+    rows: Any
+    """The rows of the batch; a row is there as often as it has such values."""
+    values: Any
+
+
+def constrained_columns(columns: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
+    """Return the columns that have a constraint at some depth."""
+    return tuple([one for one in columns if any(are_constrained(field.extra) for field in preorder([one]))])
+
+
+def breaches(columns: Sequence[SchemaField], batch: Any) -> Iterator[Breach]:
+    """Yield what the rows of a batch break; columns are found by their names."""
+    for column in columns:
+        values = batch.column(str(column.segment))
+        for field, field_values, rows in each_value(column, values, pa.array(range(len(values)), pa.int64())):
+            for constraint in constraints_at(field):
+                mask = constraint.violations(field_values)
+                if compute().any(mask).as_py():
+                    yield Breach(field.path_text, constraint, rows.filter(mask), field_values.filter(mask))
+
+
+def each_value(field: SchemaField, values: Any, rows: Any) -> Iterator[tuple[SchemaField, Any, Any]]:
+    """Yield the places at and below a field, each with all of its values and the row of each; those without constraints count."""
+    if isinstance(values.type, pa.BaseExtensionType):
+        values = values.storage
+    yield field, values, rows
+    if not field.children:
+        return
+    if field.type.family is Family.STRUCT:
+        for i, child in enumerate(field.children):
+            yield from each_value(child, compute().struct_field(values, [i]), rows)
+        return
+    lists = _as_list(values) if field.type.family is Family.MAP else values
+    items, below = lists.flatten(), rows.take(compute().list_parent_indices(lists))
+    if field.type.family is Family.MAP:
+        for i, child in enumerate(field.children):
+            yield from each_value(child, compute().struct_field(items, [i]), below)
+    else:
+        yield from each_value(field.children[0], items, below)
+
+
+def _as_list(maps: Any) -> Any:
+    """Return maps as lists of their entries, which is how Arrow keeps them."""
+    entries = pa.StructArray.from_arrays([maps.keys, maps.items], ["key", "value"])
+    return pa.ListArray.from_buffers(
+        pa.list_(entries.type), len(maps), maps.buffers()[:2], offset=maps.offset, children=[entries]
+    )
+
+
+Scan = Callable[[Sequence[str]], Iterator[tuple[Any, Any]]]
+"""Gives record batches with these columns, each with numbers by which its rows can be found again."""
+_MOST_EXAMPLES = 3
+_ROWS = 20
+"""So many values and rows are named."""
+_LONGEST = 60
+_MOST_DUPLICATES = 1_000_000
+"""So many rows at most are compared by their values, after their hashes were."""
+
+
+@dataclass
+class Offence:
+    """One constraint that rows of a table break."""
+
+    path: str
+    rule: str
+    text: str
+    """What was to be, as the end of a sentence."""
+    subject: Constraint | Check | ReferenceTo | Unique | None = None
+    """The constraint; None for values that do not fit their type."""
+    count: int = 0
+    values: list[str] = dataclasses.field(default_factory=list)
+    rows: list[int] = dataclasses.field(default_factory=list)
+    is_least: bool = False
+    """Whether there may be more."""
+
+    def add(self, values: Sequence[Any], rows: Any) -> None:
+        """Count values, and remember the first of them with their rows."""
+        self.count += len(values)
+        for value in values[: max(_MOST_EXAMPLES - len(self.values), 0)]:
+            self.values.append(_short(value))
+        self.rows += rows.slice(0, max(_ROWS - len(self.rows), 0)).to_pylist()
+
+
+_Offences = Callable[[str, str, str, Any], Offence]
+
+
+@dataclass(frozen=True)
+class Target:
+    """The values that a reference may have."""
+
+    reference: ReferenceTo
+    keys: Any
+    """The table of `target_keys`."""
+
+
+def survey(
+    columns: Sequence[SchemaField], constraints: RowConstraints, scan: Scan, targets: Sequence[Target]
+) -> tuple[Offence, ...]:
+    """Return what rows break; references are looked up in `targets`, and those of other tables are left out."""
+    offences: dict[tuple[str, str, str], Offence] = {}
+
+    def offence(path: str, rule: str, text: str, subject: Any) -> Offence:
+        return offences.setdefault((path, rule, text), Offence(path, rule, text, subject))
+
+    constrained = constrained_columns(columns)
+    references = [target.reference for target in targets]
+    fields = [node for check in constraints.checks for node in check.condition.fields()]
+    fields += [node for unique in constraints.unique for node in unique.fields]
+    fields += [node for reference in references for node in reference.fields]
+    names = list(
+        dict.fromkeys([*(str(one.segment) for one in constrained), *(node.path[0] for node in fields)])
+    )
+    hashes: list[list[Any]] = [[] for _ in constraints.unique]
+    for batch, rows in scan(names) if names else ():
+        for breach in breaches(constrained, batch):
+            constraint = breach.constraint
+            one = offence(breach.path, constraint.rule, constraint.text, constraint)
+            one.add(breach.values, rows.take(breach.rows))
+        for check in constraints.checks:
+            mask = check.violations(batch)
+            if compute().any(mask).as_py():
+                wrong = [
+                    _key_text(batch, list(check.condition.fields()), i) for i in _places(mask, _MOST_EXAMPLES)
+                ]
+                one = offence(check.path, check.rule, f"a row for which {check.text}", check)
+                one.add(_padded(wrong, compute().sum(mask).as_py()), rows.filter(mask))
+        for target in targets:
+            _look_up(target, batch, rows, offence)
+        for unique, several in zip(constraints.unique, hashes, strict=True):
+            several.append(_hashed([node.evaluate(batch) for node in unique.fields]))
+    for unique, several in zip(constraints.unique, hashes, strict=True):
+        _find_duplicates(unique, several, scan, offence)
+    return tuple(offences.values())
+
+
+def _look_up(target: Target, batch: Any, rows: Any, offence: _Offences) -> None:
+    """Look for the values of a batch among those of the other table."""
+    reference = target.reference
+    missing = without_target(reference, batch, target.keys)
+    if len(missing):
+        wrong = [
+            _key_text(batch, reference.fields, place)
+            for place in missing.slice(0, _MOST_EXAMPLES).to_pylist()
+        ]
+        text = f"those of a row of {reference.dataset}"
+        offence(reference.path, REFERENCE_RULE, text, reference).add(
+            _padded(wrong, len(missing)), rows.take(missing)
+        )
+
+
+def without_target(reference: ReferenceTo, batch: Any, target: Any) -> Any:
+    """Return the numbers of the rows of a batch whose values are not among those of `target_keys`, in their order."""
+    keys = [f"key{i}" for i in range(len(reference.fields))]
+    values = [_joinable(node.evaluate(batch)) for node in reference.fields]
+    table = pa.table([*values, pa.array(range(batch.num_rows), pa.int64())], names=[*keys, "row"])
+    table = table.filter(all_there(values))
+    return table.join(target, keys, join_type="left anti").column("row").sort().combine_chunks()
+
+
+def duplicate_rows(values: Sequence[Any], rows: Any) -> Any:
+    """Return those rows whose values another one has as well, as a table of both, sorted by the values.
+
+    Values are arrays as `FieldNode.evaluate` gives them, without nulls.
+    """
+    keys = [f"key{i}" for i in range(len(values))]
+    return _duplicates(pa.table([*map(_joinable, values), rows], names=[*keys, "row"]), keys)
+
+
+def _duplicates(table: Any, keys: list[str]) -> Any:
+    groups = table.group_by(keys).aggregate([("row", "count")])
+    groups = groups.filter(compute().greater(groups.column("row_count"), 1))
+    return table.join(groups.select(keys), keys, join_type="left semi").sort_by(
+        [*((k, "ascending") for k in keys), ("row", "ascending")]
+    )
+
+
+def target_keys(reference: ReferenceTo, table: Any, nodes: Sequence[FieldNode]) -> Any:
+    """Return the values of the other table that a reference is looked up in, in the form of its own fields."""
+    arrays = []
+    batch = table.combine_chunks().to_batches()
+    for node in nodes:
+        chunks = [_joinable(node.evaluate(one)) for one in batch]
+        arrays.append(pa.chunked_array(chunks) if chunks else pa.chunked_array([], pa.int64()))
+    names = [f"key{i}" for i in range(len(reference.fields))]
+    return pa.table(arrays, names=names).group_by(names).aggregate([])
+
+
+def _find_duplicates(unique: Unique, several: Sequence[Any], scan: Scan, offence: _Offences) -> None:
+    """Compare the rows whose hashes stand twice by their values."""
+    import numpy as np
+
+    hashes = np.concatenate(several) if several else np.array([], "u8")
+    hashes = hashes[hashes != 0]
+    sorted_ = np.sort(hashes)
+    twice = np.unique(sorted_[1:][sorted_[1:] == sorted_[:-1]])
+    if not len(twice):
+        return
+    keys = [f"key{i}" for i in range(len(unique.fields))]
+    parts, count, is_least = [], 0, False
+    for batch, rows in scan(list(dict.fromkeys(node.path[0] for node in unique.fields))):
+        values = [node.evaluate(batch) for node in unique.fields]
+        is_candidate = pa.array(np.isin(_hashed(values), twice))
+        part = pa.table([*map(_joinable, values), rows], names=[*keys, "row"]).filter(is_candidate)
+        is_least = is_least or count + len(part) > _MOST_DUPLICATES
+        part = part.slice(0, max(_MOST_DUPLICATES - count, 0))
+        count += len(part)
+        parts.append(part)
+    duplicates = _duplicates(pa.concat_tables(parts), keys)
+    if len(duplicates):
+        one = offence(unique.path, UNIQUE_RULE, "unique", unique)
+        first = [
+            ", ".join(str(row[key]) for key in keys)
+            for row in duplicates.slice(0, _MOST_EXAMPLES).to_pylist()
+        ]
+        one.is_least = is_least
+        one.add(_padded(first, len(duplicates)), duplicates.column("row").combine_chunks())
+
+
+def _hashed(arrays: Sequence[Any]) -> Any:
+    """Return a 64-bit hash of each row, 0 for one in which a value is null."""
+    import numpy as np
+
+    mixed = np.full(len(arrays[0]), 0x9E3779B97F4A7C15, "u8")
+    for array in arrays:
+        mixed = (mixed ^ _words(array)) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> np.uint64(32)
+    mixed[mixed == 0] = 1
+    mixed[~np.asarray(all_there(arrays))] = 0
+    return mixed
+
+
+def _words(array: Any) -> Any:
+    import numpy as np
+
+    if pa.types.is_int64(array.type):
+        return compute().fill_null(array, 0).to_numpy(zero_copy_only=False).astype("u8")
+    encoded = array.dictionary_encode() if not pa.types.is_dictionary(array.type) else array
+    known = [
+        int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "little")
+        for value in encoded.dictionary.to_pylist()
+    ]
+    places = compute().fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
+    return np.array([*known, 0], "u8")[places]
+
+
+def all_there(arrays: Sequence[Any]) -> Any:
+    """Return the rows in which no value is null."""
+    there = compute().is_valid(arrays[0])
+    for array in arrays[1:]:
+        there = compute().and_(there, compute().is_valid(array))
+    return there
+
+
+def _joinable(array: Any) -> Any:
+    """Return values in a type that Arrow can group and join by."""
+    array = plain(array)
+    is_ = pa.types
+    if is_.is_string(array.type):
+        return array.cast(pa.large_string())
+    return array.cast(pa.large_string()) if is_.is_decimal(array.type) else array
+
+
+def _places(mask: Any, most: int) -> list[int]:
+    rows: list[int] = compute().indices_nonzero(mask).slice(0, most).to_pylist()
+    return rows
+
+
+def _key_text(batch: Any, fields: Sequence[FieldNode], place: int) -> str:
+    named = dict.fromkeys(map(str, fields))
+    values = {str(node): node.raw(batch)[place] for node in fields}
+    return ", ".join(f"{name} {_short(values[name])}" for name in named)
+
+
+def _padded(first: list[str], count: int) -> list[str]:
+    """Return as many texts as there are values, of which only the first are looked at."""
+    return first + [""] * (count - len(first))
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        shown_value = value.as_py()
+    except (ValueError, OverflowError):
+        # Python's calendar is narrower than Arrow's, and pyarrow's own text goes through it.
+        counts = pa.int64() if value.type.bit_width == 64 else pa.int32()
+        return str(pa.array([value]).view(counts)[0])
+    text = json.dumps(shown_value, ensure_ascii=False) if isinstance(shown_value, str) else str(shown_value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,451 @@
+"""Reads conditions over fields.
+
+Layer: language.
+Shape: a subset of SQL: fields by their paths, numbers, texts in single quotes, `true`, `false`; `= <> < <= > >=`, `+ - *`,
+`is [not] null`, `[not] in (…)`, `[not] between … and …`, `length(…)`, `not`, `and`, `or`, parentheses.
+Rule: both sides of a comparison have values of one sort; a value that is written out is read as one of the other side's type,
+as in `minimum`. What the engines could calculate differently is refused.
+"""
+
+import decimal
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.constraints import CONDITION_TOKEN, CONDITION_WORDS
+from schemac.language.constraints.expressions import (
+    MOST_DIGITS,
+    AmongNode,
+    ArithmeticNode,
+    ComparisonNode,
+    FieldNode,
+    LengthNode,
+    LiteralNode,
+    LogicNode,
+    Node,
+    NotNode,
+    NullNode,
+    Operand,
+    TruthNode,
+    common_digits,
+    result_type,
+)
+from schemac.language.constraints.other_sql import INSTEAD, PAGE, instead_of, instead_of_function
+from schemac.language.constraints.values import UnfitValueError, read_value, scale_of
+from schemac.language.kinds.decimal import Decimal
+from schemac.language.kinds.plain import Int64
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest, fields_text, with_article
+
+_COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
+_COMPARED = _EXACT | {
+    Family.FLOAT, Family.TEXT, Family.BOOLEAN, Family.DATE, Family.TIME, Family.TIMESTAMP, Family.DURATION,
+}  # fmt: skip
+
+
+class ExpressionError(Exception):
+    """A condition that cannot be read, or that means nothing."""
+
+    def __init__(self, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.message, self.help = message, help
+
+
+class Token(NamedTuple):
+    """A word of a condition."""
+
+    kind: str
+    text: str
+    at: int
+
+
+class Unread(NamedTuple):
+    """A value that is written out; which type it is of, the other side says."""
+
+    authored: str | int | bool
+    source_text: str
+
+
+def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> Node:
+    """Read a condition over the fields of a schema that are in structs only. Raises ExpressionError."""
+    parser = _Parser(text, fields)
+    node = parser.condition(parser.either())
+    if parser.token is not None:
+        raise parser.unexpected("nothing may follow a condition")
+    if not any(True for _ in node.fields()):
+        raise ExpressionError("it does not name a field")
+    return node
+
+
+_Part = Node | Unread
+
+
+class _Parser:
+    def __init__(self, text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> None:
+        self.text, self.fields = text, fields
+        self.tokens = _tokens(text)
+        self.place = 0
+        self.depth = 0
+
+    @property
+    def token(self) -> Token | None:
+        return self.tokens[self.place] if self.place < len(self.tokens) else None
+
+    def takes(self, *texts: str) -> str | None:
+        """Take the next token if it is one of these."""
+        token = self.token
+        if token is None or token.kind not in ("word", "mark") or token.text.lower() not in texts:
+            return None
+        self.place += 1
+        return token.text.lower()
+
+    def needs(self, text: str) -> None:
+        if self.takes(text) is None:
+            raise self.unexpected(f"`{text}` is expected")
+
+    def unexpected(self, what: str) -> ExpressionError:
+        token = self.token
+        where = f"at `{token.text}` (character {token.at + 1})" if token is not None else "at its end"
+        return ExpressionError(f"{what} {where}", instead_of(token.text) if token is not None else PAGE)
+
+    def refuse_other_words(self) -> None:
+        """Refuse a word of SQL that conditions do not have, after something that was read."""
+        token = self.token
+        if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
+            message = f"`{token.text}` (character {token.at + 1}) is not supported"
+            raise ExpressionError(message, instead_of(token.text))
+
+    def condition(self, part: _Part) -> Node:
+        """Return what can be true or false by itself."""
+        if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
+            return TruthNode(part)
+        if isinstance(part, Unread):
+            raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
+        if isinstance(part, Operand):
+            self.refuse_other_words()
+            text = _operand_text(part)
+            raise ExpressionError(
+                f"`{text}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
+            )
+        return part
+
+    def either(self) -> _Part:
+        return self._logic("or", lambda: self._logic("and", self._negated))
+
+    def _logic(self, word: str, inner: Callable[[], _Part]) -> _Part:
+        left = inner()
+        while self.takes(word):
+            left = LogicNode(word, self.condition(left), self.condition(inner()))
+        return left
+
+    def _negated(self) -> _Part:
+        if not self.takes("not"):
+            return self._predicate()
+        self._deeper()
+        not_node = NotNode(self.condition(self._negated()))
+        self.depth -= 1
+        return not_node
+
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > 50:
+            raise ExpressionError("it is nested more than 50 deep")
+
+    def _predicate(self) -> _Part:
+        left = self._sum()
+        operator = self.takes(*_COMPARISONS)
+        if operator is not None:
+            return compared(_COMPARISONS[operator], left, self._sum())
+        if self.takes("is"):
+            is_negated = self.takes("not") is not None
+            if self.takes("true", "false") is not None:
+                raise ExpressionError("`is` has to be followed by `null` or `not null`", instead_of("is"))
+            self.needs("null")
+            if not isinstance(left, FieldNode):
+                raise ExpressionError("only a field may be null", "write `is null` after the path of a field")
+            return NotNode(NullNode(left)) if is_negated else NullNode(left)
+        is_negated = self.takes("not") is not None
+        if self.takes("in"):
+            return _negated_if(is_negated, self._among(left))
+        if self.takes("between"):
+            low = self._sum()
+            self.needs("and")
+            both = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
+            return _negated_if(is_negated, both)
+        if is_negated:
+            raise self.unexpected("`in` or `between` is expected after `not`")
+        return left
+
+    def _among(self, left: _Part) -> Node:
+        self.needs("(")
+        values = [self._value()]
+        while self.takes(","):
+            values.append(self._value())
+        self.needs(")")
+        if not isinstance(left, Operand):
+            raise ExpressionError("`in` has to follow a field")
+        comparison_nodes = [compared("=", left, value) for value in values]
+        return (
+            AmongNode(
+                left, tuple(one.right for one in comparison_nodes if isinstance(one.right, LiteralNode))
+            )
+            if not comparison_nodes[0].is_exact
+            else _any_of(comparison_nodes)
+        )
+
+    def _value(self) -> Unread:
+        operand = self._sum()
+        if not isinstance(operand, Unread):
+            raise ExpressionError("`in (…)` lists values, not fields", "write `a = b or a = c` for fields")
+        return operand
+
+    def _sum(self) -> _Part:
+        return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
+
+    def _arithmetic(self, operators: tuple[str, ...], inner: Callable[[], _Part]) -> _Part:
+        left = inner()
+        while operator := self.takes(*operators):
+            left = calculated(operator, left, inner())
+        return left
+
+    def _atom(self) -> _Part:
+        token = self.token
+        if token is None:
+            raise self.unexpected("a field or a value is expected")
+        if self.takes("("):
+            self._deeper()
+            operand = self.either()
+            self.needs(")")
+            self.depth -= 1
+            return operand
+        if self.takes("-"):
+            operand = self._atom()
+            if isinstance(operand, Unread) and token.text == "-" and not isinstance(operand.authored, bool):
+                return Unread(f"-{operand.authored}", f"-{operand.source_text}")
+            raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
+        self.place += 1
+        if token.kind == "text":
+            return Unread(token.text[1:-1].replace("''", "'"), token.text)
+        if token.kind == "number":
+            return Unread(token.text, token.text)
+        if token.kind == "word" and token.text.lower() in ("true", "false"):
+            return Unread(token.text.lower() == "true", token.text)
+        if token.kind == "word" and token.text.lower() == "length" and self.takes("("):
+            return self._length()
+        if token.kind == "quoted" or (token.kind == "word" and token.text.lower() not in CONDITION_WORDS):
+            return self._field(token)
+        self.place -= 1
+        raise self.unexpected("a field or a value is expected")
+
+    def _length(self) -> Operand:
+        operand = self._atom()
+        self.needs(")")
+        if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
+            is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
+            raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
+        return LengthNode(Int64(), operand)
+
+    def _field(self, first: Token) -> FieldNode:
+        words = [first]
+        while self.takes("."):
+            token = self.token
+            if token is None or token.kind not in ("word", "quoted"):
+                raise self.unexpected("the name of a member is expected")
+            words.append(token)
+            self.place += 1
+        path = tuple(_name(word) for word in words)
+        field = self.fields.get(path)
+        if field is None:
+            name = ".".join(word.text for word in words)
+            near = closest(name, self._names())
+            if self.token is not None and self.token.text == "(":
+                raise ExpressionError(f"there is no function `{name}`", instead_of_function(name))
+            if name.lower() in INSTEAD:
+                message = f"`{name}` (character {first.at + 1}) is not supported, and no field has that name"
+                raise ExpressionError(message, instead_of(name))
+            raise ExpressionError(f"there is no field `{name}`", self._field_help(path, name, near))
+        return FieldNode.of(field)
+
+    def _field_help(self, path: tuple[str, ...], name: str, near: str | None) -> str:
+        above = self.fields.get(path[:1])
+        if above is not None and above.type.family in (Family.LIST, Family.MAP):
+            return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
+        if near:
+            return Help.did_you_mean_part(near, name)
+        return fields_text(self._names())
+
+    def _names(self) -> list[str]:
+        """Return the fields that have one value."""
+        return [str(FieldNode.of(field)) for field in self.fields.values() if not field.children]
+
+
+def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
+    """Compare two values of one sort. Raises ExpressionError."""
+    if isinstance(left, Unread) and isinstance(right, Unread):
+        raise ExpressionError(f"`{left.source_text} {operator} {right.source_text}` does not compare a field")
+    if isinstance(left, Unread):
+        assert not isinstance(right, Unread)
+        right = _operand(right)
+        left = _literal(left, right)
+    elif isinstance(right, Unread):
+        left = _operand(left)
+        right = _literal(right, left)
+    left, right = _operand(left), _operand(right)
+    _refuse_unlike(operator, left, right)
+    return ComparisonNode(operator, left, right)
+
+
+def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
+    """Calculate with exact numbers. Raises ExpressionError."""
+    if isinstance(left, Unread) and isinstance(right, Unread):
+        raise ExpressionError(
+            f"`{left.source_text} {operator} {right.source_text}` is the same in every row",
+            "write the result; write a date in quotes, such as '2020-01-31'",
+        )
+    sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
+    operands = [_number(side) if isinstance(side, Unread) else side for side in sides]
+    for one in operands:
+        if one.type.family not in _EXACT:
+            help = "calculate with integers and decimals"
+            raise ExpressionError(
+                f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
+                help,
+            )
+    decimal = result_type(operator, operands[0].type, operands[1].type)
+    if decimal is None:
+        raise ExpressionError(
+            f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits",
+            "give the fields fewer digits, or compare them without calculating",
+        )
+    return ArithmeticNode(decimal, operator, *operands)
+
+
+def _operand(part: Node | Unread) -> Operand:
+    if isinstance(part, Operand):
+        if part.type.family in _COMPARED and scale_of(part.type) >= 0:
+            return part
+        raise ExpressionError(
+            f"`{_operand_text(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
+        )
+    raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
+
+
+def _literal(unread: Unread, other: Operand) -> LiteralNode:
+    type_ = other.type
+    if type_.family in _EXACT:
+        if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
+            help = (
+                "write it without quotes"
+                if _is_number(unread.source_text[1:-1])
+                else "compare it with a number"
+            )
+            raise ExpressionError(
+                f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one", help
+            )
+        return _number(unread)
+    is_quoted = unread.source_text.startswith("'")
+    if type_.family is Family.TEXT and not is_quoted:
+        raise ExpressionError(
+            f"{unread.source_text} is not text, but `{_operand_text(other)}` is",
+            f"write '{unread.source_text}'",
+        )
+    if type_.family is Family.DATE and not is_quoted:
+        raise ExpressionError(
+            f"{unread.source_text} is not a date", "write a date in quotes, such as '2020-01-31'"
+        )
+    try:
+        return LiteralNode(type_, read_value(type_, unread.authored))
+    except UnfitValueError as error:
+        help = "write a date as '2020-01-31'" if type_.family is Family.DATE else error.help
+        raise ExpressionError(error.message, help) from error
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return decimal.Decimal(text).is_finite()
+    except decimal.InvalidOperation:
+        return False
+
+
+def _number(unread: Unread) -> LiteralNode:
+    """Return a number with as many digits as it is written with."""
+    if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
+        raise ExpressionError(f"{unread.source_text} is not a number", "write it without quotes")
+    whole, _, fraction = unread.authored.lstrip("-").partition(".")
+    precision = max(len(whole.lstrip("0")) + len(fraction), 1)
+    if precision > MOST_DIGITS:
+        raise ExpressionError(f"{unread.source_text} has more than {MOST_DIGITS} digits")
+    return LiteralNode(
+        Decimal(precision=max(precision, len(fraction)), scale=len(fraction)),
+        decimal.Decimal(unread.authored),
+    )
+
+
+def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
+    one, other = left.type, right.type
+    both = f"`{_operand_text(left)}` is {with_article(one.type_text())} and `{_operand_text(right)}` {with_article(other.type_text())}"
+    if one.family in _EXACT and other.family in _EXACT:
+        if sum(common_digits(one, other)) > MOST_DIGITS:
+            raise ExpressionError(f"{both}: comparing them needs more than {MOST_DIGITS} digits")
+        return
+    if one.family is not other.family:
+        raise ExpressionError(f"{both}; values of different types cannot be compared")
+    for side in (left, right):
+        if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
+            raise ExpressionError(
+                f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
+                "use Float32",
+            )
+    is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
+    if getattr(one, "unit", None) != getattr(other, "unit", None) or is_zoned[0] != is_zoned[1]:
+        raise ExpressionError(f"{both}", "give both the same unit, and a zone to both or to none")
+    if one.family is Family.BOOLEAN and operator not in ("=", "<>"):
+        raise ExpressionError(f"true and false have no order, so `{operator}` cannot compare them")
+
+
+def _operand_text(operand: Operand) -> str:
+    match operand:
+        case ArithmeticNode():
+            return f"{_operand_text(operand.left)} {operand.operator} {_operand_text(operand.right)}"
+        case LengthNode():
+            return f"length({operand.field})"
+    return str(operand)
+
+
+def _sample(operand: Operand) -> str:
+    """Return a condition of an operand that can be read."""
+    operand_text = _operand_text(operand)
+    if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
+        return f"{operand_text} > 0"
+    return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
+
+
+def _any_of(comparisons: list[ComparisonNode]) -> Node:
+    result: Node = comparisons[0]
+    for one in comparisons[1:]:
+        result = LogicNode("or", result, one)
+    return result
+
+
+def _negated_if(is_negated: bool, node: Node) -> Node:
+    return NotNode(node) if is_negated else node
+
+
+def _name(token: Token) -> str:
+    return token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
+
+
+def _tokens(text: str) -> list[Token]:
+    tokens, at = [], 0
+    end = len(text.rstrip())
+    while at < end:
+        match = CONDITION_TOKEN.match(text, at)
+        if match is None:
+            at += len(text[at:]) - len(text[at:].lstrip())
+            raise ExpressionError(f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at]))
+        kind = str(match.lastgroup)
+        tokens.append(Token(kind, match[kind], match.start(kind)))
+        at = match.end()
+    return tokens

@@ -1,0 +1,306 @@
+"""Regular expressions that mean the same to RE2, Java, Python and ECMAScript.
+
+Layer: language.
+Shape: a pattern is read once, into pieces; each piece knows how it is written in JSON Schema's form and in Java's. What the
+four would read differently is refused, with the pattern as it may be written instead where there is one.
+Source: RE2's "Syntax"; java.util.regex.Pattern; Python's `re`; JSON Schema 2020-12, section 6.4. They differ in `.`, `\\d`, `\\w`,
+`\\s` and `\\b` (which characters they are), `$` (whether a last line break may follow), classes inside classes, and all
+that has a `(?` but groups.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from schemac.text.source.help import Help
+
+_PUNCTUATION = frozenset("\\^$.|?*+()[]{}-/\"'#&~!%,:;<=>@_` ")
+_CONTROLS = frozenset("ntrf")
+_CLASSES = {
+    "d": "0-9", "w": "A-Za-z0-9_", "s": " \\t\\n\\r\\f",
+    "D": "^0-9", "W": "^A-Za-z0-9_", "S": "^ \\t\\n\\r\\f",
+}  # fmt: skip
+"""What the letters of classes are for ASCII, as it is written in a class."""
+_REPEAT = re.compile(r"\{(?P<low>[0-9]*)(?P<comma>,?)(?P<high>[0-9]*)\}")
+_MOST_REPEATS = 1000
+"""RE2 refuses more, also of repeats in repeats."""
+
+
+class PatternError(Exception):
+    """A pattern that is none, or that is read differently; `instead` is one that may be written."""
+
+    def __init__(self, message: str, help: str = "", instead: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = Help.write_text(instead) if instead else help
+
+
+@dataclass(frozen=True)
+class PortablePattern:
+    """A pattern that four engines read alike."""
+
+    text: str
+    """As it was written; RE2 reads it like this."""
+    java: str
+    """For `find` of java.util.regex, and for the regex crate of Rust."""
+    ecma: str
+    """For ECMAScript with the flag `u`, which refuses a backslash before what needs none."""
+
+
+def read_pattern(text: str) -> PortablePattern:
+    """Read a pattern. Raises PatternError."""
+    reader = _Reader(text)
+    reader.alternatives(0)
+    if reader.mended is not None:
+        raise PatternError(reader.problem, instead=reader.mended_text())
+    try:
+        re.compile(text)
+    except (re.error, OverflowError) as error:
+        raise PatternError(f"this is not a valid regular expression: {error}") from error
+    ecma = re.sub(
+        r"\\(.)", lambda match: match[1] if match[1] in "&~" else match[0], "".join(reader.portable)
+    )
+    return PortablePattern(text, "".join(reader.java), ecma)
+
+
+@dataclass
+class _Reader:
+    """Goes through a pattern once; what has a way out is mended on the way and told at the end."""
+
+    text: str
+    at: int = 0
+    java: list[str] = field(default_factory=list)
+    portable: list[str] = field(default_factory=list)
+    mended: str | None = None
+    problem: str = ""
+
+    def mended_text(self) -> str:
+        return "".join(self.portable)
+
+    @property
+    def next(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def emit(self, portable: str, java: str | None = None) -> None:
+        self.portable.append(portable)
+        self.java.append(portable if java is None else java)
+
+    def mend(self, written: str, portable: str, why: str) -> None:
+        """Take something else for what was written, and remember why."""
+        if self.mended is None:
+            self.mended, self.problem = written, f"`{written}` {why}"
+        self.emit(portable)
+
+    def literally(self, at: int, count: int = 1) -> Help:
+        """Return the way out that stands for characters with a meaning of their own: backslashes before them."""
+        escaped = "".join(f"\\{c}" for c in self.text[at : at + count])
+        whole = self.text[:at] + escaped + self.text[at + count :]
+        return Help.rewrite(f"write `{escaped}` for the character", whole)
+
+    def alternatives(self, depth: int, opened: int = 0) -> int:
+        """Read up to the end of a group, or of the pattern; return how often what is inside may be repeated."""
+        most = 1
+        while self.next:
+            if self.next == ")":
+                if depth:
+                    return most
+                raise PatternError(
+                    f"the `)` at character {self.at + 1} closes no group", self.literally(self.at)
+                )
+            if self.next == "|":
+                self.emit("|")
+                self.at += 1
+                continue
+            most = max(most, self.piece(depth))
+        if depth:
+            raise PatternError("a group is not closed", self.literally(opened))
+        return most
+
+    def piece(self, depth: int) -> int:
+        """Read one atom with its quantifier; return how often its inside may be repeated."""
+        inside, is_anchor = 1, self.next in "^$"
+        if self.next == "(":
+            inside = self.group(depth)
+        elif self.next == "[":
+            self.char_class()
+        elif self.next == "\\":
+            self.escape()
+        elif self.next in "*+?":
+            raise PatternError(
+                f"the `{self.next}` at character {self.at + 1} repeats nothing",
+                self.literally(self.at),
+            )
+        elif self.next in "{}":
+            raise PatternError(
+                f"the `{self.next}` at character {self.at + 1} is read differently by RE2, Java and Python",
+                self.literally(self.at),
+            )
+        elif self.next == "]":
+            self.mend("]", "\\]", "outside of a class is read differently by RE2, Java and Python")
+            self.at += 1
+        elif self.next == ".":
+            self.mend(".", "[^\\n]", "matches different characters in Java than in RE2 and Python")
+            self.at += 1
+        elif self.next == "$":
+            self.emit("$", "\\z")
+            self.at += 1
+        else:
+            self.emit(self.next)
+            self.at += 1
+        return self.quantifier(inside, is_anchor)
+
+    def quantifier(self, inside: int, is_anchor: bool) -> int:
+        start, repeats = self.at, 1
+        if self.next and self.next in "*+?":
+            self.at += 1
+        elif self.next == "{":
+            repeats = self.counted()
+        if self.at == start:
+            return inside
+        if is_anchor:
+            raise PatternError(f"`{self.text[start - 1]}` is an anchor, which cannot be repeated")
+        if self.next == "?":
+            self.at += 1
+        elif self.next and self.next in "+*{":
+            raise PatternError(
+                f"the second quantifier at character {self.at + 1} is read differently by RE2, Java and Python",
+                "put what is repeated twice into a group: `(?:…)`",
+            )
+        if inside * repeats > _MOST_REPEATS:
+            raise PatternError(
+                f"it repeats something {inside * repeats} times, but RE2 allows at most {_MOST_REPEATS}",
+                "use `minLength` and `maxLength` for the length of a text",
+            )
+        self.emit(self.text[start : self.at])
+        return inside * repeats
+
+    def counted(self) -> int:
+        match = _REPEAT.match(self.text, self.at)
+        if match is None or not (match["low"] or match["high"]):
+            raise PatternError(
+                f"the `{{` at character {self.at + 1} is read differently by RE2, Java and Python",
+                self.literally(self.at),
+            )
+        if not match["low"]:
+            high = match["high"]
+            instead = f"{self.text[: self.at]}{{0,{high}}}{self.text[match.end() :]}"
+            raise PatternError(f"`{match[0]}` is read differently by RE2, Java and Python", instead=instead)
+        self.at = match.end()
+        return int(match["high"] or match["low"])
+
+    def group(self, depth: int) -> int:
+        if depth > 50:
+            raise PatternError("its groups are nested more than 50 deep")
+        opening = "(?:" if self.text.startswith("(?:", self.at) else "("
+        if opening == "(" and self.text.startswith("(?", self.at):
+            group = self.text[self.at : self.at + 4]
+            raise PatternError(
+                f"`{group}` is not in all of RE2, Java and Python",
+                "write groups as `(…)` or `(?:…)`; look-arounds, named groups and flags are not supported",
+            )
+        start = self.at
+        self.emit(opening)
+        self.at += len(opening)
+        inside = self.alternatives(depth + 1, start)
+        self.emit(")")
+        self.at += 1
+        return inside
+
+    def escape(self) -> None:
+        written, letter = self.text[self.at : self.at + 2], self.text[self.at + 1 : self.at + 2]
+        self.at += 2
+        if letter in _CLASSES:
+            self.mend(
+                written,
+                f"[{_CLASSES[letter]}]",
+                "matches different characters in Python than in RE2 and Java",
+            )
+        elif letter and letter in _CONTROLS:
+            self.emit(written)
+        elif letter and letter in _PUNCTUATION:
+            # Some engines refuse a backslash before what needs none.
+            needs_one = letter in "\\^$.|?*+()[]{}"
+            self.emit(written if needs_one else letter)
+        else:
+            raise PatternError(
+                f"`{written}` is not in all of RE2, Java and Python", _instead_of_escape(letter)
+            )
+
+    def char_class(self) -> None:
+        start = self.at
+        is_negated = self.text.startswith("[^", self.at)
+        self.emit("[^" if is_negated else "[")
+        self.at += 2 if is_negated else 1
+        if self.next == "]":
+            raise PatternError(
+                f"the `]` at character {self.at + 1} is read differently by RE2, Java and Python",
+                self.literally(self.at),
+            )
+        while self.next != "]":
+            if not self.next:
+                raise PatternError(f"the class at character {start + 1} is not closed", self.literally(start))
+            low = self.class_member(is_first=self.text[self.at - 1] in "[^")
+            if self.next == "-" and self.text[self.at + 1 : self.at + 2] != "]" and low:
+                self.at += 1
+                self.emit("-")
+                high = self.class_member(is_first=False)
+                if not high or _character(high) < _character(low):
+                    raise PatternError(f"`{low}-{high}` is not a valid character range")
+        self.emit("]")
+        self.at += 1
+
+    def class_member(self, *, is_first: bool) -> str:
+        """Read one character of a class; a class of several is empty."""
+        if self.next == "\\":
+            written, letter = self.text[self.at : self.at + 2], self.text[self.at + 1 : self.at + 2]
+            self.at += 2
+            if letter in ("d", "w", "s"):
+                self.mend(
+                    written, _CLASSES[letter], "matches different characters in Python than in RE2 and Java"
+                )
+                return ""
+            if not letter or letter not in _CONTROLS | _PUNCTUATION:
+                raise PatternError(
+                    f"`{written}` is not in all of RE2, Java and Python", _instead_of_escape(letter)
+                )
+            plain = letter in _PUNCTUATION and letter not in "\\^[]-&~|"
+            self.emit(letter if plain else written, _java_of(letter if plain else written))
+            return written
+        character = self.next
+        self.at += 1
+        if character == "[" or (character in "&~|-" and self.next == character):
+            pair = character if character == "[" else character * 2
+            raise PatternError(
+                f"`{pair}` in a class is read differently by Java and Python",
+                self.literally(self.at - 1, len(pair)),
+            )
+        if character == "-" and not is_first and self.next != "]":
+            raise PatternError(
+                "a `-` in the middle of a class may be read as a range", self.literally(self.at - 1)
+            )
+        self.emit(character, _java_of(character))
+        return character
+
+
+def _java_of(member: str) -> str:
+    """Return a member of a class for Java, which has operators of its own there."""
+    return f"\\{member}" if member in ("&", "#", "~", "|") else member
+
+
+def _character(written: str) -> str:
+    return {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\f": "\f"}.get(
+        written, written.removeprefix("\\") or "\\"
+    )
+
+
+def _instead_of_escape(letter: str) -> str:
+    if letter and letter in "bB":
+        return "write which characters are allowed there, such as `(?:^|[^A-Za-z0-9_])`"
+    if letter.isdigit():
+        return "references to groups are not supported"
+    if letter in ("x", "u", "U", "N"):
+        return "write the character itself"
+    if letter in ("A", "Z", "z"):
+        return f"write `{'^' if letter == 'A' else '$'}`"
+    if letter in ("p", "P"):
+        return "write the characters themselves, such as `[A-Za-z]`"
+    return "write the character without the backslash, or `\\\\` for a backslash"

@@ -1,0 +1,108 @@
+"""Struct: named members in an order.
+
+Layer: language.
+Errors: SC305 optional-map-key.
+Source: Map: keys and values: RFC-016; Arrow names the children `key` and `value` inside a struct `entries`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field
+
+from schemac.language.attributes.arrow import ArrowDefaults, Hints
+from schemac.language.attributes.attribute import Family
+from schemac.language.kinds.answers import Invariable, WithoutValues
+from schemac.language.logical.facts import Fact
+from schemac.language.logical.findings import Checked, Findings
+from schemac.language.logical.model import Castability, Fields, Lifted, LogicalType, Member, Part
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.catalogue import OPTIONAL_MAP_KEY
+from schemac.text.source.help import Help
+
+
+class Struct(Invariable, WithoutValues):
+    """A record of fields."""
+
+    kind: Literal["Struct"] = "Struct"
+    fields: Fields = Field(description="The members, in their order.")
+    family: ClassVar[Family] = Family.STRUCT
+    standard_number: ClassVar[int | None] = 21
+    foreign_names: ClassVar[tuple[str, ...]] = ("row", "record", "tuple", "nested")
+    example: ClassVar[str] = "{kind: Struct, fields: [{name: x, type: Float64}]}"
+
+    def parts(self) -> tuple[Member, ...]:
+        """One field a field."""
+        return tuple([Member(field.name, ("fields", i), field) for i, field in enumerate(self.fields)])
+
+    def type_text(self) -> str:
+        """`Struct<x, y>`."""
+        return f"Struct<{', '.join(f.name for f in self.fields)}>"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """Arrow's struct of the children."""
+        return pa.struct(list(children))
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the kind; its members are fields of their own."""
+        return Lifted({}) if pa.types.is_struct(type_) else None
+
+
+class Map(WithoutValues, Checked):
+    """Values by key; a key is never null."""
+
+    kind: Literal["Map"] = "Map"
+    key_type: LogicalType = Field(description="The type of the keys; keys are never null.")
+    value_type: LogicalType = Field(description="The type of the values.")
+    keys_sorted: bool = Field(False, description="Whether the keys of every map are in order.")
+    family: ClassVar[Family] = Family.MAP
+    standard_number: ClassVar[int | None] = 18
+    foreign_names: ClassVar[tuple[str, ...]] = ("dict", "hashmap", "multiset")
+    example: ClassVar[str] = "{kind: Map, keyType: String, valueType: Int64}"
+
+    def parts(self) -> tuple[Member, ...]:
+        """Return the key, then the value."""
+        return (
+            Member(Part.KEY, ("keyType",), self.key_type),
+            Member(Part.VALUE, ("valueType",), self.value_type),
+        )
+
+    def check(self, field: SchemaField, findings: Findings) -> None:
+        """Check that the key is not an Option."""
+        key = field.children[0]
+        if key.is_nullable:
+            findings.at_name(
+                key,
+                OPTIONAL_MAP_KEY,
+                f"the key of {field.path_text} may not be null",
+                help=Help.unwrap(f"write `keyType: {key.type.kind}` without Option", is_safe=True),
+            )
+
+    def type_text(self) -> str:
+        """`Map<String, Int64>`."""
+        return f"Map<{self.key_type.type_text()}, {self.value_type.type_text()}>"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """Arrow's map of the two children."""
+        key, value = children
+        return pa.map_(key, value, keys_sorted=self.keys_sorted)
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Whether the keys are sorted."""
+        if not pa.types.is_map(type_):
+            return None
+        return Lifted({"keysSorted": True} if type_.keys_sorted else {})
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Whether the keys are sorted."""
+        if self.keys_sorted != new.keys_sorted:
+            yield Fact.SORTED_KEYS_CHANGED
+
+    def castability(self, new: Self) -> Castability:
+        """Sorted keys are in some order."""
+        if self.keys_sorted == new.keys_sorted:
+            return Castability.EQUAL
+        return Castability.LOSSLESS if self.keys_sorted else Castability.DEPENDS

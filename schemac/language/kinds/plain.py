@@ -1,0 +1,254 @@
+"""Bool, the integers and the floating-point numbers: kinds that have no properties and one Arrow type each.
+
+Layer: language.
+Source: RFC-016; Arrow's columnar format.
+"""
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from schemac.language.attributes.arrow import ArrowDefaults, Hints
+from schemac.language.attributes.attribute import Family
+from schemac.language.kinds.answers import Invariable
+from schemac.language.logical.model import Lifted
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+
+
+class PlainType(Invariable):
+    """A kind that stands for one Arrow type."""
+
+    arrow_name: ClassVar[str]
+    """Of pyarrow's factory."""
+    arrow_text: ClassVar[str]
+    """What pyarrow prints for the type."""
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """Return the one Arrow type of this kind."""
+        factory = getattr(pa, self.arrow_name)
+        arrow_type: ArrowType = factory()
+        return arrow_type
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the kind, for its one Arrow type."""
+        return Lifted({}) if str(type_) == cls.arrow_text else None
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the one type."""
+        return (cls.model_validate({"kind": cls.__name__}),)
+
+
+class IntegerType(PlainType):
+    """Whole numbers of a fixed width; the name of the kind says how wide they are, and whether they have a sign."""
+
+    family: ClassVar[Family] = Family.INTEGER
+    bits: ClassVar[int]
+    is_signed: ClassVar[bool]
+
+    def __init_subclass__(cls, *, number: int, names: tuple[str, ...]) -> None:
+        """Take the number of the kind in the standard, and its names in other systems."""
+        cls.arrow_name = cls.arrow_text = cls.__name__.lower()
+        cls.bits = int(cls.__name__.removeprefix("U").removeprefix("Int"))
+        cls.is_signed = not cls.__name__.startswith("U")
+        cls.standard_number, cls.foreign_names, cls.example = number, names, cls.__name__
+        super().__init_subclass__()
+
+    def samples(self) -> tuple[int, ...]:
+        """Bounds of this and of other widths, and of the mantissas of floating-point numbers."""
+        value_bits = self.bits - self.is_signed
+        low, high = -(2**value_bits) if self.is_signed else 0, 2**value_bits - 1
+        powers = (sign * 2**n for n in (7, 8, 11, 15, 16, 24, 31, 32, 53, 63) for sign in (1, -1))
+        edges = (power + step for power in powers for step in (-1, 0, 1))
+        return tuple(
+            sorted({v for v in (*edges, 0, 1, 2, 7, -1, 999, 100000, low, high) if low <= v <= high})
+        )
+
+
+class FloatType(PlainType):
+    """Binary floating-point numbers of IEEE 754."""
+
+    family: ClassVar[Family] = Family.FLOAT
+    bits: ClassVar[int]
+    mantissa: ClassVar[int]
+    """Digits of the significand in binary, the hidden one counted."""
+    packing: ClassVar[str]
+    """The type's letter in Python's `struct`."""
+
+    def __init_subclass__(
+        cls, *, number: int, mantissa: int, packing: str, arrow_text: str, names: tuple[str, ...]
+    ) -> None:
+        """Take what differs between the widths; the name of the kind says how wide it is."""
+        cls.arrow_name, cls.arrow_text = cls.__name__.lower(), arrow_text
+        cls.bits, cls.mantissa, cls.packing = int(cls.__name__.removeprefix("Float")), mantissa, packing
+        cls.standard_number, cls.foreign_names, cls.example = number, names, cls.__name__
+        super().__init_subclass__()
+
+    def samples(self) -> tuple[float, ...]:
+        """Bounds of this and of other widths, and what decimal fractions become; all of them values of the type."""
+        top = 2 ** (self.bits - self.mantissa - 1) - 1
+        largest = float((2**self.mantissa - 1) * 2 ** (top - self.mantissa + 1))
+        smallest = math.ldexp(1.0, 2 - top - self.mantissa)
+        plain = (
+            0.0,
+            -0.0,
+            1.0,
+            2.0,
+            -1.0,
+            3.5,
+            255.0,
+            largest,
+            -largest,
+            smallest,
+            math.nan,
+            math.inf,
+            -math.inf,
+        )
+        wide = (
+            1e300,
+            99999.0,
+            1.005,
+            1.5,
+            2.5,
+            0.1,
+            1e-300,
+            65504.0,
+            65520.0,
+            2.0**24 + 1,
+            2.0**53,
+            2.0**63,
+            2.0**64,
+        )
+        return tuple(v for v in (*plain, *wide) if not math.isfinite(v) or self._is_exact(v))
+
+    def _is_exact(self, value: float) -> bool:
+        try:
+            rounded: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
+        except OverflowError:
+            return False
+        return rounded == value
+
+
+class Bool(PlainType):
+    """True or false."""
+
+    kind: Literal["Bool"] = "Bool"
+    family: ClassVar[Family] = Family.BOOLEAN
+    arrow_name: ClassVar[str] = "bool_"
+    arrow_text: ClassVar[str] = "bool"
+    standard_number: ClassVar[int | None] = 2
+    foreign_names: ClassVar[tuple[str, ...]] = ("boolean", "bit", "logical")
+    example: ClassVar[str] = "Bool"
+
+    def samples(self) -> tuple[bool, ...]:
+        """Both."""
+        return (True, False)
+
+
+class Int8(IntegerType, number=9, names=("tinyint", "byte", "i8")):
+    """Whole numbers from -128 to 127."""
+
+    kind: Literal["Int8"] = "Int8"
+
+
+class Int16(IntegerType, number=10, names=("smallint", "short", "i16", "smallserial")):
+    """Whole numbers of 16 bits with sign."""
+
+    kind: Literal["Int16"] = "Int16"
+
+
+class Int32(
+    IntegerType,
+    number=11,
+    names=("int", "integer", "i32", "sint32", "sfixed32", "serial", "mediumint"),
+):  # fmt: skip
+    """Whole numbers of 32 bits with sign."""
+
+    kind: Literal["Int32"] = "Int32"
+
+
+class Int64(
+    IntegerType,
+    number=12,
+    names=("bigint", "long", "int8byte", "i64", "sint64", "sfixed64", "bigserial", "longlong"),
+):  # fmt: skip
+    """Whole numbers of 64 bits with sign."""
+
+    kind: Literal["Int64"] = "Int64"
+
+
+class UInt8(IntegerType, number=13, names=("u8", "ubyte", "unsignedtinyint", "tinyintunsigned", "utinyint")):
+    """Whole numbers from 0 to 255."""
+
+    kind: Literal["UInt8"] = "UInt8"
+
+
+class UInt16(
+    IntegerType,
+    number=14,
+    names=("u16", "ushort", "unsignedsmallint", "smallintunsigned", "usmallint"),
+):  # fmt: skip
+    """Whole numbers of 16 bits without sign."""
+
+    kind: Literal["UInt16"] = "UInt16"
+
+
+class UInt32(
+    IntegerType,
+    number=15,
+    names=("u32", "uint", "unsigned", "fixed32", "intunsigned", "integerunsigned", "unsignedint", "unsignedinteger", "uinteger"),
+):  # fmt: skip
+    """Whole numbers of 32 bits without sign."""
+
+    kind: Literal["UInt32"] = "UInt32"
+
+
+class UInt64(
+    IntegerType,
+    number=16,
+    names=("u64", "ulong", "fixed64", "bigintunsigned", "unsignedbigint", "ubigint"),
+):  # fmt: skip
+    """Whole numbers of 64 bits without sign."""
+
+    kind: Literal["UInt64"] = "UInt64"
+
+
+class Float16(
+    FloatType,
+    number=6,
+    mantissa=11,
+    packing="<e",
+    arrow_text="halffloat",
+    names=("half", "halffloat", "f16"),
+):
+    """IEEE 754 half precision."""
+
+    kind: Literal["Float16"] = "Float16"
+
+
+class Float32(
+    FloatType,
+    number=7,
+    mantissa=24,
+    packing="<f",
+    arrow_text="float",
+    names=("float", "real", "f32", "single", "float4"),
+):
+    """IEEE 754 single precision."""
+
+    kind: Literal["Float32"] = "Float32"
+
+
+class Float64(
+    FloatType,
+    number=8,
+    mantissa=53,
+    packing="<d",
+    arrow_text="double",
+    names=("double", "float8", "number", "f64", "doubleprecision"),
+):
+    """IEEE 754 double precision."""
+
+    kind: Literal["Float64"] = "Float64"

@@ -1,0 +1,97 @@
+"""All kinds, in the order of the standard.
+
+Layer: language.
+Shape: What other systems call a kind: names without case and punctuation; what is in brackets behind a name is read by
+      `manifest.foreign`.
+Source: RFC-016; the order is that of the union in the standard's binary form, counted from 1.
+      The type names of SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHouse.
+"""
+
+from typing import NamedTuple
+
+from schemac.language.attributes.attribute import spellings
+from schemac.language.kinds.decimal import Decimal
+from schemac.language.kinds.nested import Map, Struct
+from schemac.language.kinds.option import Null, Option
+from schemac.language.kinds.plain import (
+    Bool,
+    Float16,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    PlainType,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+)
+from schemac.language.kinds.sequences import Binary, List, String, buffer_hint
+from schemac.language.kinds.temporal import Date, Duration, Time, Timestamp
+from schemac.language.logical.model import ExtraAttributes, LogicalType
+
+KINDS: tuple[type[LogicalType], ...] = (
+    Binary,
+    Bool,
+    Date,
+    Decimal,
+    Duration,
+    Float16,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    List,
+    Map,
+    Null,
+    Option,
+    Struct,
+    Time,
+    Timestamp,
+    String,
+)
+
+BY_NAME: dict[str, type[LogicalType]] = {kind.__name__: kind for kind in KINDS}
+"""Kinds by their name in manifests."""
+
+SPELLINGS: dict[str, str] = {spelling: name for name in BY_NAME for spelling in spellings(name)}
+"""Every accepted spelling of a kind, to its name."""
+
+LogicalType.kinds = BY_NAME
+
+
+ARROW_NAMES: dict[str, str] = {
+    "null": "Null",
+    **{kind.arrow_text: kind.__name__ for kind in KINDS if issubclass(kind, PlainType)},
+}
+"""Kinds by what pyarrow prints for their one Arrow type."""
+
+
+class ArrowBuffer(NamedTuple):
+    """What a type of variable length is in a manifest."""
+
+    kind: str
+    extra: ExtraAttributes = {}
+    """The encoding of its buffers, where it is not the default."""
+
+
+ARROW_BUFFERS = {
+    "string": ArrowBuffer("String"),
+    "large_string": ArrowBuffer("String", buffer_hint(is_large=True)),
+    "string_view": ArrowBuffer("String", buffer_hint(is_view=True)),
+    "binary": ArrowBuffer("Binary"),
+    "large_binary": ArrowBuffer("Binary", buffer_hint(is_large=True)),
+    "binary_view": ArrowBuffer("Binary", buffer_hint(is_view=True)),
+}
+"""Kind and buffer encoding by what pyarrow prints for a type."""
+
+FOREIGN_NAMES: dict[str, str] = {name: kind.__name__ for kind in KINDS for name in kind.foreign_names}
+"""What other systems call it, to our kind."""

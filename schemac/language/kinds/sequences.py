@@ -1,0 +1,282 @@
+"""List, String and Binary: values of variable or fixed length.
+
+Layer: language.
+Units: fixed lengths in items for lists, in bytes for binaries.
+Errors: SC314 unsupported-hint, SC313 conflicting-hints.
+Source: RFC-016; layouts as in the reference conversion (`fixedLength` and a buffer hint exclude each other).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field
+
+from schemac.language.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
+from schemac.language.attributes.attribute import Family
+from schemac.language.kinds.answers import Invariable, WithoutValues
+from schemac.language.logical.facts import Fact
+from schemac.language.logical.findings import Checked, Findings
+from schemac.language.logical.model import (
+    Castability,
+    ExtraAttributes,
+    Lifted,
+    LogicalType,
+    Member,
+    Part,
+    UnsupportedTypeError,
+)
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.registry.engine import Trait
+from schemac.registry.installed import with_trait
+from schemac.text.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import listed, with_article
+
+FixedLength = Annotated[int, Field(ge=1, le=2**31 - 1)]
+ByteLength = Annotated[int, Field(ge=1, le=(2**31 - 1) // 8)]
+"""Arrow counts the bits of a value in 31 bits, and refuses to read a schema with more."""
+
+
+def _layout(hints: Hints, default: str, base: str) -> str:
+    """Return the name of pyarrow's factory for a variable-length layout."""
+    if hints.buffer is None:
+        return default
+    large = "large_" if hints.buffer.offset_bit_width == 64 else ""
+    view = "_view" if hints.buffer.kind == "View" else ""
+    return f"{large}{base}{view}"
+
+
+_TEXTS = (
+    "", "a", "1", "-1", "007", "300", "1.5", "1.005", "0.1", "1e400", "1e300", "99999", "-0", "nan", "inf", "-inf",
+    "9007199254740993", "0.10000000000000001", "0.1000000000000000000001", "1e-400", "12345678901234567.89", "true",
+    "False", "2", "2020-01-01", "2020-02-30", "0000-01-01", "2024-03-31 02:30:00", "2024-10-27T02:30:00",
+    "2024-10-27T02:30:00+01:00", "2020-01-01 12:00:00Z", "2020-01-01 12:00:00.123456789Z", "2020-01-01T00:00Z",
+    "9999-12-31 23:59:59", "1.50", "٣", "1_000", "0x1F", "ÿ", "abcd",
+)  # fmt: skip
+"""Samples of text."""
+
+
+def buffer_hint(*, is_view: bool = False, is_large: bool = False) -> ExtraAttributes:
+    """Return the attribute that asks for a layout of buffers."""
+    kind, width = "View" if is_view else "Contiguous", 64 if is_large else 32
+    return {BUFFER_ENCODING.key: {"kind": kind, "offsetBitWidth": width}}
+
+
+def _layout_from_arrow(type_: Any, base: str) -> Lifted | None:
+    """Return the layout of a variable-length type, by what pyarrow prints for it."""
+    layout = str(type_)
+    if layout == base:
+        return Lifted({})
+    if layout not in (f"large_{base}", f"{base}_view"):
+        return None
+    return Lifted({}, buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_")))
+
+
+def _by_length(old: int | None, new: int | None) -> Castability:
+    if old == new:
+        return Castability.EQUAL
+    if new is None:
+        return Castability.LOSSLESS
+    return Castability.DEPENDS if old is None else Castability.NEVER
+
+
+def _checkbuffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
+    buffer = read_hints(field.extra).buffer
+    if buffer is None:
+        return
+    key = BUFFER_ENCODING.key
+    if is_fixed:
+        findings.at_extra(
+            field,
+            key,
+            CONFLICTING_HINTS,
+            f"{field.path_text} has a fixed length, so it has no offsets to encode",
+            on_key=True,
+            help=Help.remove(help="remove the hint, or remove `fixedLength`", is_safe=False),
+        )
+    elif buffer.kind == "RunEnd":
+        findings.at_extra(
+            field,
+            key,
+            UNSUPPORTED_HINT,
+            f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type",
+            "kind",
+            help=Help.remove_attribute(
+                "remove the hint;"
+                f" {listed([*with_trait(Trait.COMPRESSES_RUNS), 'Parquet files'])} compress runs automatically",
+                key,
+            ),
+        )
+    elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
+        findings.at_extra(
+            field,
+            key,
+            UNSUPPORTED_HINT,
+            f"views of {with_article(field.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only",
+            "offsetBitWidth",
+            help=Help.write("32", key="offsetBitWidth"),
+        )
+
+
+class String(Invariable, Checked):
+    """Text in UTF-8."""
+
+    kind: Literal["String"] = "String"
+    family: ClassVar[Family] = Family.TEXT
+    standard_number: ClassVar[int | None] = 24
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "varchar", "char", "text", "str", "utf8", "character", "charactervarying", "charvarying", "bpchar",
+        "nchar", "nvarchar", "varchar2", "nvarchar2", "clob", "longtext", "mediumtext", "tinytext",
+        "citext", "object", "enum", "json", "jsonb", "variant", "fixedstring", "largestring", "largeutf8",
+        "stringview", "utf8view",
+    )  # fmt: skip
+    example: ClassVar[str] = "String"
+
+    def check(self, field: SchemaField, findings: Findings) -> None:
+        """Check that views have 32 bits; runs are refused."""
+        _checkbuffer_hint(field, findings, is_fixed=False, has_large_views=False)
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """Return string, large_string or string_view."""
+        arrow_type: ArrowType = getattr(pa, _layout(hints, defaults.string, "string"))()
+        return arrow_type
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the layout as a hint, where it is not the default."""
+        return _layout_from_arrow(type_, "string")
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the one type."""
+        return (cls(),)
+
+    def samples(self) -> tuple[str, ...]:
+        """Texts that other kinds can, or nearly can, be read from."""
+        return _TEXTS
+
+
+class Binary(LogicalType, Checked):
+    """Bytes, of any length or of one."""
+
+    kind: Literal["Binary"] = "Binary"
+    fixed_length: ByteLength | None = Field(
+        None, description="Bytes of every value; without it, values are of any length."
+    )
+    family: ClassVar[Family] = Family.BYTES
+    standard_number: ClassVar[int | None] = 1
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "bytes", "bytea", "blob", "varbinary", "largebinary", "binaryview", "uuid", "fixedsizebinary",
+        "fixed",
+    )  # fmt: skip
+    example: ClassVar[str] = "Binary"
+
+    def check(self, field: SchemaField, findings: Findings) -> None:
+        """Check that views have 32 bits, and that a fixed length has no offsets."""
+        _checkbuffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
+
+    def type_text(self) -> str:
+        """`Binary(16)`."""
+        return "Binary" if self.fixed_length is None else f"Binary({self.fixed_length})"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """binary, large_binary, binary_view or fixed_size_binary."""
+        if self.fixed_length is not None:
+            return pa.binary(self.fixed_length)
+        arrow_type: ArrowType = getattr(pa, _layout(hints, defaults.binary, "binary"))()
+        return arrow_type
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the fixed length, or the layout as a hint."""
+        if pa.types.is_fixed_size_binary(type_) and not pa.types.is_decimal(type_):
+            if type_.byte_width == 0:
+                raise UnsupportedTypeError("fixed_size_binary of no bytes")
+            return Lifted({"fixedLength": type_.byte_width})
+        return _layout_from_arrow(type_, "binary")
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Yield the length."""
+        if self.fixed_length != new.fixed_length:
+            yield Fact.BYTE_LENGTH_CHANGED
+
+    def castability(self, new: Self) -> Castability:
+        """By the length."""
+        return _by_length(self.fixed_length, new.fixed_length)
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Of any length, and of one."""
+        return (cls(), cls(fixed_length=4))
+
+    def samples(self) -> tuple[bytes, ...]:
+        """Texts and what is none, of the fixed length where there is one."""
+        values = (b"", b"a", b"abcd", b"\xff\xfe", b"\xff\xfe\xfd\xfc")
+        return tuple(v for v in values if self.fixed_length in (None, len(v)))
+
+
+class List(WithoutValues, Checked):
+    """Items of one type, any number of them or always the same number."""
+
+    kind: Literal["List"] = "List"
+    item_type: LogicalType = Field(description="The type of the items.")
+    fixed_length: FixedLength | None = Field(
+        None, description="Items of every list, as of a vector; without it, lists are of any length."
+    )
+    family: ClassVar[Family] = Family.LIST
+    standard_number: ClassVar[int | None] = 17
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "array", "sequence", "vector", "embedding", "vec", "set", "repeated", "largelist", "listview",
+        "largelistview", "fixedsizelist",
+    )  # fmt: skip
+    example: ClassVar[str] = "{kind: List, itemType: Float32, fixedLength: 768}"
+
+    def parts(self) -> tuple[Member, ...]:
+        """Return the item."""
+        return (Member(Part.ITEM, ("itemType",), self.item_type),)
+
+    def check(self, field: SchemaField, findings: Findings) -> None:
+        """Check that a fixed length has no offsets; runs are refused."""
+        _checkbuffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
+
+    def type_text(self) -> str:
+        """`List<Float32>[768]`."""
+        length = "" if self.fixed_length is None else f"[{self.fixed_length}]"
+        return f"List<{self.item_type.type_text()}>{length}"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """list, large_list, list_view, large_list_view or fixed_size_list."""
+        (item,) = children
+        if self.fixed_length is not None:
+            return pa.list_(item, self.fixed_length)
+        layout = _layout(hints, defaults.list, "list")
+        factory = pa.list_ if layout == "list" else getattr(pa, layout)
+        arrow_type: ArrowType = factory(item)
+        return arrow_type
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the fixed length, or the layout as a hint."""
+        if pa.types.is_fixed_size_list(type_):
+            if type_.list_size == 0:
+                raise UnsupportedTypeError("fixed_size_list of no items")
+            return Lifted({"fixedLength": type_.list_size})
+        is_view = type_.id in (pa.lib.Type_LIST_VIEW, pa.lib.Type_LARGE_LIST_VIEW)
+        is_large = type_.id in (pa.lib.Type_LARGE_LIST, pa.lib.Type_LARGE_LIST_VIEW)
+        if not is_view and not is_large:
+            return Lifted({}) if type_.id == pa.lib.Type_LIST else None
+        return Lifted({}, buffer_hint(is_view=is_view, is_large=is_large))
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Yield the length."""
+        if self.fixed_length == new.fixed_length:
+            return
+        if self.fixed_length is None:
+            yield Fact.LIST_SIZE_FIXED
+        else:
+            yield Fact.LIST_SIZE_FREED if new.fixed_length is None else Fact.LIST_SIZE_CHANGED
+
+    def castability(self, new: Self) -> Castability:
+        """By the length."""
+        return _by_length(self.fixed_length, new.fixed_length)

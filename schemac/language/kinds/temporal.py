@@ -1,0 +1,271 @@
+"""Date, Time, Timestamp and Duration.
+
+Layer: language.
+Errors: SC205 out-of-range, SC316 unknown-timezone.
+Source: RFC-016: units default to Millisecond, a timestamp's zone to UTC. No zone at all is our `timezone: null`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field
+
+from schemac.language.attributes.arrow import DATE_ENCODING, ArrowDefaults, Hints
+from schemac.language.attributes.attribute import Family
+from schemac.language.kinds.answers import (
+    ALL_UNITS,
+    ARROW_UNITS,
+    PER_SECOND,
+    UNITS_BY_ARROW,
+    Invariable,
+    TimeUnit,
+    is_finer,
+    unit_facts,
+)
+from schemac.language.logical.facts import Fact
+from schemac.language.logical.findings import Checked, Findings
+from schemac.language.logical.model import Castability, Lifted, LogicalType
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+
+DAY = 86400
+"""Seconds."""
+YEARS = (-62135596800, 253402300799)
+"""First and last second of the years 1 to 9999, since 1970."""
+_OFFSET_LIKE = re.compile(r"([+-])([0-9].*)")
+_POSSIBLE_OFFSET = re.compile(r"[+-]([01][0-9]|2[0-3]):[0-5][0-9]")
+"""What Arrow's readers take; no place on earth is more than 14 hours away from UTC."""
+_OFFSET = re.compile(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]")
+
+
+class Date(Invariable):
+    """A day of the calendar."""
+
+    kind: Literal["Date"] = "Date"
+    family: ClassVar[Family] = Family.DATE
+    standard_number: ClassVar[int | None] = 3
+    foreign_names: ClassVar[tuple[str, ...]] = ("date32", "date64")
+    example: ClassVar[str] = "Date"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """date32 or date64."""
+        in_milliseconds = (
+            hints.date.unit == "Millisecond" if hints.date is not None else defaults.date == "date64"
+        )
+        return pa.date64() if in_milliseconds else pa.date32()
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Days, or milliseconds by a hint."""
+        if not pa.types.is_date(type_):
+            return None
+        return Lifted({}, {DATE_ENCODING.key: {"unit": "Millisecond"}} if pa.types.is_date64(type_) else {})
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the one type; its encoding is a hint."""
+        return (cls(),)
+
+    def samples(self) -> tuple[int, ...]:
+        """Days since 1970: the bounds of 32 bits and of the years 1 to 9999."""
+        return (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31))
+
+
+class Time(LogicalType):
+    """A time of day."""
+
+    kind: Literal["Time"] = "Time"
+    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
+    family: ClassVar[Family] = Family.TIME
+    standard_number: ClassVar[int | None] = 22
+    foreign_names: ClassVar[tuple[str, ...]] = ("time32", "time64", "timewithouttimezone")
+    example: ClassVar[str] = "{kind: Time, unit: Microsecond}"
+
+    def type_text(self) -> str:
+        """`Time(Microsecond)`."""
+        return f"Time({self.unit})"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """time32 for seconds and milliseconds, else time64."""
+        unit = ARROW_UNITS[self.unit]
+        return pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the unit."""
+        return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_time(type_) else None
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Return the unit."""
+        return unit_facts(self.unit, new.unit)
+
+    def castability(self, new: Self) -> Castability:
+        """Compare the units; a time of day is within reach of every one."""
+        if self.unit == new.unit:
+            return Castability.EQUAL
+        return Castability.LOSSLESS if is_finer(new.unit, self.unit) else Castability.DEPENDS
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """One a unit."""
+        return tuple(cls(unit=unit) for unit in ALL_UNITS)
+
+    def samples(self) -> tuple[int, ...]:
+        """From midnight to the last moment of the day."""
+        per = PER_SECOND[self.unit]
+        return tuple(dict.fromkeys((0, 1, 3600 * per, DAY * per - 1)))
+
+
+class Timestamp(LogicalType, Checked):
+    """A point in time; with no zone, a reading of a wall clock."""
+
+    kind: Literal["Timestamp"] = "Timestamp"
+    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
+    timezone: str | None = Field(
+        "UTC",
+        description="The zone of the clock that shows the values, which are instants; `null` for readings of a clock without a zone.",
+    )
+    family: ClassVar[Family] = Family.TIMESTAMP
+    standard_number: ClassVar[int | None] = 23
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "datetime", "timestamptz", "timestampltz", "timestampntz", "instant", "datetime64", "datetime2",
+        "timestampwithtimezone", "timestampwithouttimezone", "timestampwithlocaltimezone", "timestampns",
+        "timestamptzns", "datetimeoffset", "smalldatetime",
+    )  # fmt: skip
+    example: ClassVar[str] = "{kind: Timestamp, unit: Microsecond}"
+
+    def check(self, field: SchemaField, findings: Findings) -> None:
+        """Check that the zone is an offset, or a name of the zone database."""
+        zone = self.timezone
+        if zone == "":
+            findings.at_type(
+                field,
+                OUT_OF_RANGE,
+                "`timezone` may not be empty",
+                "timezone",
+                help=Help.write("null", key="timezone", reason=" for a timestamp without zone"),
+            )
+            return
+        if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
+            help = Help.write(_mended_offset(zone), key="timezone", is_safe=False)
+            message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
+            findings.at_type(field, OUT_OF_RANGE, message, "timezone", help=help)
+            return
+        if zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
+            return
+        # Imported here for start-up time: hardly any manifest names a zone other than UTC.
+        from zoneinfo import available_timezones
+
+        names = available_timezones()
+        if names and zone not in names:
+            nearest = closest(zone, names)
+            findings.at_type(
+                field,
+                UNKNOWN_TIMEZONE,
+                f"there is no time zone '{zone}'",
+                "timezone",
+                help=Help.did_you_mean(nearest, zone, mark="'")
+                if nearest
+                else "write a name such as UTC, or an offset such as +05:30",
+            )
+
+    def type_text(self) -> str:
+        """`Timestamp(Millisecond, UTC)`."""
+        return f"Timestamp({self.unit}, {self.timezone or 'no zone'})"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """Timestamp of the unit and zone."""
+        return pa.timestamp(ARROW_UNITS[self.unit], tz=self.timezone)
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return unit and zone."""
+        if not pa.types.is_timestamp(type_):
+            return None
+        return Lifted({"unit": UNITS_BY_ARROW[type_.unit], "timezone": type_.tz})
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Compare the units and the zones."""
+        yield from unit_facts(self.unit, new.unit)
+        if self.timezone != new.timezone:
+            was_clock, is_clock = self.timezone is None, new.timezone is None
+            yield Fact.ZONE_ADDED if was_clock else Fact.ZONE_REMOVED if is_clock else Fact.ZONE_CHANGED
+
+    def castability(self, new: Self) -> Castability:
+        """Between zones an instant stays what it is; from none to one, a reading of a clock becomes an instant."""
+        # A finer unit does not reach as far.
+        unit = Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
+        if self.timezone == new.timezone:
+            return unit
+        if self.timezone is None or new.timezone is None:
+            return Castability.DEPENDS
+        return max(unit, Castability.LOSSLESS)
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Each unit without a zone, in UTC, and in a zone with a summer time."""
+        zones = (None, "UTC", "Europe/Berlin")
+        return tuple(cls(unit=unit, timezone=zone) for zone in zones for unit in ALL_UNITS)
+
+    def samples(self) -> tuple[int, ...]:
+        """Midnights, the years 1 and 9999, the bounds of 64 bits, and the hours around two changes of Berlin's clocks."""
+        per = PER_SECOND[self.unit]
+        changes = (1711848600, 1711852200, 1729992600, 1729996200)
+        midnight = 4 * 10**9 - 4 * 10**9 % DAY
+        seconds = (0, -1, DAY, -3600, -7200, midnight, *changes, *(s - 3600 for s in changes), *YEARS)
+        counts = {second * per for second in seconds} | {1, -1, per + 1, 2**63 - 1, -(2**63)}
+        return tuple(sorted(count for count in counts if -(2**63) <= count < 2**63))
+
+
+def _mended_offset(zone: str) -> str:
+    """Return the offset that was probably meant, as Arrow writes it; UTC where there is no saying."""
+    digits = re.sub(r"[^0-9]", "", zone)
+    hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
+    offset = f"{zone[0]}{hours:0>2}:{minutes}"
+    return f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"
+
+
+class Duration(LogicalType):
+    """A length of time."""
+
+    kind: Literal["Duration"] = "Duration"
+    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
+    family: ClassVar[Family] = Family.DURATION
+    standard_number: ClassVar[int | None] = 5
+    foreign_names: ClassVar[tuple[str, ...]] = ("interval", "timedelta", "timedelta64", "intervaldaytosecond")
+    example: ClassVar[str] = "{kind: Duration, unit: Second}"
+
+    def type_text(self) -> str:
+        """`Duration(Second)`."""
+        return f"Duration({self.unit})"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """Duration of the unit."""
+        return pa.duration(ARROW_UNITS[self.unit])
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the unit."""
+        return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_duration(type_) else None
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Return the unit."""
+        return unit_facts(self.unit, new.unit)
+
+    def castability(self, new: Self) -> Castability:
+        """Compare the units; a finer one does not reach as far, a coarser one cuts."""
+        return Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """One a unit."""
+        return tuple(cls(unit=unit) for unit in ALL_UNITS)
+
+    def samples(self) -> tuple[int, ...]:
+        """Around one and a thousand seconds, and the bounds of 64 bits."""
+        per = PER_SECOND[self.unit]
+        return tuple(dict.fromkeys((0, 1, -1, 1000, per, per + 1, -per, 2**63 - 1, -(2**63))))

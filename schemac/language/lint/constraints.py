@@ -1,0 +1,192 @@
+"""Rules about constraints of values, and about owners and people.
+
+Layer: language.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from schemac.language.attributes import constraints as attributes
+from schemac.language.attributes.attribute import Attribute, Family
+from schemac.language.attributes.own import CLASSIFICATION, DEPRECATED, OWNER
+from schemac.language.lint import codes
+from schemac.language.lint.rule import Reporter, Subject, has_word, rule
+from schemac.language.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.help import Help
+
+if TYPE_CHECKING:
+    # For start-up time: most manifests have no constraints.
+    from schemac.language.constraints.constraint import Constraint
+
+_HASHES = frozenset({"hash", "hashed", "digest", "checksum"})
+CONSTRAINTS, OWNERSHIP, PRIVACY = "constraints", "ownership", "privacy"
+
+
+def _of(attribute: Attribute[Any], constraints: "Sequence[Constraint]") -> Any:
+    """Return the constraint of an attribute, None if there is none."""
+    return next((one for one in constraints if one.attribute is attribute), None)
+
+
+@rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
+def single_value_enum(subject: Subject, report: Reporter) -> None:
+    """A field with one possible value says nothing; a list that grows later is a wider constraint."""
+    for field, _ in subject.constraints:
+        values = field.extra.get(attributes.ENUM.key)
+        if isinstance(values, list) and len(values) == 1:
+            report.attribute(field, attributes.ENUM.key, f"{field.path_text} has only the value {values[0]}")
+
+
+@rule(codes.EQUAL_BOUNDS, category=CONSTRAINTS, is_default=True)
+def equal_bounds(subject: Subject, report: Reporter) -> None:
+    """Often one of the two was copied."""
+    for field, constraints in subject.constraints:
+        low, high = _of(attributes.MINIMUM, constraints), _of(attributes.MAXIMUM, constraints)
+        if low is not None and high is not None and low.limit == high.limit:
+            report.attribute(
+                field, attributes.MAXIMUM.key, f"{field.path_text} has to be {low.text} and {high.text}"
+            )
+
+
+@rule(
+    codes.REDUNDANT_CONSTRAINT,
+    category=CONSTRAINTS,
+    is_default=True,
+)
+def redundant_constraint(subject: Subject, report: Reporter) -> None:
+    """A UInt8 is at least 0 without saying so."""
+    for field, constraints in subject.constraints:
+        from schemac.language.constraints.registry import (
+            is_redundant,  # for start-up time: most manifests have none
+        )
+
+        for one in constraints:
+            if is_redundant(one):
+                message = f"every {field.type.type_text()} is {one.text}"
+                report.attribute(field, one.attribute.key, message, on_key=True, help=Help.remove())
+
+
+@rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)
+def unanchored_pattern(subject: Subject, report: Reporter) -> None:
+    """`[0-9]{4}` is found in `x12345`; `^` and `$` are the ends of a text."""
+    for field, constraints in subject.constraints:
+        text = field.extra.get(attributes.PATTERN.key)
+        is_open = isinstance(text, str) and not (text.startswith("^") and text.endswith("$"))
+        if is_open and any(one.attribute is attributes.PATTERN for one in constraints):
+            report.attribute(
+                field,
+                attributes.PATTERN.key,
+                f"the pattern of {field.path_text} is found in longer texts as well",
+            )
+
+
+@rule(codes.OPEN_STATE, category=CONSTRAINTS)
+def open_state(subject: Subject, report: Reporter) -> None:
+    """Readers of a field `status` need to know all its values."""
+    for field in subject.fields:
+        words = words_of(str(field.segment))
+        is_open = (
+            field.type.family is Family.TEXT
+            and not {attributes.ENUM.key, attributes.PATTERN.key} & field.extra.keys()
+        )
+        if is_open and words and words[-1] in STATES:
+            help = f"list them in `{attributes.ENUM.key}`"
+            report.name(field, f"the values of {field.path_text} are not listed", help=help)
+
+
+@rule(codes.LONG_ENUM, category=CONSTRAINTS)
+def long_enum(subject: Subject, report: Reporter) -> None:
+    """It is a dataset of its own, which the field can refer to."""
+    most = subject.settings.max_values
+    for field, constraints in subject.constraints:
+        enum = _of(attributes.ENUM, constraints)
+        if enum is not None and len(enum.values) > most:
+            message = f"{field.path_text} lists {len(enum.values)} values; {most} are allowed"
+            help = f"keep them in a dataset, and name it in `{attributes.REFERENCES.key}`"
+            report.attribute(field, attributes.ENUM.key, message, on_key=True, help=help)
+
+
+@rule(codes.MISSING_OWNER, category=OWNERSHIP)
+def missing_owner(subject: Subject, report: Reporter) -> None:
+    """Whoever finds something wrong needs to know whom to tell."""
+    if OWNER.key not in subject.dataset.schema.extra:
+        help = f"write `{OWNER.key}` under the schema's `extra:`"
+        report.schema(f"{subject.dataset.name} has no owner", help=help)
+
+
+@rule(
+    codes.DEPRECATED_WITHOUT_SUCCESSOR,
+    category=OWNERSHIP,
+)
+def deprecated_without_successor(subject: Subject, report: Reporter) -> None:
+    """Readers need to know what to read instead, or why there is nothing."""
+    for field in subject.fields:
+        value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
+        if value is not None and value.successor is None and value.note is None:
+            message = f"{field.path_text} is deprecated, but has no successor and no note"
+            report.attribute(
+                field,
+                DEPRECATED.key,
+                message,
+                on_key=True,
+                help="write `successor:`, or `note:` with the reason",
+            )
+
+
+@rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
+def deprecated_without_day(subject: Subject, report: Reporter) -> None:
+    """Without a day nobody hurries, and the field never goes."""
+    for field in subject.fields:
+        value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
+        if value is not None and value.remove_after is None:
+            message = f"{field.path_text} is deprecated without a removal date"
+            report.attribute(
+                field,
+                DEPRECATED.key,
+                message,
+                on_key=True,
+                help="write `removeAfter:` with a day such as 2027-03-31",
+            )
+
+
+@rule(codes.UNCLASSIFIED_PERSONAL_DATA, category=PRIVACY)
+def unclassified_personal_data(subject: Subject, report: Reporter) -> None:
+    """What looks like data about people says how sensitive it is."""
+    if CLASSIFICATION.key in subject.dataset.schema.extra:
+        return
+    for field in subject.fields:
+        is_personal = has_word(field, PERSONAL) or snake_case(str(field.segment)) in PERSONAL_NAMES
+        if is_personal and not _is_classified(field) and not field.children:
+            help = f"write `{CLASSIFICATION.key}: personal` under its `extra:`, or what it is otherwise"
+            report.name(field, f"{field.path_text} looks like data about people", help=help)
+
+
+def _is_classified(field: SchemaField) -> bool:
+    above: SchemaField | None = field
+    while above is not None:
+        if CLASSIFICATION.key in above.extra:
+            return True
+        above = above.parent
+    return False
+
+
+@rule(codes.STORED_SECRET, category=PRIVACY)
+def stored_secret(subject: Subject, report: Reporter) -> None:
+    """Passwords and tokens belong into a store for secrets."""
+    for field in subject.fields:
+        if (
+            field.type.family in (Family.TEXT, Family.BYTES)
+            and has_word(field, SECRETS)
+            and not has_word(field, _HASHES)
+        ):
+            report.name(
+                field,
+                f"{field.path_text} looks like a secret",
+                help="keep secrets out of tables, or store a hash",
+            )
+
+
+RULES = (
+    single_value_enum, equal_bounds, redundant_constraint, unanchored_pattern, open_state, long_enum, missing_owner,
+    deprecated_without_successor, deprecated_without_day, unclassified_personal_data, stored_secret,
+)  # fmt: skip

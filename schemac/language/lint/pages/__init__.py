@@ -1,0 +1,4 @@
+"""The pages of rules.
+
+Layer: language.
+"""

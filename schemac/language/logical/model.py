@@ -1,0 +1,210 @@
+"""Types, fields and schemas.
+
+How well values of one type fit another.
+
+Layer: language.
+Shape: frozen values. Every kind is accepted where `LogicalType` is annotated; `schemac.language.kinds.registry` lists them, because this layer
+      does not know them.
+      Names of the places in a schema: a path is a tuple of segments from the top: a member's name, or the part of a list or map. Names
+      may hold dots, so the dotted form exists for people only; names that need it are in backticks.
+Source: the standard's DataSchema, DataField and DataType (RFC-016). Nullability is the kind `Option` alone.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, IntEnum
+from typing import Any, ClassVar, NamedTuple, Self
+
+import pydantic
+from pydantic_core.core_schema import CoreSchema, tagged_union_schema
+
+from schemac.language.attributes.arrow import ArrowDefaults, Hints
+from schemac.language.attributes.attribute import PROPERTIES, Family
+from schemac.language.logical.facts import Fact
+from schemac.language.physical.arrow import ArrowField, ArrowType
+from schemac.text.source.span import Json
+from schemac.text.syntax.document import AuthoredModel, Items
+
+
+class Castability(IntEnum):
+    """From the best to the worst."""
+
+    EQUAL = 0
+    """The same values."""
+    LOSSLESS = 1
+    """Every value has its like in the new type."""
+    DEPENDS = 2
+    """Some values do not fit, or lose digits."""
+    NEVER = 3
+    """There is no way from one to the other."""
+
+
+class Part(Enum):
+    """The nameless members of lists and maps."""
+
+    ITEM = "item"
+    KEY = "key"
+    VALUE = "value"
+
+
+Segment = str | Part
+FieldPath = tuple[Segment, ...]
+
+
+def dotted(path: FieldPath) -> str:
+    """Return a path for people, such as ``trips.item.`stop.name` ``."""
+    return ".".join(s.value if isinstance(s, Part) else quoted(s) for s in path)
+
+
+def quoted(name: str) -> str:
+    """Return a name as a segment of a dotted path."""
+    return name if name and "." not in name and "`" not in name else f"`{name.replace('`', '``')}`"
+
+
+ExtraAttributes = dict[str, Any]
+
+
+class LogicalType(AuthoredModel):
+    """A kind with its properties. Each kind is a subclass in a file of `schemac.language.kinds`."""
+
+    kind: Any
+    extra: ExtraAttributes = pydantic.Field(
+        default_factory=dict,
+        description="Attributes at a nested position (list item, map key or value, Option inner); empty elsewhere.",
+    )
+
+    kinds: ClassVar[Mapping[str, "type[LogicalType]"]]
+    """All kinds by name; an annotation with this base class accepts each of them. Set by the registry."""
+    example: ClassVar[str]
+    """The kind as an author writes it, in flow style."""
+    family: ClassVar[Family]
+    """What its values are like; rules between kinds go by it."""
+    standard_number: ClassVar[int | None]
+    """Its number in the union of the standard's binary form; None for a kind that the standard does not have."""
+    foreign_names: ClassVar[tuple[str, ...]]
+    """What other systems call it, without case and punctuation."""
+
+    has_short_form: ClassVar[bool] = False
+    """Whether the name of the kind alone says a type of it, for no other property is needed."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: pydantic.GetCoreSchemaHandler) -> CoreSchema:
+        """Return the union of all kinds for the base class; each kind is a model as others are."""
+        if cls is not LogicalType:
+            return handler(source)
+        choices = {name: handler.generate_schema(kind) for name, kind in cls.kinds.items()}
+        return tagged_union_schema(choices, discriminator="kind")
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Refuse a kind that leaves a question open. Raises TypeError."""
+        if cls.model_fields["kind"].is_required():
+            # What kinds have in common is no kind itself.
+            return
+        open_ = [name for name in _ANSWERS if not hasattr(cls, name)]
+        if open_:
+            raise TypeError(f"the kind {cls.__name__} does not say its {', '.join(open_)}")
+        missing = [
+            name
+            for name in PROPERTIES.get(cls.family, ())
+            if name not in cls.model_fields and not hasattr(cls, name)
+        ]
+        if missing:
+            raise TypeError(
+                f"the kind {cls.__name__} does not say its {', '.join(missing)}, which the family {cls.family.value} has"
+            )
+        cls.has_short_form = not any(field.is_required() for field in cls.model_fields.values())
+
+    def parts(self) -> "tuple[Member, ...]":
+        """Return the fields below this type; none for a leaf."""
+        return ()
+
+    def inner_type(self) -> "LogicalType | None":
+        """Return what an Option wraps; None for every other kind."""
+        return None
+
+    @abstractmethod
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """Return the Arrow type of a checked type, given its children as Arrow fields in the order of `parts`."""
+
+    @classmethod
+    @abstractmethod
+    def lift(cls, type_: Any) -> "Lifted | None":
+        """Return this kind's properties and hints for an Arrow type; None for a type of another kind.
+
+        Parts of the type are not looked at. Raises UnsupportedTypeError for a type of this kind that no manifest can say.
+        """
+
+    @abstractmethod
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Return what changed in the properties, from this type to another of its kind; parts are fields of their own."""
+
+    @abstractmethod
+    def castability(self, new: Self) -> Castability:
+        """Return how well values of this type fit another type of its kind; parts are separate fields."""
+
+    @classmethod
+    @abstractmethod
+    def variants(cls) -> "tuple[Self, ...]":
+        """Return types of this kind that differ in their values; none for a kind with parts."""
+
+    @abstractmethod
+    def samples(self) -> tuple[Any, ...]:
+        """Return values at the bounds of this type and around the bounds of others: Python values, and counts of units for time."""
+
+    def type_text(self) -> str:
+        """Return the kind with its properties, for messages: `Decimal(12, 2)`."""
+        return str(self.kind)
+
+
+_ANSWERS = ("example", "family", "standard_number", "foreign_names")
+
+
+class UnsupportedTypeError(Exception):
+    """An Arrow type without a matching kind."""
+
+
+class Lifted(NamedTuple):
+    """An Arrow type as a manifest writes it."""
+
+    properties: Json
+    """Those of the kind, as a manifest spells them."""
+    hints: ExtraAttributes = {}
+    """Attributes without which lowering would choose another layout."""
+
+
+class Field(AuthoredModel):
+    """A column, or a member of a struct."""
+
+    name: str = pydantic.Field(
+        description="The name of the column or member.",
+        json_schema_extra={
+            "pattern": r"^(?![\s\S]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])[\s\S]*\S",
+            "patternErrorMessage": "a field needs a name without control characters",
+        },
+    )
+    type: LogicalType = pydantic.Field(description="The type of its values.")
+    extra: ExtraAttributes = pydantic.Field(
+        default_factory=dict,
+        description="Attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others.",
+    )
+
+
+Fields = Items[Field]
+
+
+class Schema(AuthoredModel):
+    """The columns of a dataset, in their order, and attributes of the dataset as a whole."""
+
+    fields: Fields = pydantic.Field(description="The columns, in their order.")
+    extra: ExtraAttributes = pydantic.Field(
+        default_factory=dict, description="Attributes of the dataset as a whole, as `<domain>/<name>`."
+    )
+
+
+class Member(NamedTuple):
+    """A field below a type: its name, its place in the manifest, and its text there."""
+
+    segment: Segment
+    steps: tuple[str | int, ...]
+    declared: Field | LogicalType

@@ -1,0 +1,442 @@
+"""Text into logical datasets.
+
+Findings about one document.
+
+Layer: language.
+Shape: one dataset a schema body, in the order of the text.
+      What can be read of a schema with mistakes, so that all else in it is looked at too: the innermost type around each mistake
+      becomes a String, and a key that does not belong to a field goes. A field that cannot be read even so is left out. All else stays
+      at its path.
+Errors: SC1xx of the text, SC2xx of the grammar. A type that cannot be read is replaced, and a field that cannot be read even so is left
+      out, so that all else is still looked at; the report then has errors, and nothing is built from such a dataset.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from schemac.language.attributes.attribute import Attribute
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.kinds.answers import FOREIGN_UNITS
+from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
+from schemac.language.logical.dataset import LogicalDataset, with_distinct_names
+from schemac.language.logical.model import Field, Part, Schema, dotted
+from schemac.language.logical.origins import Origins
+from schemac.language.logical.schema_fields import columns
+from schemac.language.manifest.documents import Body, Documents, is_library
+from schemac.language.manifest.expansion import Expander
+from schemac.language.manifest.library import Reuse, Scope, scope_of
+from schemac.language.manifest.standard import Standardizer
+from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
+from schemac.text.source.diagnostic import Code, Severity
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import fold
+from schemac.text.source.report import Report, label
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.model_errors import Vocabulary, model_errors
+
+_STAND_IN = {"kind": "String"}
+_KEYS_OF_TYPES = ("inner", "itemType", "keyType", "valueType")
+
+
+class Recovered(NamedTuple):
+    """The part of a schema that can be read."""
+
+    schema: Schema
+    indices: list[int]
+    """Which of the fields in the text it has."""
+    unread: frozenset[TreePath]
+    """Where types stand in for those that cannot be read."""
+    is_whole: bool
+    """Whether it has all fields, with all of their types."""
+
+
+def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
+    """Return what can be read of a schema in the standard's form, with mistakes at these paths; None if it has no fields."""
+    schema = deepcopy(standard)
+    written_fields = schema.get("fields") if isinstance(schema, dict) else None
+    if not isinstance(written_fields, list):
+        return None
+    unread = frozenset(_stand_in(schema, mistakes))
+    fields: dict[int, Field] = {}
+    for i, value in enumerate(written_fields):
+        try:
+            fields[i] = Field.model_validate(value, by_name=False)
+        except ValidationError:
+            continue
+    extra = schema.get("extra", {})
+    readable = Schema(fields=tuple(fields.values()), extra=extra if isinstance(extra, dict) else {})
+    return Recovered(readable, list(fields), unread, len(fields) == len(written_fields) and not unread)
+
+
+def _stand_in(schema: Any, mistakes: Iterable[TreePath]) -> Iterable[TreePath]:
+    """Put something readable in the place of each mistake; yield where types are put in."""
+    for mistake in sorted(mistakes, key=len):
+        path, is_type = _innermost(mistake)
+        if len(path) < 3:
+            # Of the schema as a whole, or of a field that is none.
+            continue
+        parent = schema
+        for step in path[:-1]:
+            try:
+                parent = parent[step]
+            except (KeyError, IndexError, TypeError):
+                parent = None
+        if not isinstance(parent, dict):
+            continue
+        if is_type:
+            parent[path[-1]] = dict(_STAND_IN)
+            yield path
+        elif path[-1] != "name":
+            parent.pop(path[-1], None)
+
+
+def _innermost(mistake: TreePath) -> tuple[TreePath, bool]:
+    """Return the innermost type that a mistake is in, and True; or the key of a field that it is in."""
+    path, is_type, at = mistake, False, 0
+    while at < len(mistake):
+        step = mistake[at]
+        if step == "fields" and len(mistake) > at + 2:
+            is_type = mistake[at + 2] == "type"
+            at += 3
+        elif step in _KEYS_OF_TYPES and is_type:
+            at += 1
+        else:
+            break
+        path = mistake[:at]
+        if not is_type:
+            break
+    return path, is_type
+
+
+_PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
+
+
+class DocumentFindings:
+    """Adds findings at tree paths of a document to a report.
+
+    Whether a file that nobody named is a manifest is not known: what it is else is a note.
+    """
+
+    def __init__(self, document: Document, report: Report, *, is_named: bool) -> None:
+        self._document = document
+        self._report = report
+        self._is_named = is_named
+
+    def __call__(
+        self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False
+    ) -> None:
+        """Add a finding about a value, or about its key."""
+        location = self._document.location(path, on_key=on_key)
+        is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self._is_named
+        self._report.add(
+            code,
+            message,
+            location=location,
+            path=self._path_text(path),
+            help=help,
+            severity=Severity.NOTE if is_foreign else None,
+        )
+
+    def _path_text(self, path: TreePath) -> str:
+        """Return the field that a tree path leads into."""
+        value: Any = self._document.value
+        segments: list[str | Part] = []
+        before: str | int = ""
+        for segment in path:
+            if isinstance(value, dict):
+                value = value.get(str(segment))
+            elif isinstance(value, list) and isinstance(segment, int) and segment < len(value):
+                value = value[segment]
+            else:
+                break
+            if before == "fields" and isinstance(segment, int):
+                name = value.get("name") if isinstance(value, dict) else None
+                segments.append(name if isinstance(name, str) else f"[{segment}]")
+            elif isinstance(segment, str) and segment in _PARTS and before != "extra":
+                segments.append(_PARTS[segment])
+            elif segment == "extra" and segments:
+                break
+            before = segment
+        return dotted(tuple(segments))
+
+
+def _advise_option(key: str, field: Mapping[str, Any]) -> str:
+    """Return what to write for a flag of nullability."""
+    kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
+    if field[key] is (fold(key) not in ("nullable", "optional", "null")):
+        if kind is not None and fold(str(kind)) == "option":
+            return Help.remove(": the type is an Option, whose values may be null", is_safe=False)
+        return Help.remove(": a type without Option is never null")
+    inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
+    return Help.make_optional(
+        f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`"
+    )
+
+
+def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
+    """Say what to write for a key of another system that an attribute stands for."""
+    if not attribute.on_field:
+        return lambda _key, _field: f"write it under `extra:` of the schema as `{attribute.key}`"
+    return lambda _key, _field: Help.move_to_extra(
+        f"write it under `extra:` as `{attribute.key}`", attribute.key
+    )
+
+
+def _type_help(text: str, is_nested: bool) -> str | None:
+    # Imported here for start-up time, as below: only a run with a mistake in it needs it.
+    from schemac.language.manifest.foreign import suggest_type
+
+    return suggest_type(text, is_nested=is_nested)
+
+
+def _complete_type(written: Mapping[str, Any]) -> str | None:
+    from schemac.language.manifest.standard import complete_type
+
+    return complete_type(written)
+
+
+_WORDS = Vocabulary(
+    kinds=FOREIGN_NAMES,
+    keys={
+        **dict.fromkeys(("metadata", "tags", "attributes", "properties", "annotations"), "extra"),
+        **dict.fromkeys(("items", "item", "element", "elementtype", "of", "elements"), "itemType"),
+        **dict.fromkeys(("length", "size", "dimension", "listsize", "bytewidth", "dim"), "fixedLength"),
+        **dict.fromkeys(("tz", "zone"), "timezone"),
+        **dict.fromkeys(("columns", "members", "children"), "fields"),
+        **dict.fromkeys(("datatype", "kind"), "type"),
+        **dict.fromkeys(("key", "keys"), "keyType"),
+        **dict.fromkeys(("value", "values"), "valueType"),
+        **dict.fromkeys(("type", "wrapped"), "inner"),
+        **dict.fromkeys(("doc", "comment", "desc"), "description"),
+    },
+    values=FOREIGN_UNITS,
+    advice={
+        **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
+        "id": lambda _key, _field: Help.remove(
+            ": ids are kept in the lock next to the manifest", is_safe=False
+        ),
+        **{fold(key): _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
+    },
+    type_help=_type_help,
+    complete_type=_complete_type,
+    nouns={
+        "Field": "a field",
+        "Schema": "a schema",
+        **dict.fromkeys(BY_NAME, "a type"),
+    },
+    examples={
+        "Field": "{name: a, type: String}",
+        **{name: kind.example for name, kind in BY_NAME.items()},
+        "List": "{kind: List, itemType: String}",
+    },
+)
+_FRIENDLY_WORDS = _WORDS._replace(
+    document_keys=("name",),
+    friendly_keys={"Field": ("description",), "Schema": ("description", "imports", "groups")},
+)
+_TYPES = ("type", "kind", "inner", "itemType", "keyType", "valueType")
+_TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if meant in _TYPES)})
+"""Keys that a type is behind, also those of other systems."""
+
+
+class Binder(NamedTuple):
+    """Makes datasets of the documents of one text."""
+
+    source: SourceText
+    strict: bool
+    is_named: bool
+    stem: str
+    reuse: Reuse
+
+    def bind(self, documents: Sequence[Document], report: Report) -> list[LogicalDataset]:
+        """Return the datasets of the documents, as far as they can be read; what is wrong is in the report."""
+        source, strict, is_named, stem, reuse = self
+        datasets: list[LogicalDataset] = []
+        scope = scope_of(documents, stem, reuse, report)
+        for document in documents:
+            bodies = Documents(
+                document, stem, strict, is_named, DocumentFindings(document, report, is_named=is_named)
+            ).bodies()
+            for body in bodies:
+                expander = Expander(scope, report, is_strict=strict) if scope is not None else None
+                expanded = expander.expand(document, body.path) if expander is not None else document
+                dataset = _DocumentBinder(expanded, strict, report, is_named).dataset(body)
+                if dataset is not None:
+                    is_whole = dataset.is_whole and (expander is None or expander.is_whole)
+                    datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
+        if scope is not None:
+            _check_groups(scope, strict, report)
+        datasets = with_distinct_names(datasets)
+        unique_by_name(datasets, report)
+        if not documents and not report.has_errors:
+            report.add(
+                EMPTY_DOCUMENT,
+                f"{source.name} is empty",
+                file=source.name,
+                help="write `fields:` with the columns of the dataset",
+                severity=None if is_named else Severity.NOTE,
+            )
+        elif (
+            not datasets
+            and is_named
+            and not report.has_errors
+            and not any(is_library(d.value) for d in documents)
+        ):
+            report.add(
+                NO_SCHEMA,
+                f"{source.name} contains no schema",
+                file=source.name,
+                help="add a SetDataSchema event, or `fields:`",
+            )
+        return datasets
+
+
+def read_datasets(
+    documents: Sequence[Document],
+    source: SourceText,
+    parsed: Report,
+    report: Report,
+    *,
+    strict: bool = False,
+    is_named: bool = True,
+    stem: str | None = None,
+    reuse: Reuse | None = None,
+) -> list[LogicalDataset]:
+    """Return the datasets of a manifest's documents; what is wrong with it, also what was `parsed` wrong, is in the report.
+
+    A file that nobody named, but that was in a folder, may well be something else than a manifest: then there is nothing to
+    say of it. A dataset without a name is called after the text, or `stem`. `reuse` has the files that it may import, and takes what it used of them.
+    """
+    binder = Binder(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
+    attempt = Report()
+    attempt.extend(parsed.diagnostics)
+    datasets = binder.bind(documents, attempt)
+    if attempt.has_errors:
+        from schemac.text.syntax.compose import has_split_types, whole_types  # for start-up time
+
+    if attempt.has_errors and has_split_types(source.content, _TYPE_KEYS):
+        whole_attempt = Report()
+        whole_documents = parse(source, whole_attempt, whole_types(_TYPE_KEYS))
+        whole_datasets = binder.bind(whole_documents, whole_attempt)
+        if whole_attempt.has_errors:
+            datasets, attempt = whole_datasets, whole_attempt
+    if not is_named and not datasets and attempt.diagnostics:
+        from schemac.language.manifest.manifest_detection import is_meant
+
+        is_empty = not attempt.has_errors and all(document.value is None for document in documents)
+        if not is_empty and not is_meant(documents, source.content):
+            return []
+    report.extend(attempt.diagnostics)
+    return datasets
+
+
+def stem_of(source: SourceText, stem: str | None = None) -> str:
+    """Return what a dataset without a name is called."""
+    # A text that is no file is called `<text>`.
+    stem = PurePath(source.name).stem if stem is None else stem
+    return stem.removesuffix(".schema").strip("<>") or "dataset"
+
+
+def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
+    """Return the datasets without those whose name is taken already; each of these is an error.
+
+    Names that differ only in case are the same, for they name folders.
+    """
+    by_name: dict[str, LogicalDataset] = {}
+    for dataset in datasets:
+        first = by_name.setdefault(dataset.name.casefold(), dataset)
+        if first is dataset:
+            continue
+        origins, other = dataset.origins, first.origins
+        span = other.name_span
+        labels = (label("first used here", other.source, span),) if other.source and span else ()
+        is_same = first.name == dataset.name
+        report.add(
+            DUPLICATE_DATASET,
+            f"the dataset name '{dataset.name}' is already used"
+            + ("" if is_same else f" by '{first.name}'")
+            + ("" if other.file == origins.file else f" in {other.file}"),
+            source=origins.source,
+            span=origins.name_span,
+            file=origins.file,
+            help="give it a different `name:`" if origins.named_at else "give it a `name:` of its own",
+            labels=labels,
+        )
+    return list(by_name.values())
+
+
+def standard_schemas(
+    documents: Sequence[Document], source: SourceText, reuse: Reuse, report: Report
+) -> list[list[tuple[Body, Any]]]:
+    """Return the schemas of each document in the standard's form, without groups, and where each of them is."""
+    stem = stem_of(source)
+    scope = scope_of(documents, stem, reuse, report)
+    schemas_by_document: list[list[tuple[Body, Any]]] = []
+    for document in documents:
+        add = DocumentFindings(document, report, is_named=True)
+        schemas: list[tuple[Body, Any]] = []
+        for body in Documents(document, stem, False, True, add).bodies():
+            expanded = Expander(scope, report).expand(document, body.path) if scope is not None else document
+            binder = _DocumentBinder(expanded, False, report, is_named=True)
+            schemas.append((body, binder.standard(body.path)))
+        schemas_by_document.append(schemas)
+    return schemas_by_document
+
+
+def _check_groups(scope: Scope, strict: bool, report: Report) -> None:
+    """Say what is wrong with the groups of a text that it does not use itself, as far as they need no arguments."""
+    for definition in scope.file.groups.values():
+        if definition.name in scope.file.used:
+            continue
+        document = Expander(scope, report).group(definition)
+        if document is not None:
+            _DocumentBinder(document, strict, report, is_named=True).dataset(Body(definition.name, ()))
+
+
+class _DocumentBinder:
+    def __init__(self, document: Document, strict: bool, report: Report, is_named: bool) -> None:
+        self._document = document
+        self._words = _WORDS if strict else _FRIENDLY_WORDS
+        self._add = DocumentFindings(document, report, is_named=is_named)
+        self._standardizer = Standardizer(document, strict, self._add)
+
+    def standard(self, base: TreePath) -> Any:
+        """Return the schema at a path in the standard's form."""
+        value: Any = self._document.value
+        for segment in base:
+            value = value[segment]
+        if not base and isinstance(value, dict):
+            value = {key: item for key, item in value.items() if key != "name"}
+        return self._standardizer.schema(value, base)
+
+    def dataset(self, body: Body) -> LogicalDataset | None:
+        """Return the dataset of a schema, as far as it can be read."""
+        standard = self.standard(body.path)
+        origins = Origins(self._document.source.name, self._document, body.path, body.named_at or None)
+        try:
+            schema = Schema.model_validate(standard, by_name=False)
+        except ValidationError as error:
+            errors = model_errors(error, Schema, standard, self._words)
+            for e in errors:
+                self._add(e.code, (*body.path, *e.path), e.message, help=e.help, on_key=e.on_key)
+            recovered = recover(standard, [e.path for e in errors])
+        else:
+            recovered = Recovered(schema, list(range(len(schema.fields))), frozenset(), is_whole=True)
+        if recovered is None:
+            return None
+        return LogicalDataset(
+            body.name,
+            recovered.schema,
+            columns(recovered.schema, recovered.indices),
+            origins,
+            recovered.is_whole,
+            recovered.unread,
+            body.naming,
+            body.is_source,
+        )

@@ -1,0 +1,460 @@
+"""The shapes of documents that a schema may be in.
+
+Layer: language.
+Shape: each body found is the tree path of one schema mapping, with the name of its dataset. The events of the
+standard that carry no schema pass through untouched.
+Errors: SC105, SC202 to SC204, SC206 to SC208, SC213 to SC215, SC217.
+Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018 for `$schema` / `headers` / `spec`.
+"""
+
+import shlex
+from itertools import islice
+from typing import Any, NamedTuple, get_args
+
+from schemac.language.attributes.attribute import spellings
+from schemac.language.logical.origins import SETTINGS, Naming, SystemColumns
+from schemac.language.manifest.standard import (
+    DOCUMENT_KINDS,
+    EVENTS,
+    SOURCE_EVENTS,
+    DatasetKind,
+    is_dataset_name,
+    trouble_with,
+)
+from schemac.text.source.catalogue import (
+    EMPTY_DOCUMENT,
+    FLOW_SKIPPED,
+    FRIENDLY_FORM,
+    INVALID_DATASET_NAME,
+    LENIENT_SPELLING,
+    MISSING_PROPERTY,
+    UNKNOWN_DOCUMENT,
+    UNKNOWN_EVENT,
+    UNKNOWN_KEY,
+    UNKNOWN_VALUE,
+    UNSUPPORTED_VERSION,
+    WRONG_TYPE,
+)
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.source.span import Json
+from schemac.text.syntax.document import Document, TreePath
+from schemac.text.syntax.model_errors import sort_of
+
+_EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
+_RESOURCES = ("Dataset", "Source")
+OF_LIBRARIES = ("description", "imports", "groups")
+_MOST_KEYS = 20
+"""Keys of a mapping among which a misspelled one is looked for."""
+_BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
+
+
+_MEANT = {"columns": "fields"}
+"""Keys of other systems for ours."""
+
+
+class Body(NamedTuple):
+    """One schema mapping in a document, its dataset's name and where that is written, and what its events name."""
+
+    name: str
+    path: TreePath
+    named_at: TreePath = ()
+    naming: Naming = Naming()
+    is_source: bool = False
+    """Whether this is what a Source resource reads; it may have the name of a Dataset."""
+
+
+class Documents:
+    """Finds the schema bodies of one document."""
+
+    def __init__(self, document: Document, stem: str, is_strict: bool, is_named: bool, add: Any) -> None:
+        self._value = document.value
+        self._file = document.source.name
+        self._stem = stem
+        self._is_strict = is_strict
+        self._is_named = is_named
+        self._add = add
+
+    def bodies(self) -> list[Body]:
+        """All bodies, in the order of the text."""
+        bodies = self._bodies()
+        for body in bodies:
+            self._check_name(body)
+        return bodies
+
+    def _bodies(self) -> list[Body]:
+        value = self._value
+        if value is None:
+            self._add(
+                EMPTY_DOCUMENT,
+                (),
+                "the document is empty",
+                help="write `fields:` with the columns of the dataset",
+            )
+            return []
+        if value == [] and self._is_named:
+            help = "write `fields:` with the columns of the dataset"
+            self._add(EMPTY_DOCUMENT, (), "the document is a list without events", help=help)
+            return []
+        if isinstance(value, list):
+            if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
+                self._add(UNKNOWN_DOCUMENT, (), "this list has no events")
+                return []
+            return self._events(value, (), Body(self._stem, ()))
+        if not isinstance(value, dict):
+            self._add(
+                UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
+            )
+            return []
+        if is_pipeline(value):
+            # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
+            if self._is_named:
+                help = "check it with `schemac check`, and run it with `schemac run`"
+                self._add(UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
+            return []
+        if "$schema" in value:
+            return self._resource(value)
+        kind = value.get("kind")
+        if "fields" in value and "kind" not in value:
+            return self._bare(value)
+        if is_library(value):
+            self._library(value)
+            return []
+        if is_overlay(value):
+            # An overlay may lie beside its manifests, as a pipeline may.
+            if self._is_named:
+                help = "name it with `--overlay`, beside the manifests"
+                self._add(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
+            return []
+        if kind == "DatasetSnapshot":
+            return self._snapshot(value)
+        if kind == "MetadataEvent":
+            return self._metadata_event(value)
+        if not isinstance(kind, str):
+            self._unknown(value)
+            return []
+        near = closest(kind, (*DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
+        if kind in _EVENT_SPELLINGS or near in EVENTS:
+            return self._events([value], (), Body(self._stem, ()), steps=((),))
+        self._add(
+            UNKNOWN_DOCUMENT,
+            ("kind",),
+            f"there is no document kind '{kind}'",
+            help=Help.did_you_mean(near, kind) if near else _BEGINNINGS,
+        )
+        return []
+
+    def _unknown(self, value: Json) -> None:
+        """Report a mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
+        if not {"kind", "schema", "apiVersion"} & set(value):
+            # A mapping of many keys is data, not a manifest with a slip in it.
+            for key in islice(value, _MOST_KEYS):
+                near = closest(key, ("fields", "kind", "$schema", "groups"), _MEANT)
+                if near:
+                    self._unknown_key((key,), near)
+                    return
+        help = _BEGINNINGS
+        if isinstance(value.get("schema"), dict):
+            help = Help.add_key("kind", "SetDataSchema", reason=" beside `schema:`")
+        self._add(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
+
+    def _library(self, value: Json) -> None:
+        """Check the keys of a document that holds groups alone; `schemac.language.manifest.groups` reads what they have."""
+        for key in value:
+            if key not in OF_LIBRARIES:
+                self._unknown_key((key,), closest(key, ("imports", "groups", "fields")), OF_LIBRARIES)
+        if self._is_strict:
+            help = "run `schemac expand` on the manifests that use them"
+            self._add(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
+
+    def _bare(self, value: Json) -> list[Body]:
+        if self._is_strict and "name" in value:
+            self._add(
+                FRIENDLY_FORM,
+                ("name",),
+                "the standard has no `name` beside `fields`",
+                on_key=True,
+                help="use a DatasetSnapshot",
+            )
+        return [self._named(value, ("name",))]
+
+    def _snapshot(self, value: Json) -> list[Body]:
+        is_whole = self._has_shape(value, (), "DatasetSnapshot", "a DatasetSnapshot")
+        if not self._version_is_known(value) or not is_whole:
+            return []
+        content = value["content"]
+        if not isinstance(content, dict):
+            self._add(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
+            return []
+        noun = "the content of a DatasetSnapshot"
+        self._has_shape(content, ("content",), "DatasetSnapshotContent", noun)
+        self._dataset_kind(content.get("kind", "Root"), ("content", "kind"))
+        named = self._named(content, ("content", "name"))
+        return self._metadata(content.get("metadata", []), ("content", "metadata"), named)
+
+    def _metadata_event(self, value: Json) -> list[Body]:
+        is_whole = self._has_shape(value, (), "MetadataEvent", "a MetadataEvent")
+        if not self._version_is_known(value) or not is_whole:
+            return []
+        return self._events([value["content"]], (), Body(self._stem, ()), steps=(("content",),))
+
+    def _resource(self, value: Json) -> list[Body]:
+        resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
+        if resource == "Flow":
+            self._add(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
+            return []
+        if resource not in _RESOURCES:
+            near = closest(resource, _RESOURCES)
+            self._add(
+                UNKNOWN_DOCUMENT,
+                ("$schema",),
+                f"the resource '{resource}' contains no schema",
+                help=Help.did_you_mean(near, resource)
+                if near
+                else "the resources with a schema are Dataset and Source",
+            )
+            return []
+        is_whole = self._has_shape(value, (), f"{resource}Resource", f"a {resource}")
+        headers, spec = value.get("headers"), value.get("spec")
+        named = self._named(headers if isinstance(headers, dict) else {}, ("headers", "name"))
+        if not is_whole:
+            return []
+        if not isinstance(spec, dict):
+            self._add(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
+            return []
+        if resource == "Source":
+            return self._read_schema(spec, ("spec",), named._replace(is_source=True))
+        self._dataset_kind(spec.get("kind", "Root"), ("spec", "kind"))
+        return self._metadata(spec.get("metadata", []), ("spec", "metadata"), named)
+
+    def _metadata(self, events: Any, at: TreePath, named: Body) -> list[Body]:
+        if not isinstance(events, list):
+            self._add(WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}")
+            return []
+        return self._events(events, at, named)
+
+    def _events(
+        self, events: list[Any], at: TreePath, named: Body, steps: tuple[TreePath, ...] | None = None
+    ) -> list[Body]:
+        """Bodies of events; of several SetDataSchema the last one is the schema, as in a chain of blocks."""
+        schemas: list[Body] = []
+        sources: list[Body] = []
+        names: dict[str, str] = {}
+        for i, event in enumerate(events):
+            place = (*at, *steps[i]) if steps else (*at, i)
+            kind = self._event_kind(event, place)
+            if kind == "SetDataSchema":
+                if not (
+                    _is_binary(event)
+                    and any(isinstance(later, dict) and "schema" in later for later in events[i + 1 :])
+                ):
+                    schemas += self._set_data_schema(event, place, named)
+            elif kind == "SetVocab":
+                names |= {key: event[key] for key in SETTINGS if isinstance(event.get(key), str)}
+            elif kind in SOURCE_EVENTS:
+                source = event.get("sourceName", "read")
+                at_name = (*place, "sourceName") if "sourceName" in event else named.named_at
+                sources += self._read_schema(event, place, Body(f"{named.name}.{source}", (), at_name))
+        if not schemas and len(sources) == 1:
+            sources = [sources[0]._replace(name=named.name, named_at=named.named_at)]
+        naming = named.naming
+        if names:
+            columns = [names.get(key, name) for key, name in zip(SETTINGS, SystemColumns(), strict=True)]
+            naming = Naming(SystemColumns(*columns), frozenset(names.values()))
+        # What a source reads may still be cast: of its columns the names are settled, the types are not.
+        read = naming._replace(explicit=frozenset())
+        return [
+            *[body._replace(naming=naming) for body in schemas[-1:]],
+            *[body._replace(naming=read) for body in sources],
+        ]
+
+    def _event_kind(self, event: Any, at: TreePath) -> str | None:
+        if not isinstance(event, dict):
+            self._add(
+                WRONG_TYPE,
+                at,
+                f"an event is a mapping, not {sort_of(event)}",
+                help="write `- kind: SetDataSchema`",
+            )
+            return None
+        written = event.get("kind")
+        if "kind" not in event:
+            near = next((key for key in event if closest(key, ("kind",))), None)
+            if near is not None:
+                self._unknown_key((*at, near), "kind")
+            else:
+                self._add(
+                    MISSING_PROPERTY,
+                    at,
+                    "an event needs a `kind`",
+                    help=Help.add_key("kind", "SetDataSchema"),
+                )
+            return None
+        if not isinstance(written, str):
+            self._add(
+                WRONG_TYPE,
+                (*at, "kind"),
+                f"the `kind` of an event has to be a text, not {sort_of(written)}",
+                help=Help.write("SetDataSchema", key="kind", is_safe=False),
+            )
+            return None
+        kind = _EVENT_SPELLINGS.get(written)
+        if kind is None:
+            near = closest(written, EVENTS)
+            help = Help.did_you_mean(near, written) if near else f"the events are {', '.join(EVENTS)}"
+            self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
+        elif kind != written and self._is_strict:
+            self._add(
+                LENIENT_SPELLING,
+                (*at, "kind"),
+                f"the standard spells '{written}' as {kind}",
+                help=Help.write(kind),
+            )
+        return kind
+
+    def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
+        if _is_binary(event):
+            self._add(
+                UNKNOWN_DOCUMENT,
+                (*at, "rawArrowSchema"),
+                "this event has its schema only in Arrow's binary form",
+                help="write the columns under `schema:`, or write them with `schemac import`",
+                on_key=True,
+            )
+            return []
+        if not self._has_shape(event, at, "SetDataSchema", "SetDataSchema"):
+            return []
+        return [named._replace(path=(*at, "schema"))]
+
+    def _read_schema(self, holder: Json, at: TreePath, named: Body) -> list[Body]:
+        read = holder.get("read")
+        if not isinstance(read, dict):
+            return []
+        if "schema" not in read:
+            near = next(
+                (key for key, item in read.items() if isinstance(item, dict) and closest(key, ("schema",))),
+                None,
+            )
+            if near is not None:
+                self._unknown_key((*at, "read", near), "schema")
+            return []
+        place = (*at, "read", "schema")
+        if isinstance(read["schema"], list):
+            self._add(
+                WRONG_TYPE,
+                place,
+                "`schema` of a read step is a mapping with `fields`, not a list",
+                help=f"`schemac import {shlex.quote(self._file)} --out new.yaml` writes such fields for lines of DDL and "
+                "keeps the rest of the file; or move the lines unchanged under `ddlSchema:`",
+            )
+            return []
+        return [named._replace(path=place)]
+
+    def _dataset_kind(self, kind: Any, at: TreePath) -> None:
+        words = {spelling: word for word in get_args(DatasetKind) for spelling in spellings(word)}
+        if not isinstance(kind, str) or kind not in words:
+            near = closest(kind, get_args(DatasetKind)) if isinstance(kind, str) else None
+            help = (
+                Help.did_you_mean(near, kind)
+                if near and isinstance(kind, str)
+                else Help.write("Root", key="kind", is_safe=False)
+            )
+            message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
+            self._add(UNKNOWN_VALUE, at, message, help=help)
+        elif self._is_strict and kind not in words.values():
+            self._add(
+                LENIENT_SPELLING,
+                at,
+                f"the standard spells '{kind}' as {words[kind]}",
+                help=Help.write(words[kind]),
+            )
+
+    def _version_is_known(self, value: Json) -> bool:
+        version = value.get("version", 1)
+        if version == 1 and version is not True:
+            return True
+        self._add(
+            UNSUPPORTED_VERSION,
+            ("version",),
+            f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown",
+            help=Help.write("1", key="version", is_safe=False),
+        )
+        return False
+
+    def _has_shape(self, value: Json, at: TreePath, envelope: str, noun: str) -> bool:
+        """Whether a mapping has the keys that an envelope needs. A misspelled key is one finding, not two."""
+        from schemac.language.manifest.envelopes import ENVELOPES
+
+        fields = {f.alias or name: f for name, f in ENVELOPES[envelope].model_fields.items()}
+        known = tuple(fields)
+        is_whole = True
+        meant: set[str] = set()
+        for key in value:
+            if key not in known:
+                near = closest(key, [word for word in known if word not in value])
+                meant |= {near} if near else set()
+                self._unknown_key((*at, key), near, known)
+        for key in known:
+            # A dataset without headers is called as its file.
+            if key not in value and fields[key].is_required() and key != "headers":
+                is_whole = False
+                if key not in meant:
+                    place = next(((*at, first) for first in ("kind", "$schema") if first in value), at)
+                    self._add(MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
+        return is_whole
+
+    def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
+        help = Help.did_you_mean(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
+        self._add(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
+
+    def _named(self, holder: Json, at: TreePath) -> Body:
+        """Return a body with the name that a mapping gives it, else with the stem of the file's name."""
+        written = holder.get("name")
+        if written is None:
+            return Body(self._stem, ())
+        if isinstance(written, str):
+            return Body(written, (), at)
+        message = f"{sort_of(written)} is not a valid dataset name"
+        self._add(INVALID_DATASET_NAME, at, message, help=Help.quote())
+        return Body(self._stem, (), at)
+
+    def _check_name(self, body: Body) -> None:
+        if is_dataset_name(body.name):
+            return
+        message = f"{sort_of(body.name)} is not a valid dataset name"
+        help = "use letters, digits, dots, dashes and underscores; an account and one slash may come first"
+        reason, way_out = trouble_with(body.name)
+        if reason:
+            message, help = f"{message}: {reason}", way_out
+        if body.named_at:
+            self._add(INVALID_DATASET_NAME, body.named_at, message, help=help)
+        else:
+            help = f"add a `name:`, or rename the file: {help}"
+            self._add(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+
+
+def is_pipeline(value: Any) -> bool:
+    """Whether a document is a pipeline: of a source, or several, the path of a manifest and a target, it has two.
+
+    One of the three may be misspelled, or missing yet; and a backfill has no source.
+    """
+    if not isinstance(value, dict) or "kind" in value:
+        return False
+    has_source = bool({"source", "sources"} & value.keys())
+    return has_source + isinstance(value.get("schema"), str) + ("target" in value) >= 2
+
+
+def is_overlay(value: Any) -> bool:
+    """Whether a document holds overlays."""
+    others = {"fields", "kind", "$schema", "groups"}
+    return isinstance(value, dict) and "datasets" in value and not others & value.keys()
+
+
+def is_library(value: Any) -> bool:
+    """Whether a document holds groups of fields and nothing else."""
+    return isinstance(value, dict) and "groups" in value and not {"fields", "kind", "$schema"} & value.keys()
+
+
+def _is_binary(event: Json) -> bool:
+    """Whether an event holds its schema in the form that was used before the standard had one of its own."""
+    return "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}

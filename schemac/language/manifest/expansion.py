@@ -1,0 +1,399 @@
+"""Groups into the schemas that use them.
+
+What a use gives to the parameters of a group.
+
+Layer: language.
+Shape: plain values in, copies of them out, before anything else is made of them; the rest of the compiler knows no groups. What comes
+      from a group has its origin there, with the locations that lead to it.
+Errors: SC231 unknown-group, SC233 reuse-cycle, SC236 invalid-argument, SC110 and SC111 for groups that grow without end, and SC202 to
+      SC204 of a use.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from schemac.language.manifest.groups import KEYS, PLACEHOLDER, WORDS, Definition, Use, is_inherited, merged
+from schemac.language.manifest.library import Scope
+from schemac.text.source.catalogue import (
+    ALIAS_BOMB,
+    FRIENDLY_FORM,
+    INVALID_ARGUMENT,
+    REUSE_CYCLE,
+    TOO_DEEP,
+    UNKNOWN_GROUP,
+    UNKNOWN_KEY,
+)
+from schemac.text.source.diagnostic import Code
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.syntax.document import Document, MappingNode, Origin, SequenceNode, TreePath, Via
+from schemac.text.syntax.entries import MAX_DEPTH
+from schemac.text.syntax.model_errors import model_errors, sort_of
+
+
+class Argument(NamedTuple):
+    """A value for a parameter, and where it is written."""
+
+    value: Any
+    origin: Origin
+    size: int = 1
+    """How many values it has inside."""
+
+
+class Mistake(NamedTuple):
+    """What is wrong with the arguments of a use."""
+
+    at: TreePath
+    """From the use."""
+    message: str
+    help: str
+
+
+def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Return the argument of each parameter; those without a value are left out."""
+    arguments: dict[str, Argument] = {}
+    for name, parameter in definition.group.parameters.items():
+        if name in values:
+            arguments[name] = values[name]
+        elif not parameter.is_required:
+            path = (*definition.path, "parameters", name, "default")
+            arguments[name] = Argument(parameter.default, Origin(definition.document, path))
+    return arguments
+
+
+def mistakes_of(definition: Definition, values: Mapping[str, Argument]) -> Iterator[Mistake]:
+    """Yield what is missing, and what is too much."""
+    parameters = definition.group.parameters
+    for name in values:
+        if name in parameters:
+            continue
+        near = closest(name, [free for free in parameters if free not in values])
+        help = Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
+        message = f"the group '{definition.name}' has no parameter `{name}`"
+        yield Mistake(
+            ("with", name), message, help if parameters else Help.remove(": the group has no parameters")
+        )
+        if near:
+            return
+    missing = [n for n, parameter in parameters.items() if n not in values and parameter.is_required]
+    if missing:
+        names = " and ".join(f"`{name}`" for name in missing)
+        entries = ", ".join(f"{name}: …" for name in missing)
+        message = f"the group '{definition.name}' needs {names}"
+        help = f"add `{entries}` to `with:`" if values else f"write `with: {{{entries}}}` below it"
+        yield Mistake(("use",), message, help)
+
+
+MAX_VALUES = 1_000_000
+"""Values of one schema that groups may make."""
+_MOST_GROUPS = 30
+"""Groups inside groups."""
+_LETTERS = 64
+"""Code points of a text that count as one value."""
+
+
+class Frame(NamedTuple):
+    """What a text of fields is read in."""
+
+    document: Document
+    scope: Scope
+    groups: tuple[Definition, ...] = ()
+    """The groups around it, outermost first."""
+    arguments: Mapping[str, Argument] | None = None
+    """Those of the innermost group; None outside of groups with parameters."""
+    via: tuple[Via, ...] = ()
+
+    def origin(self, path: TreePath) -> Origin:
+        """Return where a value of this text was written."""
+        return Origin(self.document, path, self.via)
+
+
+class Expander:
+    """Expands the schemas of one document."""
+
+    def __init__(self, scope: Scope, report: Report, *, is_strict: bool = False) -> None:
+        self._scope = scope
+        self._report = report
+        self._is_strict = is_strict
+        self._count = 0
+        self.is_whole = True
+        """Whether all groups could be put in."""
+
+    def expand(self, document: Document, base: TreePath) -> Document:
+        """Return the document with one of its schemas expanded; what is wrong is in the report."""
+        value: Any = document.value
+        for segment in base:
+            value = value[segment]
+        if not isinstance(value, dict) or not (
+            _has_use(value.get("fields")) or any(k in value for k in KEYS)
+        ):
+            return document
+        for key in (key for key in KEYS if key in value):
+            self._refuse_in_strict(Origin(document, (*base, key)), key)
+        body = {key: item for key, item in value.items() if key not in KEYS}
+        if isinstance(body.get("fields"), list):
+            at = (*base, "fields")
+            body["fields"] = self._fields(body["fields"], Frame(document, self._scope), at, len(at))
+        return document.with_value(replaced(document.value, base, body))
+
+    def group(self, definition: Definition) -> Document | None:
+        """Return a schema with the fields of a group alone, at the path (); None if it needs arguments."""
+        group = definition.group
+        if any(parameter.is_required for parameter in group.parameters.values()):
+            return None
+        arguments = arguments_of(definition, {}) if group.parameters else None
+        frame = Frame(definition.document, self._scope, (definition,), arguments)
+        schema = MappingNode()
+        fields = self._of_group(definition, frame, 1)
+        schema.put("fields", fields, Origin(definition.document, (*definition.path, "fields")))
+        return definition.document.with_value(schema)
+
+    def _fields(self, fields: list[Any], frame: Frame, path: TreePath, depth: int) -> SequenceNode:
+        """Return the fields at `path` of the text, which come to be at a depth."""
+        expanded = SequenceNode()
+        for i, item in enumerate(fields):
+            here = (*path, i)
+            if isinstance(item, dict) and "use" in item:
+                expanded.extend(self._used(item, frame, here, depth))
+            elif not self._is_slip(item, frame, here):
+                field, origin = self._copy(item, frame, here, depth + 1)
+                expanded.put(field, origin or frame.origin(here))
+        return expanded
+
+    def _of_group(self, definition: Definition, frame: Frame, depth: int) -> SequenceNode:
+        """Return the fields of a group, with the attributes that they have from it."""
+        fields = self._fields(definition.group.fields, frame, (*definition.path, "fields"), depth)
+        extra = {key: value for key, value in definition.group.extra.items() if is_inherited(key)}
+        here = (*definition.path, "extra")
+        for i, field in enumerate(fields if extra else ()):
+            field_extra = field.get("extra", {}) if isinstance(field, dict) else None
+            if not isinstance(field_extra, dict):
+                continue
+            both = MappingNode(field_extra)
+            for key, value in extra.items():
+                if key in field_extra:
+                    both[key] = merged(key, value, field_extra[key])
+                else:
+                    at = (*here, key)
+                    value, origin = self._copy(value, frame, at, depth + 3, is_type=False)
+                    both.put(key, value, origin or frame.origin(at))
+            fields[i] = MappingNode(field)
+            fields[i].put("extra", both, None if field_extra else frame.origin(here))
+        return fields
+
+    def _is_slip(self, item: Any, frame: Frame, here: TreePath) -> bool:
+        """Whether an item is a use whose key is misspelled; if so, it is in the report."""
+        if not isinstance(item, dict) or {"name", "type"} & item.keys():
+            return False
+        near = next((key for key in item if closest(key, ("use",), WORDS.keys) == "use"), None)
+        if near is None:
+            return False
+        message = f"the key `{near}` does not belong here"
+        help = Help.did_you_mean("use", near, WORDS.keys)
+        self._add(frame.origin((*here, near)), UNKNOWN_KEY, message, help=help, on_key=True)
+        return True
+
+    def _copy(
+        self, value: Any, frame: Frame, path: TreePath, depth: int, *, is_type: bool = True
+    ) -> tuple[Any, Origin | None]:
+        """Return a value with the arguments in it, and the groups in its structs; and its origin if it is an argument."""
+        self._count += 1
+        if isinstance(value, str):
+            return (
+                self._text(value, frame, path)
+                if frame.arguments is not None and "$" in value
+                else (value, None)
+            )
+        if not isinstance(value, dict | list):
+            return value, None
+        if depth > MAX_DEPTH:
+            message = f"the groups that are used here nest more than {MAX_DEPTH} levels deep"
+            self._add(frame.origin(path), TOO_DEEP, message, help="flatten the schema")
+            return None, None
+        if isinstance(value, list):
+            items = SequenceNode()
+            for i, item in enumerate(value):
+                items.put(*self._copy(item, frame, (*path, i), depth + 1, is_type=is_type))
+            return items, None
+        copy = MappingNode()
+        for key, item in value.items():
+            at = (*path, key)
+            if is_type and key == "fields" and isinstance(item, list):
+                copy[key] = self._fields(item, frame, at, depth + 1)
+            else:
+                # What stands in attributes is nobody's struct.
+                is_type_inside = is_type and key != "extra"
+                copy.put(key, *self._copy(item, frame, at, depth + 1, is_type=is_type_inside))
+        return copy, None
+
+    def _text(self, text: str, frame: Frame, path: TreePath) -> tuple[Any, Origin | None]:
+        """Return a text with the arguments in it; one that is a parameter and nothing else is the argument itself."""
+        argument = _argument_named(text, frame)
+        if argument is not None:
+            via = Via(f"used as {text} in group '{frame.groups[-1].name}'", frame.document, path)
+            self._count += argument.size
+            return argument.value, argument.origin._replace(via=(via, *argument.origin.via))
+        parts: list[str] = []
+        end = 0
+        for match in PLACEHOLDER.finditer(text):
+            parts.append(text[end : match.start()])
+            end = match.end()
+            parts.append("$(" if match[1] is None else self._part(match[1], frame, path))
+        made = "".join([*parts, text[end:]])
+        self._count += len(made) // _LETTERS
+        return made, None
+
+    def _part(self, name: str, frame: Frame, path: TreePath) -> str:
+        """Return an argument as a part of a text."""
+        assert frame.arguments is not None
+        argument = frame.arguments.get(name)
+        if argument is None:
+            # What is no parameter is said where the group is defined.
+            return ""
+        if isinstance(argument.value, str | int) and not isinstance(argument.value, bool):
+            return str(argument.value)
+        here = Via(f"used in this text of group '{frame.groups[-1].name}'", frame.document, path)
+        origin = argument.origin._replace(via=(here, *argument.origin.via))
+        message = f"`{name}` is a part of a longer text, so it has to be a text or a whole number, not "
+        self._add(origin, INVALID_ARGUMENT, message + sort_of(argument.value))
+        return ""
+
+    def _argument(self, value: Any, frame: Frame, path: TreePath) -> Argument:
+        """Return what a use says, which may name the parameters of the group around it."""
+        argument = _argument_named(value, frame) if isinstance(value, str) else None
+        if argument is not None:
+            return argument
+        before = self._count
+        copy, _ = self._copy(value, frame, path, 1, is_type=False)
+        return Argument(copy, frame.origin(path), self._count - before)
+
+    def _used(self, item: Json, frame: Frame, here: TreePath, depth: int) -> SequenceNode:
+        """Return the fields that a use stands for."""
+        self._refuse_in_strict(frame.origin((*here, "use")), "use")
+        try:
+            use = Use.model_validate(item, by_name=False)
+        except ValidationError as error:
+            for e in model_errors(error, Use, item, WORDS):
+                self._add(
+                    frame.origin((*here, *e.path)),
+                    e.code,
+                    e.message,
+                    help=e.help,
+                    on_key=e.on_key,
+                )
+            return SequenceNode()
+        known = frame.scope.find(use.use)
+        if not frame.scope.is_sound(use.use):
+            # What is wrong with it is said where it is defined.
+            self.is_whole = False
+            return SequenceNode()
+        if known is None:
+            self._report_unknown(use.use, frame, here)
+            return SequenceNode()
+        definition, scope = known
+        if not self._may_enter(definition, frame, here):
+            return SequenceNode()
+        values = {n: self._argument(v, frame, (*here, "with", n)) for n, v in use.arguments.items()}
+        mistakes = list(mistakes_of(definition, values))
+        for mistake in mistakes:
+            origin = frame.origin((*here, *mistake.at))
+            self._add(
+                origin, INVALID_ARGUMENT, mistake.message, help=mistake.help, on_key=len(mistake.at) == 2
+            )
+        if mistakes:
+            return SequenceNode()
+        arguments = arguments_of(definition, values) if definition.group.parameters else None
+        via = Via(f"in group '{definition.name}', used here", frame.document, (*here, "use"))
+        inner = Frame(definition.document, scope, (*frame.groups, definition), arguments, (via, *frame.via))
+        return self._of_group(definition, inner, depth)
+
+    def _may_enter(self, definition: Definition, frame: Frame, here: TreePath) -> bool:
+        """Whether a group may be used; not in itself, nor where groups have made too much already."""
+        origin = frame.origin((*here, "use"))
+        names = [group.name for group in frame.groups]
+        if any(group is definition for group in frame.groups):
+            way = " → ".join([*names[names.index(definition.name) :], definition.name])
+            self._add(
+                origin,
+                REUSE_CYCLE,
+                f"the group contains itself: {way}",
+                help=Help.remove_item("remove this use"),
+            )
+            return False
+        if len(names) >= _MOST_GROUPS:
+            message = f"groups are nested more than {_MOST_GROUPS} levels deep"
+            self._add(origin, TOO_DEEP, message, help="write the fields out")
+            return False
+        if self._count > MAX_VALUES:
+            message = f"groups expand to more than {MAX_VALUES:,} values"
+            self._add(origin, ALIAS_BOMB, message, help="write the fields out, or use fewer groups in groups")
+            return False
+        return True
+
+    def _report_unknown(self, name: str, frame: Frame, here: TreePath) -> None:
+        if not frame.scope.is_whole:
+            self.is_whole = False
+            # It may well stand in the file that cannot be read.
+            return
+        names = frame.scope.names
+        near = closest(name, names)
+        others = (
+            f"the groups here are {', '.join(names)}"
+            if names
+            else "write `imports:` with the file that has it"
+        )
+        help = Help.did_you_mean(near, name) if near else f"{others}, or define it under `groups:`"
+        origin = frame.origin((*here, "use"))
+        self._add(origin, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
+
+    def _refuse_in_strict(self, origin: Origin, key: str) -> None:
+        if self._is_strict:
+            help = "`schemac expand` writes the manifest in the standard's form"
+            self._add(origin, FRIENDLY_FORM, f"the standard has no `{key}`", help=help, on_key=True)
+
+    def _add(self, origin: Origin, code: Code, message: str, *, help: str = "", on_key: bool = False) -> None:
+        self.is_whole = False
+        self._report.add(code, message, location=origin.location(on_key=on_key), help=help)
+
+
+def _argument_named(text: str, frame: Frame) -> Argument | None:
+    """Return the argument of a text that is a parameter and nothing else."""
+    name = PLACEHOLDER.fullmatch(text) if frame.arguments is not None else None
+    return (frame.arguments or {}).get(name[1]) if name is not None else None
+
+
+def replaced(value: Any, path: TreePath, new: Any) -> Any:
+    """Return a value with another one at a path."""
+    if not path:
+        return new
+    step, *rest = path
+    copy = value.copy()
+    copy[step] = replaced(value[step], tuple(rest), new)
+    return copy
+
+
+def _has_use(fields: Any) -> bool:
+    """Whether a list of fields may have a group in it, at any depth."""
+    if not isinstance(fields, list):
+        return False
+    for item in fields:
+        if item.__class__ is dict:
+            if "use" in item or "name" not in item:
+                return True
+            type_ = item.get("type")
+            if type_.__class__ is dict and len(type_) > 1 and _has_use_inside(type_):
+                return True
+    return False
+
+
+def _has_use_inside(type_: Json) -> bool:
+    for key, item in type_.items():
+        if item.__class__ is dict and key != "extra" and _has_use_inside(item):
+            return True
+        if item.__class__ is list and key == "fields" and _has_use(item):
+            return True
+    return False

@@ -1,0 +1,465 @@
+"""A type in the words of another system, as a manifest writes it.
+
+Layer: language.
+Shape: the type and the attributes that say the rest. Parts may be null where the notation says so: those of SQL, Spark,
+Flink and Arrow may unless the text says NOT NULL; those of Python, Rust and ClickHouse, and any text that marks
+optional parts itself, may where they are marked.
+Source: the documented meaning of each notation; `tests/unit/test_foreign_types.py` compares with the systems themselves.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+from schemac.language.attributes import arrow
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.kinds.answers import ARROW_UNITS, FOREIGN_UNITS
+from schemac.language.kinds.decimal import MOST_DIGITS, Decimal
+from schemac.language.kinds.nested import Map, Struct
+from schemac.language.kinds.option import Option
+from schemac.language.kinds.plain import Float16, Float32, Float64, Int32
+from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
+from schemac.language.kinds.sequences import List, String
+from schemac.language.logical.model import LogicalType
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest, fold
+from schemac.text.source.span import Json
+from schemac.text.syntax.type_text import ColumnText, TypeText, read_type
+
+_UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
+_ZONELESS = frozenset({"timestampntz", "timestampwithouttimezone", "datetime", "datetime64", "datetime2"})
+_ZONE = re.compile(r"[A-Za-z][\w+-]*(?:/[\w+-]+)*|[+-](?:0[0-9]|1[0-4]):[0-5][0-9]")
+_NO_ZONE = frozenset({"none", "null", "nozone"})
+_BUFFERS = {fold(name): buffer for name, buffer in ARROW_BUFFERS.items()}
+_BUFFERS |= dict.fromkeys(("largestr", "largeutf8"), _BUFFERS["largestring"])
+_BUFFERS |= {"utf8view": _BUFFERS["stringview"]}
+_NOTHING = frozenset(
+    {"monthdaynanointerval", "runendencoded", "denseunion", "sparseunion", "geometry", "geography"}
+    | {"intervalyear", "intervalmonth", "intervalyeartomonth"}
+)
+"""Types, without case and punctuation, that no kind stands for."""
+_MARKS = re.compile(r"\?|\bnullable\b|\boption(al)?\b|\|\s*none\b", re.IGNORECASE)
+
+
+Kind = type[LogicalType]
+
+
+def _tree(kind: Kind, **properties: Any) -> Json:
+    return {"kind": kind.__name__, **properties}
+
+
+def _family(tree: Json) -> Family:
+    return BY_NAME[tree["kind"]].family
+
+
+class Meaning(NamedTuple):
+    """A type in the form of a manifest."""
+
+    tree: Json
+    extra: Mapping[str, Any] = {}
+    """Attributes that are next to the name of a field of this type."""
+    remark: str = ""
+    """What neither of them says."""
+
+
+class _MeaninglessError(Exception):
+    """A type that no kind stands for, with the reason where there is one."""
+
+
+def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
+    """Return what to write for a type's text, or why nothing stands for it; None if it is not known at all.
+
+    At a nested position attributes are next to `kind`, elsewhere next to the field's name.
+    """
+    written = read_type(text)
+    if written is None:
+        return None
+    if fold(written.head) in _NOTHING:
+        return f"there is no kind for {text}; cast it in the source, or leave the field out"
+    try:
+        result = meaning(written, are_parts_marked=bool(_MARKS.search(text)))
+    except _MeaninglessError as error:
+        return str(error) or None
+    # Where nothing says whether a part may be null, its system says yes, and a kind without `Option` says no.
+    is_certain = result.tree == meaning(written, are_parts_marked=True).tree
+    is_safe = is_certain and _is_known(written) and not result.remark
+    if result.extra and is_nested:
+        whole = {**result.tree, "extra": dict(result.extra)}
+        return Help.write_type(flow(whole), reason=result.remark, is_safe=is_safe)
+    if set(result.tree) == {"kind"} and not result.extra and not result.remark:
+        synonyms = {fold(text): flow(result.tree)} if _is_known(written) else {}
+        return Help.did_you_mean(flow(result.tree), text, synonyms)
+    if not result.extra:
+        return Help.write_type(flow(result.tree), reason=result.remark, is_safe=is_safe)
+    extra = {key: flow(value) for key, value in result.extra.items()}
+    with_extra = f" with `extra: {flow(dict(result.extra))}` beside the field's name"
+    return Help.retype_with_attributes(
+        f"write `{flow(result.tree)}`{with_extra}{result.remark}", flow(result.tree), extra
+    )
+
+
+def suggest_meaning(written: TypeText) -> Meaning | None:
+    """Return the type that a text says; None if no kind stands for it."""
+    try:
+        return meaning(written)
+    except _MeaninglessError:
+        return None
+
+
+def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
+    """Return the type that a text says."""
+    meaning = _Reader(are_parts_marked).of(written)
+    is_nullable = written.is_nullable or _family(meaning.tree) is Family.NULL
+    return meaning._replace(tree=_option(meaning.tree)) if is_nullable else meaning
+
+
+def flow(value: Any) -> str:
+    """Return a value as YAML on one line; a type that is only a kind, as its name."""
+    # Imported here for start-up time: only a run with a mistake in it needs the emitter.
+    from schemac.language.manifest.write import scalar
+
+    if isinstance(value, dict):
+        if set(value) == {"kind"}:
+            return scalar(str(value["kind"]))
+        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return scalar(value) if isinstance(value, str) else str(value)
+
+
+def _option(tree: Json) -> Json:
+    return tree if _family(tree) is Family.OPTION else _tree(Option, inner=tree)
+
+
+def _is_known(written: TypeText) -> bool:
+    """Whether nothing in a type is a slip of the pen."""
+    folded = fold(written.head)
+    is_special = written.head == "[]" or written.head.isdecimal() or folded in _SPECIAL or folded in _BUFFERS
+    names = (folded, folded.removesuffix("type"))
+    is_name = written.head in SPELLINGS or any(name in FOREIGN_NAMES or name in _FOLDED for name in names)
+    return (is_special or is_name) and all(map(_is_known, written.types))
+
+
+_FOLDED = frozenset(map(fold, BY_NAME))
+
+
+def _kind_of(head: str) -> str | None:
+    folded = fold(head)
+    if head in SPELLINGS:
+        return SPELLINGS[head]
+    name = FOREIGN_NAMES.get(folded) or FOREIGN_NAMES.get(folded.removesuffix("type"))
+    return name or closest(folded.removesuffix("type"), BY_NAME) or closest(folded, BY_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    are_parts_marked: bool
+
+    def of(self, written: TypeText) -> Meaning:
+        folded = fold(written.head)
+        if written.head == "[]":
+            return self.list(written)
+        special = _SPECIAL.get(folded)
+        if special is not None:
+            return special(self, written)
+        buffer = _BUFFERS.get(folded)
+        if buffer is not None and not written.arguments:
+            return Meaning({"kind": buffer.kind}, buffer.extra)
+        kind = _kind_of(written.head)
+        if kind is None or written.is_quoted:
+            raise _MeaninglessError
+        kind_class = BY_NAME[kind]
+        return _OF_FAMILY.get(kind_class.family, _plain)(self, written, kind_class)
+
+    def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Json:
+        """Return an item, key, value or member, with its attributes next to `kind`."""
+        meaning = self.of(argument.type)
+        is_nullable = argument.type.is_nullable
+        if argument.is_required or is_key:
+            is_nullable = False
+        elif is_nullable is None:
+            is_nullable = is_open
+        tree = _option(meaning.tree) if is_nullable or _family(meaning.tree) is Family.NULL else meaning.tree
+        return {**tree, "extra": dict(meaning.extra)} if meaning.extra else tree
+
+    def is_open(self, written: TypeText) -> bool:
+        """Whether parts may be null without a mark."""
+        head = written.types[0].head if written.head == "[]" else written.head
+        is_titled = head != head.lower() and head != head.upper() and not head.endswith("Type")
+        is_closed = written.bracket == ("]" if written.head == "[]" else "[") or written.head == "repeated"
+        return not (self.are_parts_marked or is_titled or is_closed)
+
+    def list(self, written: TypeText, kind: Kind = List) -> Meaning:
+        """Return a list of any layout and length."""
+        folded = fold(written.head)
+        numbers = [_length(t.head) for t in written.types if t.head.isdecimal()]
+        items = [a for a in written.arguments if not a.type.head.isdecimal()]
+        if len(numbers) > 1 or len(items) > 2:
+            raise _MeaninglessError
+        is_open = self.is_open(written)
+        if len(items) == 2:  # Spark's ArrayType(item, containsNull)
+            is_open = items[1].type.head.lower() != "false"
+        length: Json = {"fixedLength": numbers[0]} if numbers else {}
+        if items and fold(items[0].type.head) == "bfloat16":
+            item = self.part(
+                ColumnText("", TypeText(Float32.__name__, is_nullable=items[0].type.is_nullable)),
+                is_open=is_open,
+            )
+            length = length or {"fixedLength": 768}
+            return Meaning(_tree(kind, itemType=item, **length), _first_attribute("bfloat16"))
+        example = _tree(Float32 if numbers else String)
+        item = self.part(items[0], is_open=is_open) if items else example
+        layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
+        hints: Json = {}
+        if folded in layouts and not length:
+            layout, width = layouts[folded]
+            hints[arrow.BUFFER_ENCODING.key] = {"kind": layout, "offsetBitWidth": width}
+        if items and items[0].name not in ("", "item"):
+            hints[arrow.CHILD_NAMES.key] = {"item": items[0].name}
+        return Meaning(_tree(kind, itemType=item, **length), hints)
+
+    def map(self, written: TypeText, kind: Kind = Map) -> Meaning:
+        """Two types; Spark's MapType says with a third whether values may be null."""
+        if not written.arguments:
+            return Meaning(_tree(kind, keyType=_tree(String), valueType=_tree(String)))
+        if not 2 <= len(written.arguments) <= 3:
+            raise _MeaninglessError
+        key, value, *rest = written.arguments
+        is_open = rest[0].type.head.lower() != "false" if rest else self.is_open(written)
+        is_sorted = bool(rest) and rest[0].type.head == "keys_sorted"
+        tree = _tree(
+            kind,
+            keyType=self.part(key, is_open=False, is_key=True),
+            valueType=self.part(value, is_open=is_open),
+        )
+        return Meaning({**tree, "keysSorted": True} if is_sorted else tree)
+
+    def struct(self, written: TypeText, kind: Kind = Struct) -> Meaning:
+        """Named members."""
+        if any(not member.name for member in written.arguments):
+            raise _MeaninglessError
+        is_open = self.is_open(written)
+        members: list[Json] = []
+        for member in written.arguments:
+            member_type = self.part(member, is_open=is_open)
+            extra = member_type.pop("extra", None)
+            members.append({"name": member.name, "type": member_type, **({"extra": extra} if extra else {})})
+        if not written.arguments and not written.bracket:
+            members = [{"name": "a", "type": _tree(String)}]
+        return Meaning(_tree(kind, fields=members))
+
+
+def _length(digits: str) -> int:
+    """Return a length that a type may have."""
+    length = int(digits[:12])
+    if not 0 < length < 2**31:
+        raise _MeaninglessError
+    return length
+
+
+def _attributes_for(name: str, length: int | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes that keep a type of another system, with their values."""
+    for attribute in ATTRIBUTES.values():
+        value = attribute.keeps(name, length) if attribute.keeps is not None else None
+        if value is not None:
+            yield attribute.key, value
+
+
+def _first_attribute(name: str) -> Json:
+    """Return the first attribute that keeps a type."""
+    return dict(islice(_attributes_for(name), 1))
+
+
+def _length_remark(name: str, length: int) -> str:
+    """Say in a remark which attributes keep a length."""
+    pairs = " and ".join(f"`{key}: {value}`" for key, value in _attributes_for(name, length))
+    return f"; the length is kept by {pairs} under the field's `extra:`" if pairs else ""
+
+
+def _plain(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    # MySQL's integers have a width that shows, pandas' types a backend.
+    if len(written.arguments) > 1:
+        raise _MeaninglessError
+    if written.head.lower() == "float" and written.types and written.types[0].head.isdecimal():
+        # SQL counts the binary digits of the significand.
+        return Meaning(_tree(Float64 if _length(written.types[0].head) > Float32.mantissa else Float32))
+    return Meaning(_tree(kind))
+
+
+def _decimal(reader: _Reader, written: TypeText, kind: Kind = Decimal) -> Meaning:
+    numbers = [t.head for t in written.types]
+    if len(numbers) > 2 or not all(re.fullmatch(r"-?[0-9]{1,4}", n) for n in numbers):
+        raise _MeaninglessError
+    precision, scale = [*map(int, numbers), *(10, 0)[len(numbers) :]]
+    if fold(written.head) == "money" and not numbers:
+        precision, scale = 19, 2
+    if not 1 <= precision <= 76 or not -76 <= scale <= 76:
+        raise _MeaninglessError("a Decimal has 1 to 76 digits, and at most 76 after the point")
+    bits = re.fullmatch(r"decimal(32|64|128|256)", written.head.lower())
+    width = int(bits[1]) if bits is not None else 0
+    usual = 128 if precision <= MOST_DIGITS[128] else 256
+    needs_hint = width != usual and precision <= MOST_DIGITS.get(width, 0)
+    hint = {arrow.DECIMAL_ENCODING.key: {"bitWidth": width}} if needs_hint else {}
+    return Meaning(_tree(kind, precision=precision, scale=scale), hint)
+
+
+def _text(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
+    if folded in ("json", "jsonb"):
+        return Meaning(_tree(kind), _first_attribute("json"))
+    if folded == "variant":
+        return Meaning(_tree(kind), _first_attribute("variant"))
+    if not length:
+        return Meaning(_tree(kind))
+    word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
+    return Meaning(_tree(kind), remark=_length_remark(word, length[0]))
+
+
+def _bytes(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
+    if folded == "uuid":
+        tree = _tree(kind, fixedLength=16)
+        return Meaning(tree, {arrow.EXTENSION_TYPE.key: {"name": "arrow.uuid"}}, ", or `String` for its text")
+    if not length:
+        return Meaning(_tree(kind))
+    if folded in ("varbinary", "blob", "bytea"):
+        return Meaning(_tree(kind), remark=_length_remark("varbinary", length[0]))
+    return Meaning(_tree(kind, fixedLength=length[0]))
+
+
+def _unit(word: str) -> str:
+    """Return the unit of a word, or of a number of digits after the second's point."""
+    if re.fullmatch("[0-9]", word):
+        return tuple(ARROW_UNITS)[-(-int(word) // 3)]
+    unit = _UNITS.get(word) or _UNITS.get(fold(word))
+    if unit is None:
+        raise _MeaninglessError
+    return unit
+
+
+def _timestamp(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    folded = fold(written.head)
+    is_bare = folded in ("timestamp", "timestamptype")
+    zone: str | None = None if folded in _ZONELESS or (is_bare and written.arguments) else "UTC"
+    unit = "Nanosecond" if folded.endswith(("ns", "datetime64")) else "Microsecond"
+    zone = None if folded in ("timestampns", "smalldatetime", "timestampntztype") else zone
+    if written.arguments:
+        unit = _unit(written.types[0].head)
+    if len(written.arguments) > 2:
+        raise _MeaninglessError
+    if len(written.arguments) == 2:
+        type_text = written.types[1]
+        type_text = type_text.types[0] if type_text.head == "Some" and type_text.arguments else type_text
+        zone = None if fold(type_text.head) in _NO_ZONE else type_text.head
+        if zone is not None and not _ZONE.fullmatch(zone):
+            raise _MeaninglessError
+    tree = _tree(kind, unit=unit)
+    return Meaning(tree if zone == "UTC" else {**tree, "timezone": zone})
+
+
+def _with_unit(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    if len(written.arguments) > 1:
+        raise _MeaninglessError
+    # SQL counts times in microseconds, pandas its timedelta64 in nanoseconds.
+    usual = "Nanosecond" if fold(written.head) == "timedelta64" else "Microsecond"
+    return Meaning(_tree(kind, unit=_unit(written.types[0].head) if written.arguments else usual))
+
+
+def _date(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    is_wide = fold(written.head) == "date64"
+    return Meaning(_tree(kind), {arrow.DATE_ENCODING.key: {"unit": "Millisecond"}} if is_wide else {})
+
+
+def _optional(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    if len(written.arguments) != 1:
+        if written.arguments:
+            raise _MeaninglessError
+        return Meaning(_tree(kind, inner=_tree(String)))
+    meaning = reader.of(written.types[0])
+    return meaning._replace(tree=_option(meaning.tree))
+
+
+def _dictionary(reader: _Reader, written: TypeText) -> Meaning:
+    """Arrow's dictionary; Python's `dict[str, int]` is a map."""
+    named = {argument.name: argument.type for argument in written.arguments}
+    if "values" in named and "indices" in named:
+        values, indices = named["values"], named["indices"]
+    elif written.head == "Dictionary" and len(written.arguments) == 2:
+        indices, values = written.types
+    else:
+        return reader.map(written)
+    index = ARROW_NAMES.get(indices.head) or _kind_of(indices.head)
+    if index not in arrow.INTEGERS:
+        raise _MeaninglessError
+    is_ordered = "ordered" in named and named["ordered"].head == "1"
+    hint = {"indexType": index, **({"ordered": True} if is_ordered else {})}
+    meaning = reader.of(values)
+    return Meaning(meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: hint})
+
+
+def _low_cardinality(reader: _Reader, written: TypeText) -> Meaning:
+    meaning = reader.of(written.types[0]) if written.arguments else Meaning(_tree(String))
+    return Meaning(
+        meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": Int32.__name__}}
+    )
+
+
+def _multiset(reader: _Reader, written: TypeText) -> Meaning:
+    if len(written.arguments) > 1:
+        raise _MeaninglessError
+    element = written.arguments[0] if written.arguments else ColumnText("", TypeText(String.__name__))
+    key = reader.part(element, is_open=False, is_key=True)
+    return Meaning(_tree(Map, keyType=key, valueType=_tree(Int32)), _first_attribute("multiset"))
+
+
+def _extension(reader: _Reader, written: TypeText) -> Meaning:
+    return reader.of(written.types[0]) if len(written.arguments) == 1 else _none(reader, written)
+
+
+def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
+    tree = _tree(List, itemType=_tree(Float32), fixedLength=768)
+    return Meaning(tree, _first_attribute("bfloat16"), "; bfloat16 is an encoding of vectors")
+
+
+def _none(reader: _Reader, written: TypeText) -> Meaning:
+    raise _MeaninglessError
+
+
+_SPECIAL: dict[str, Callable[[_Reader, TypeText], Meaning]] = {
+    **dict.fromkeys(("dictionary", "dict"), _dictionary),
+    **dict.fromkeys(("lowcardinality", "category"), _low_cardinality),
+    "multiset": _multiset,
+    "extension": _extension,
+    "bfloat16": _brain_float,
+    # Oracle and Snowflake count digits, JavaScript does not.
+    "number": lambda reader, written: (
+        _decimal(reader, written) if written.arguments else _plain(reader, written, Float64)
+    ),
+    # Whole numbers of 128 bits.
+    **dict.fromkeys(("hugeint", "int128"), lambda _, __: Meaning(_tree(Decimal, precision=39, scale=0))),
+    "halfvec": lambda reader, written: reader.list(
+        TypeText(
+            "vector", (ColumnText("", TypeText(Float16.__name__, is_nullable=False)), *written.arguments), "("
+        )
+    ),
+    **dict.fromkeys(_NOTHING, _none),
+}
+_OF_FAMILY: dict[Family, Callable[[_Reader, TypeText, Kind], Meaning]] = {
+    Family.DECIMAL: _decimal,
+    Family.TEXT: _text,
+    Family.BYTES: _bytes,
+    Family.TIMESTAMP: _timestamp,
+    Family.DATE: _date,
+    Family.TIME: _with_unit,
+    Family.DURATION: _with_unit,
+    Family.LIST: _Reader.list,
+    Family.MAP: _Reader.map,
+    Family.STRUCT: _Reader.struct,
+    Family.OPTION: _optional,
+}
+"""What the brackets behind a name mean; the types of all other families are plain."""

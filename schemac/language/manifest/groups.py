@@ -1,0 +1,325 @@
+"""Groups of fields, as they are written.
+
+Attributes of a group that its fields have.
+
+Layer: language.
+Shape: `groups:` and `imports:` are next to `fields:`, or alone in a document that holds nothing else. The groups of a file are known in
+      all of its documents, and in the files that import it; what it imports itself is known in it alone.
+Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 of parameters, SC311 of attributes.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from schemac.language.attributes.attribute import Inheritance
+from schemac.language.attributes.registry import known
+from schemac.language.logical.model import ExtraAttributes
+from schemac.language.manifest.documents import Documents, is_library
+from schemac.text.source.catalogue import (
+    DUPLICATE_GROUP,
+    INVALID_ARGUMENT,
+    MISPLACED_ATTRIBUTE,
+    UNUSED_GROUP,
+    WRONG_TYPE,
+)
+from schemac.text.source.diagnostic import Code
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import closest
+from schemac.text.source.report import Report, label
+from schemac.text.source.span import Json
+from schemac.text.syntax.document import AuthoredModel, Document, Location, TreePath
+from schemac.text.syntax.model_errors import Vocabulary, model_errors, sort_of
+
+
+def is_inherited(key: str) -> bool:
+    """Whether the fields of a group or a schema have an attribute that is written there."""
+    attribute = known(key)
+    return attribute is not None and attribute.inheritance is not None
+
+
+def merged(key: str, outer: Any, inner: Any) -> Any:
+    """Return what a field has that says something itself, inside something that says it too."""
+    attribute = known(key)
+    assert attribute is not None
+    is_list = isinstance(outer, list) and isinstance(inner, list)
+    if attribute.inheritance is Inheritance.ADDED and is_list:
+        return [*outer, *(item for item in inner if item not in outer)]
+    return inner
+
+
+PLACEHOLDER = re.compile(r"\$\$\(|\$\(([^()]*)\)")
+"""A parameter in a text of a group; `$$(` stands for `$(` itself."""
+KEYS = ("imports", "groups")
+"""Keys next to `fields:` that the standard does not have."""
+
+
+class Parameter(AuthoredModel):
+    """What the users of a group say themselves."""
+
+    description: str = Field("", description="What its value means, for those who use the group.")
+    default: Any = Field(
+        None, description="What counts where nothing is said; without one, something has to be."
+    )
+
+    @property
+    def is_required(self) -> bool:
+        """Whether each use has to say something."""
+        return "default" not in self.model_fields_set
+
+
+class Group(AuthoredModel):
+    """Fields that several schemas have."""
+
+    description: str = Field("", description="What the fields are for.")
+    parameters: dict[str, Parameter] = Field(
+        {},
+        description="What each use of the group says itself, by name; `$(name)` stands for it in the fields.",
+    )
+    extra: ExtraAttributes = Field(
+        {}, description="Attributes that each of the fields has, unless it says otherwise itself."
+    )
+    fields: list[Any] = Field(min_length=1, description="The fields that a use stands for.")
+
+
+class Use(AuthoredModel):
+    """The place of a list of fields where those of a group stand."""
+
+    use: str = Field(min_length=1, description="The group whose fields stand here.")
+    arguments: Json = Field({}, alias="with", description="A value for each of the group's parameters.")
+
+
+class GroupField(AuthoredModel):
+    """A field of a group; a parameter may be in each of its texts, or in place of a value."""
+
+    name: str = Field(description="What the field is called.")
+    type: Any = Field(description="The type of its values.")
+    description: str = Field("", description="A description for readers.")
+    extra: ExtraAttributes = Field({}, description="Attributes, as `<domain>/<name>`.")
+
+
+class GroupLibrary(AuthoredModel):
+    """A document with groups alone, for other files to import."""
+
+    description: str = Field("", description="What the groups are for.")
+    imports: list[str] = Field(
+        [], description="Files whose groups are used here, by their paths from the folder of this file."
+    )
+    groups: dict[str, Group] = Field(
+        description="Fields that several schemas have, by the name of each group."
+    )
+
+
+WORDS = Vocabulary(
+    keys={
+        **dict.fromkeys(("params", "arguments", "args", "variables", "vars"), "parameters"),
+        **dict.fromkeys(("doc", "comment", "desc"), "description"),
+        **dict.fromkeys(("columns", "members"), "fields"),
+        **dict.fromkeys(("parameters", "arguments", "args", "params"), "with"),
+        **dict.fromkeys(("group", "include", "ref", "mixin"), "use"),
+    },
+    nouns={"Group": "a group", "Parameter": "a parameter", "Use": "a use"},
+    examples={"Parameter": "{default: 1}", "Use": "{use: audit}"},
+)
+
+
+class Definition(NamedTuple):
+    """A group, and where it is."""
+
+    name: str
+    document: Document
+    path: TreePath
+    group: Group
+
+
+class Import(NamedTuple):
+    """A path in `imports:`, and where it is."""
+
+    path: str
+    document: Document
+    at: TreePath
+
+
+class GroupFile:
+    """The groups and imports of one text."""
+
+    def __init__(self, documents: list[Document], stem: str) -> None:
+        self.report = Report()
+        """What is wrong with them."""
+        self.imports: list[Import] = []
+        self.used: set[str] = set()
+        """The groups that it names in a use."""
+        self.unsound: set[str] = set()
+        """Groups that cannot be used, for what is wrong with them is in the report."""
+        self._documents = documents
+        self._stem = stem
+        self.groups: Mapping[str, Definition] = self._read_groups()
+
+    @cached_property
+    def is_library(self) -> bool:
+        """Whether there are groups in it and nothing else."""
+        return all(is_library(document.value) for document in self._documents)
+
+    def _read_groups(self) -> dict[str, Definition]:
+        groups: dict[str, Definition] = {}
+        for document in self._documents:
+            for base, holder in _holders(document, self._stem):
+                self._take_imports(document, base, holder.get("imports", []))
+                self.used |= _used_in(holder.get("fields")) | _used_in(holder.get("groups"))
+                for definition in self._definitions(document, (*base, "groups"), holder.get("groups", {})):
+                    report = Report()
+                    check_definition(definition, report)
+                    self.unsound |= {definition.name} if report.has_errors else set()
+                    self.report.extend(report.diagnostics)
+                    first = groups.setdefault(definition.name, definition)
+                    if first is not definition:
+                        report_clash(definition, first, self.report)
+        return groups
+
+    def _take_imports(self, document: Document, base: TreePath, written: Any) -> None:
+        at = (*base, "imports")
+        if not isinstance(written, list):
+            message = f"`imports` has to be a list of paths, not {sort_of(written)}"
+            self._add(document, at, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+            return
+        for i, path in enumerate(written):
+            if isinstance(path, str) and path:
+                self.imports.append(Import(path, document, (*at, i)))
+            else:
+                message = f"an import is the path of a file, not {sort_of(path)}"
+                self._add(document, (*at, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+
+    def _definitions(self, document: Document, at: TreePath, written: Any) -> Iterator[Definition]:
+        if not isinstance(written, dict):
+            message = f"`groups` has to be a mapping from names to groups, not {sort_of(written)}"
+            self._add(document, at, WRONG_TYPE, message, help="write the name of a group below it")
+            return
+        for name, value in written.items():
+            path = (*at, name)
+            try:
+                yield Definition(name, document, path, Group.model_validate(value, by_name=False))
+            except ValidationError as error:
+                self.unsound.add(name)
+                for e in model_errors(error, Group, value, WORDS):
+                    at = (*path, *e.path)
+                    self._add(document, at, e.code, e.message, help=e.help, on_key=e.on_key)
+
+    def _add(
+        self,
+        document: Document,
+        path: TreePath,
+        code: Code,
+        message: str,
+        *,
+        help: str = "",
+        on_key: bool = False,
+    ) -> None:
+        location = document.location(path, on_key=on_key)
+        self.report.add(code, message, location=location, help=help)
+
+
+def report_clash(
+    second: Definition, first: Definition, report: Report, imported: Location | None = None
+) -> None:
+    """Say that a name stands for two groups; `imported` is where the second one is imported, if both are."""
+    there, here = (
+        first.document.location(first.path, on_key=True),
+        second.document.location(second.path, on_key=True),
+    )
+    also = () if imported is None else (label("imported here", imported.source, imported.span),)
+    elsewhere = "" if there.source.name == here.source.name else f" in {there.source.name}"
+    report.add(
+        DUPLICATE_GROUP,
+        f"the group '{second.name}' is already defined{elsewhere}",
+        source=here.source,
+        span=here.span,
+        help="rename one of the two",
+        labels=(label("first defined here", there.source, there.span), *also),
+    )
+
+
+def check_definition(definition: Definition, report: Report) -> None:
+    """Say what is wrong with a group whoever uses it: its parameters, and attributes that are not for all of its fields."""
+
+    def add(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
+        location = definition.document.location((*definition.path, *path), on_key=on_key)
+        report.add(code, message, location=location, help=help)
+
+    group = definition.group
+    named: set[str] = set()
+    for part in ("fields", "extra") if group.parameters else ():
+        for path, name in placeholders(getattr(group, part), (part,)):
+            named.add(name)
+            if name not in group.parameters:
+                near = closest(name, group.parameters)
+                help = (
+                    Help.did_you_mean_part(f"$({near})", f"$({name})")
+                    if near
+                    else "write `$$(` for a text `$(`"
+                )
+                message = f"the group '{definition.name}' has no parameter `{name}`"
+                add(INVALID_ARGUMENT, path, message, help)
+    for name in group.parameters.keys() - named:
+        message = f"the parameter `{name}` of the group '{definition.name}' is never used"
+        help = f"write `$({name})` where its value belongs, or remove it"
+        add(UNUSED_GROUP, ("parameters", name), message, help, on_key=True)
+    for key in group.extra:
+        if not is_inherited(key):
+            message = f"`{key}` cannot be given to all fields of a group at once"
+            help = "write it under `extra:` of each field that it is for"
+            add(MISPLACED_ATTRIBUTE, ("extra", key), message, help, on_key=True)
+
+
+def placeholders(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
+    """Yield the parameters that a value names, and where."""
+    for at, text in strings_in(value, path):
+        yield from ((at, match[1]) for match in PLACEHOLDER.finditer(text) if match[1] is not None)
+
+
+def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
+    """Yield all texts of a value with their paths."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from strings_in(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from strings_in(item, (*path, i))
+
+
+def _used_in(value: Any) -> set[str]:
+    """Return the names of groups that are in a use."""
+    if isinstance(value, list):
+        return {name for item in value for name in _used_in(item)}
+    if not isinstance(value, dict):
+        return set()
+    used = _texts_in(value.get("use"))
+    return used | {name for key, item in value.items() if key != "extra" for name in _used_in(item)}
+
+
+def _texts_in(value: Any) -> set[str]:
+    """Return the names that a use may mean; what is not a name is a mistake, and hides which group it was to be."""
+    if isinstance(value, str):
+        return {value}
+    parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    return {text for part in parts for text in _texts_in(part)}
+
+
+def _holders(document: Document, stem: str) -> Iterator[tuple[TreePath, Json]]:
+    """Yield the mappings in which groups and imports may stand."""
+    value = document.value
+    if is_library(value):
+        assert isinstance(value, dict)
+        yield (), value
+        return
+    # What is wrong with the documents themselves is said where they are bound.
+    for body in Documents(document, stem, False, False, lambda *_, **__: None).bodies():
+        holder: Any = value
+        for segment in body.path:
+            holder = holder[segment]
+        if isinstance(holder, dict):
+            yield body.path, holder

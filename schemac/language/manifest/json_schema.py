@@ -1,0 +1,430 @@
+"""The manifest language as JSON Schema, for editors and for others' tools.
+
+Attributes in the JSON Schemas of manifests: each value once, and at every place those that fit.
+
+Layer: language.
+Shape: JSON Schema 2020-12. The models are the master; `make schemas` writes the files in `schemas/`, and a test fails when they differ.
+      The friendly schema knows the three spellings, short forms and the additions of the default mode; the strict one the standard
+      alone. Neither can tell everything that `schemac check` tells. What may stand somewhere is chosen by `if` and `then`, not by
+      `anyOf`: editors then offer and explain what is meant, and point to what is wrong with it. `enumDescriptions` and
+      `defaultSnippets` are words of editors, which validators pass over.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Family, spellings
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
+from schemac.language.kinds.answers import ARROW_UNITS
+from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.model import Schema
+from schemac.language.manifest.envelopes import (
+    BareSchema,
+    DatasetResource,
+    DatasetSnapshot,
+    MetadataEvent,
+    OtherEvent,
+    SetDataSchema,
+    SourceResource,
+)
+from schemac.language.manifest.groups import KEYS, GroupField, GroupLibrary, Use, is_inherited
+from schemac.language.manifest.json_schema_conditions import (
+    inside_options,
+    json_schema,
+    rules_of_field,
+    rules_of_kind,
+    rules_of_mapping,
+    shape_definitions,
+    shape_rules,
+    spelled_words,
+    word_choice,
+    words_of,
+)
+from schemac.language.manifest.standard import EVENTS, SOURCE_EVENTS, SOURCE_NAME_RULE
+from schemac.text.source.report import Report
+from schemac.text.source.span import Json
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.compose import compose
+from schemac.text.syntax.document import class_text
+
+_FAMILIES = tuple(dict.fromkeys(kind.family for kind in BY_NAME.values() if kind.family is not Family.OPTION))
+
+
+def attribute_definitions(*, strict: bool) -> Json:
+    """Return the definitions of all values of attributes, and of the mappings of those that fit a place."""
+    every = {**ATTRIBUTES, **OPEN}
+    values = {_value_name(key): _value(attribute, strict=strict) for key, attribute in every.items()}
+    on_fields = {key for key, attribute in every.items() if attribute.on_field}
+    places = {
+        "FieldAttributes": on_fields,
+        "SchemaAttributes": {key for key, attribute in every.items() if attribute.on_schema},
+        "GroupAttributes": {key for key in every if is_inherited(key)},
+    }
+    of_families = {
+        f"{family.value.capitalize()}Attributes": _mapping(
+            {key for key in on_fields if every[key].fits is None or family in (every[key].fits or ())}, family
+        )
+        for family in _FAMILIES
+    }
+    values["JsonValue"] = _json_value()
+    return {**values, **{name: _mapping(keys) for name, keys in places.items()}, **of_families}
+
+
+def _value_name(key: str) -> str:
+    """Return the name of a definition; a slash would be a step in a reference."""
+    return key.replace("/", " ")
+
+
+def _mapping(keys: Iterable[str], family: Family | None = None) -> Json:
+    """Return attributes of these keys; of the closed domains no others, and of every other domain all."""
+    known = sorted(keys)
+    rules = rules_of_mapping(known, family)
+    closed = "|".join(re.escape(domain) for domain in DOMAINS)
+    names = "|".join(re.escape(key) for key in known)
+    return {
+        "type": "object",
+        "properties": {key: {"$ref": f"#/$defs/{_value_name(key).replace(' ', '%20')}"} for key in known},
+        "propertyNames": {"pattern": f"^{KEY_PATTERN}$"},
+        "patternProperties": {f"^(?!(?:{names})$)(?:{closed})/": False},
+        "additionalProperties": {"$ref": "#/$defs/JsonValue"},
+        **({"allOf": rules} if rules else {}),
+    }
+
+
+def _json_value() -> Json:
+    """Return what JSON can hold, at every depth: YAML has infinity as well."""
+    inside = {"$ref": "#/$defs/JsonValue"}
+    return {
+        "if": {"type": "number"},
+        "then": {"minimum": -sys.float_info.max, "maximum": sys.float_info.max},
+        "items": inside,
+        "additionalProperties": inside,
+    }
+
+
+def attributes_by_type(key: str) -> list[Json]:
+    """Return the rules that choose the attributes under `extra` by the type under a key, `type` or `inner`."""
+    rules: list[Json] = []
+    for family in _FAMILIES:
+        condition = {"properties": {key: {"$ref": f"#/$defs/{_type_name(family)}"}}, "required": [key]}
+        attributes = {"$ref": f"#/$defs/{family.value.capitalize()}Attributes"}
+        rules.append({"if": condition, "then": {"properties": {"extra": attributes}}})
+    known = {"properties": {key: {"anyOf": [{"$ref": f"#/$defs/{_type_name(f)}"} for f in _FAMILIES]}}}
+    unknown = {"properties": {"extra": {"$ref": "#/$defs/FieldAttributes"}}}
+    return [*rules, {"if": {**known, "required": [key]}, "then": True, "else": unknown}, *shape_rules(key)]
+
+
+def type_definitions() -> Json:
+    """Return what a type of each family is, inside of its Options."""
+    definitions = {_type_name(family): _of_family(family) for family in _FAMILIES}
+    return {**definitions, **shape_definitions()}
+
+
+def _of_family(family: Family) -> Json:
+    words = {"enum": words_of(family)}
+    body = {"type": "object", "properties": {"kind": words}, "required": ["kind"]}
+    return inside_options(_type_name(family), words, body)
+
+
+def _type_name(family: Family) -> str:
+    return f"{family.value.capitalize()}Type"
+
+
+def family_attributes(family: Family) -> Json:
+    """Return a reference to the attributes that fit a family."""
+    return {"$ref": f"#/$defs/{family.value.capitalize()}Attributes"}
+
+
+def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
+    document = json_schema(attribute.value_type)
+    definitions: Json = document.pop("$defs", {})
+    schema: Json = _with_definitions(document, definitions)
+    schema = schema if strict else spelled(schema)
+    if attribute.refused is not None:
+        schema = {**schema, "allOf": [*schema.get("allOf", ()), {"not": dict(attribute.refused)}]}
+    return {**schema, "description": attribute.summary}
+
+
+def _with_definitions(value: Any, definitions: Json) -> Any:
+    """Return a schema with each definition where it is referred to; values of attributes do not contain themselves."""
+    if isinstance(value, list):
+        return [_with_definitions(item, definitions) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value:
+        return _with_definitions(definitions[value["$ref"].removeprefix("#/$defs/")], definitions)
+    return {key: _with_definitions(item, definitions) for key, item in value.items()}
+
+
+def spelled(value: Any) -> Any:
+    """Return a schema that takes words in PascalCase in their other spellings too."""
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("const"), str):
+        value = {**value, "enum": [value["const"]]}
+        del value["const"]
+    rest = {key: spelled(item) for key, item in value.items() if key != "enum"}
+    if "enum" not in value:
+        return rest
+    words = value["enum"]
+    if not any(isinstance(word, str) and word[:1].isupper() for word in words):
+        return {**rest, "enum": words}
+    rest.pop("type", None)
+    return {**rest, **word_choice(words)}
+
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_WITH_WORDS = ("SetDataSchema", "OtherEvent", "DatasetSpec", "DatasetSnapshotContent")
+"""Definitions whose `kind` may be spelled in three ways."""
+_HOLDERS = ("Field", "Schema", "BareSchema")
+_PLACEHOLDER = {"type": "string", "pattern": r"\$\("}
+"""A text of a group with a parameter in it."""
+
+
+def manifest_schema(*, strict: bool) -> Json:
+    """Return the schema of one manifest document."""
+    event = SetDataSchema | OtherEvent
+    envelopes = DatasetSnapshot | MetadataEvent | DatasetResource | SourceResource
+    shapes: Any = (Schema if strict else BareSchema) | envelopes | event | list[event]
+    definitions: Json = json_schema(shapes if strict else shapes | GroupLibrary)["$defs"]
+    if not strict:
+        definitions |= _of_groups(definitions)
+    definitions = {name: _with_references(body) for name, body in definitions.items()}
+    for name in BY_NAME:
+        _spell_kind(definitions[name], name, strict=strict)
+    for name in _HOLDERS:
+        if name in definitions:
+            _describe_extra(definitions[name], on_schema=name != "Field", strict=strict)
+    definitions |= _types(strict=strict)
+    definitions |= {"Event": _event(), **type_definitions()}
+    definitions |= attribute_definitions(strict=strict)
+    if not strict:
+        for name in _WITH_WORDS:
+            kind = definitions[name]["properties"]["kind"]
+            text = {"description": kind["description"]} if "description" in kind else {}
+            words = word_choice(kind.get("enum", [kind.get("const")]))
+            definitions[name]["properties"]["kind"] = {**words, **text}
+    return {
+        "$schema": _DIALECT,
+        "title": "ODF manifest" if strict else "schemac manifest",
+        **_document(strict=strict),
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _of(name: str) -> Json:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _document(*, strict: bool) -> Json:
+    """Return what a document is, by its outermost keys."""
+    kinds = {"DatasetSnapshot": _of("DatasetSnapshot"), "MetadataEvent": _of("MetadataEvent")}
+    with_kind: Json = {
+        "properties": {"kind": word_choice([*kinds, *EVENTS]) if not strict else {"enum": [*kinds, *EVENTS]}},
+        "allOf": [
+            *({"if": _has("kind", {"const": kind}), "then": body} for kind, body in kinds.items()),
+            {"if": _has("kind", {"enum": spelled_words(EVENTS)}), "then": _of("Event")},
+        ],
+    }
+    resources = _either(
+        _has("$schema", {"pattern": "/Source/?$"}), _of("SourceResource"), _of("DatasetResource")
+    )
+    plain = _of("Schema" if strict else "BareSchema")
+    if not strict:
+        is_library = {"required": ["groups"], "not": {"required": ["fields"]}}
+        plain = _either(is_library, _of("GroupLibrary"), plain)
+    of_kind = _either({"required": ["kind"]}, with_kind, plain)
+    mapping = _either({"required": ["$schema"]}, resources, of_kind)
+    return {"type": ["object", "array"], **_either({"type": "array"}, {"items": _of("Event")}, mapping)}
+
+
+def _either(condition: Json, then: Json, otherwise: Json) -> Json:
+    return {"if": condition, "then": then, "else": otherwise}
+
+
+def _has(key: str, value: Json) -> Json:
+    """Return the condition that a mapping has a value under a key."""
+    return {"properties": {key: value}, "required": [key]}
+
+
+def _event() -> Json:
+    """Return one event of the standard."""
+    is_schema = _has("kind", {"enum": spelled_words(["SetDataSchema"])})
+    is_source = _has("kind", {"enum": spelled_words(SOURCE_EVENTS)})
+    is_read = {
+        **is_source,
+        "properties": {**is_source["properties"], "read": {"type": "object", "required": ["schema"]}},
+    }
+    is_read["required"] = ["kind", "read"]
+    read = {"properties": {"schema": _of("Schema")}, "description": "how the source is read"}
+    name = {"description": "what the source is called", "type": "string", **SOURCE_NAME_RULE}
+    return {
+        "type": "object",
+        "properties": {"kind": {"description": "which event of the standard this is"}},
+        **_either(is_schema, _of("SetDataSchema"), _of("OtherEvent")),
+        "allOf": [{"if": is_read, "then": {"properties": {"read": read, "sourceName": name}}}],
+    }
+
+
+def _of_groups(definitions: Json) -> Json:
+    """Return definitions in which groups may be among fields, and next to them."""
+    group_definitions: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
+    group_definitions["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
+    extra = group_definitions["Group"]["properties"]["extra"]
+    group_definitions["Group"]["properties"]["extra"] = {
+        **_of("GroupAttributes"),
+        "description": extra["description"],
+    }
+    group_definitions["GroupField"]["properties"]["type"] |= _either(
+        {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, _of("Type")
+    )
+    with_groups: Json = {}
+    for name, definition in definitions.items():
+        properties: Json = dict(definition.get("properties", {}))
+        if "fields" not in properties or name in group_definitions:
+            continue
+        properties["fields"] = {**properties["fields"], "items": _field_or_use("Field")}
+        if name in _HOLDERS:
+            library = group_definitions["GroupLibrary"]["properties"]
+            properties |= {key: library[key] for key in KEYS}
+        with_groups[name] = {**definition, "properties": properties}
+    return {**group_definitions, **with_groups}
+
+
+def _field_or_use(field: str) -> Json:
+    use = {"label": "use", "description": "the fields of a group", "body": {"use": "$1"}}
+    return {**_either({"required": ["use"]}, _of("Use"), _of(field)), "defaultSnippets": [use]}
+
+
+def _types(*, strict: bool) -> Json:
+    """Return a type wherever it may stand, inside of an Option, and as the key of a map."""
+    option = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
+    # The standard has a Null alone.
+    null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]
+    is_alone = "only an Option may be null: write `{kind: Option, inner: Null}`"
+    return {
+        "Type": _type(null, is_alone, strict=strict),
+        "InnerType": _type(option, "this is inside of an Option already", strict=strict),
+        "KeyType": _type([*option, *null], "the key of a map may not be null", strict=strict),
+    }
+
+
+def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
+    """Return a type: a kind's name alone where the kind needs no property, or the kind with its properties."""
+    bare = [name for name, kind in BY_NAME.items() if kind.has_short_form and name not in refused]
+    texts = {name: class_text(kind) for name, kind in BY_NAME.items()}
+    kinds = word_choice(BY_NAME, (), texts.values()) if not strict else {"enum": list(BY_NAME)}
+    names = word_choice(bare, (), [texts[name] for name in bare]) if not strict else {"enum": bare}
+    of_kinds = [
+        {"if": _has("kind", {"enum": [name] if strict else spelled_words([name])}), "then": _of(name)}
+        for name in BY_NAME
+        if name not in refused
+    ]
+    of_kinds.append(
+        {
+            "if": _has("kind", {"enum": spelled_words(refused)}),
+            "then": {"not": {}, "errorMessage": reason},
+        }
+    )
+    long = {
+        "type": "object",
+        "properties": {"kind": {**kinds, "description": "what the values are"}},
+        "required": ["kind"],
+        "allOf": of_kinds,
+    }
+    snippets = [
+        {
+            "label": name,
+            "description": texts[name],
+            "body": compose(SourceText(kind.example), Report()).values[0],
+        }
+        for name, kind in BY_NAME.items()
+        if not kind.has_short_form and name not in refused
+    ]
+    return {
+        "description": "what the values are: the name of a kind, or a mapping with its `kind` and properties",
+        "anyOf": [names, long],
+        "defaultSnippets": snippets,
+    }
+
+
+def _with_references(value: Any) -> Any:
+    """Return the union of all kinds, wherever pydantic wrote it out, as a reference to one definition; so with events."""
+    if isinstance(value, list):
+        return [_with_references(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    text = {"description": value["description"]} if "description" in value else {}
+    if "oneOf" in value and len(value.get("discriminator", {}).get("mapping", {})) == len(BY_NAME):
+        return {**_of("Type"), **text}
+    if value.get("anyOf") == [_of("SetDataSchema"), _of("OtherEvent")]:
+        return {**_of("Event"), **text}
+    return {key: _with_references(item) for key, item in value.items()}
+
+
+def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
+    properties: Json = definition["properties"]
+    # Whoever gets here has chosen the kind already.
+    properties["kind"] = {"type": "string", "description": class_text(BY_NAME[name])}
+    definition["required"] = ["kind", *(key for key in definition.get("required", []) if key != "kind")]
+    for key in ("inner", "keyType"):
+        if key in properties:
+            text = properties[key].get("description", "")
+            properties[key] = {**_of("InnerType" if key == "inner" else "KeyType"), "description": text}
+    if strict:
+        properties.pop("extra")
+        if "timezone" in properties:
+            properties["timezone"] = {**properties["timezone"], "minLength": 1, "type": "string"}
+            properties["timezone"].pop("anyOf")
+        if "fixedLength" in properties:
+            (length, _null) = properties["fixedLength"].pop("anyOf")
+            properties["fixedLength"] |= length
+        return
+    family = BY_NAME[name].family
+    if "timezone" in properties:
+        properties["timezone"]["anyOf"][0] |= {
+            "pattern": _ZONE,
+            "patternErrorMessage": "write an offset like +05:30",
+        }
+    if family is Family.OPTION:
+        properties["extra"] = {"description": _EXTRA}
+        definition["allOf"] = [*attributes_by_type("inner"), *rules_of_kind(name)]
+    else:
+        properties["extra"] = {**family_attributes(family), "description": _EXTRA}
+        definition |= {"allOf": rules} if (rules := rules_of_kind(name)) else {}
+    if "unit" in properties:
+        plurals = [f"{spelling}s" for unit in ARROW_UNITS for spelling in spellings(unit)]
+        properties["unit"] = {
+            "default": "Millisecond",
+            **word_choice(ARROW_UNITS, plurals),
+            "description": properties["unit"].get("description", ""),
+        }
+
+
+_ZONE = r"^(?:(?![+-][0-9])[\s\S]+|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])$"
+"""A name, or an offset of less than 15 hours."""
+_EXTRA = "attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others"
+
+
+def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
+    properties = definition["properties"]
+    if on_schema:
+        properties["extra"] = {**_of("SchemaAttributes"), "description": _EXTRA}
+        definition["allOf"] = [*definition.get("allOf", ()), {"properties": {"fields": _of("Columns")}}]
+    else:
+        properties["extra"] = {"type": "object", "description": _EXTRA}
+        # The attributes of a field stand beside its name, not inside of its type.
+        without_extra = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
+        properties["type"] = {
+            "allOf": [_of("Type"), without_extra],
+            "description": properties["type"].get("description", ""),
+        }
+        definition["allOf"] = [*attributes_by_type("type"), *rules_of_field()]
+    if not strict:
+        properties["description"] = {"description": DESCRIPTION.summary, "type": "string"}
+        doubled = {"properties": {"extra": {"required": [DESCRIPTION.key]}}}
+        definition["not"] = {**doubled, "required": ["description", "extra"]}
+        definition["errorMessage"] = "there are two descriptions; keep one of them"

@@ -1,0 +1,350 @@
+"""What types and attributes say together, in the JSON Schemas of manifests.
+
+Words and descriptions in the JSON Schemas of manifests.
+
+Layer: language.
+Shape: rules of a family of kinds narrow its attributes, rules of some types of a kind are conditions (`Shape`), and rules of what is
+      inside of another type hold at every depth (`inside_definition`). Words of draft-07, which is what most editors know;
+      `maxContains` only where a schema without it means the same or less. What compares two values is left to the compiler.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from schemac.language.attributes import arrow, constraints, odf
+from schemac.language.attributes.attribute import NESTED, TEMPORAL, Family, Role, spellings
+from schemac.language.attributes.registry import ATTRIBUTES, of_role
+from schemac.language.kinds.decimal import MOST_DIGITS
+from schemac.language.kinds.registry import BY_NAME, KINDS
+from schemac.language.logical.model import LogicalType
+from schemac.text.source.span import Json
+
+
+def spelled_words(words: Iterable[str]) -> list[str]:
+    """Return words in all their spellings."""
+    return list(dict.fromkeys(spelling for word in words for spelling in spellings(word)))
+
+
+def word_choice(words: Iterable[Any], more: Iterable[str] = (), descriptions: Iterable[str] = ()) -> Json:
+    """Return a choice of words that editors offer in the standard's spelling, and take in all of them.
+
+    `more` are words that are taken and not offered.
+    """
+    offered = list(words)
+    others = [
+        w for w in (*spelled_words(w for w in offered if isinstance(w, str)), *more) if w not in offered
+    ]
+    texts = list(descriptions)
+    choice: Json = {"enum": offered, **({"enumDescriptions": texts} if texts else {})}
+    if not others:
+        return choice
+    # Editors complete the words of an `enum`, and none of a pattern.
+    pattern = f"^(?:{'|'.join(map(re.escape, dict.fromkeys(others)))})$"
+    return {"anyOf": [choice, {"type": "string", "pattern": pattern}]}
+
+
+def json_schema(annotation: Any) -> Json:
+    """Return the JSON Schema of what an annotation accepts, without titles, which only repeat names."""
+    schema: Json = _without_titles(TypeAdapter(annotation).json_schema(by_alias=True))
+    return schema
+
+
+def _without_titles(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_titles(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _without_titles(item)
+        for key, item in value.items()
+        if key != "title" or not isinstance(item, str)
+    }
+
+
+_INSIDE = {"$ref": "#/$defs/InsideType"}
+_KEY_PARTS = {attribute.key: False for attribute in of_role(Role.KEY_PART)}
+
+
+class Shape(NamedTuple):
+    """Some types of a kind, and what their attributes may not be."""
+
+    name: str
+    body: Json
+    """Such a type, as it is written without an Option around it."""
+    attributes: Json
+    """Properties of `extra`."""
+    kinds: tuple[str, ...]
+    """Kinds that it is about."""
+
+    @property
+    def reference(self) -> Json:
+        """A reference to its definition."""
+        return {"$ref": f"#/$defs/{self.name}"}
+
+
+def words_of(family: Family) -> list[str]:
+    """Return the names of the kinds of a family in all their spellings."""
+    return spelled_words(name for name, kind in BY_NAME.items() if kind.family is family)
+
+
+def inside_options(name: str, *bodies: Json) -> Json:
+    """Return the definition of types, which may have Options around them."""
+    option = {"kind": {"enum": words_of(Family.OPTION)}, "inner": {"$ref": f"#/$defs/{name}"}}
+    return {"anyOf": [*bodies, {"type": "object", "properties": option, "required": ["kind", "inner"]}]}
+
+
+def _object(words: list[str], properties: Json | None = None, required: Iterable[str] = ()) -> Json:
+    properties = {"kind": {"enum": words}, **(properties or {})}
+    return {"type": "object", "properties": properties, "required": ["kind", *required]}
+
+
+def shapes() -> tuple[Shape, ...]:
+    """Return the rules of some types of a kind."""
+    return (*_fixed_lengths(), *_uuids(), *_long_decimals(), *_integers(), *_vectors(), *_keys())
+
+
+def _named(family: Family) -> tuple[str, ...]:
+    return tuple(name for name, kind in BY_NAME.items() if kind.family is family)
+
+
+_LENGTH = {"fixedLength": {"type": "integer"}}
+
+
+def _fixed_lengths() -> Iterator[Shape]:
+    words = [*words_of(Family.BYTES), *words_of(Family.LIST)]
+    body = _object(words, _LENGTH, ["fixedLength"])
+    kinds = (*_named(Family.BYTES), *_named(Family.LIST))
+    useless = [arrow.BUFFER_ENCODING.key, *(attribute.key for attribute in _OF_LENGTH)]
+    yield Shape("FixedLengthType", body, dict.fromkeys(useless, False), kinds)
+
+
+def _uuids() -> Iterator[Shape]:
+    words = words_of(Family.BYTES)
+    of_a_uuid = {"properties": {"fixedLength": {"const": arrow.UUID_LENGTH}}, "required": ["fixedLength"]}
+    body = {"anyOf": [{"enum": words}, {**_object(words), "not": of_a_uuid}]}
+    yield Shape("BytesOfOtherLengthType", body, _without_extensions(["arrow.uuid"]), _named(Family.BYTES))
+
+
+def _without_extensions(names: list[str]) -> Json:
+    return {arrow.EXTENSION_TYPE.key: {"properties": {"name": {"not": {"enum": names}}}}}
+
+
+def _long_decimals() -> Iterator[Shape]:
+    words = words_of(Family.DECIMAL)
+    for width, digits in list(MOST_DIGITS.items())[:-1]:
+        body = _object(words, {"precision": {"type": "integer", "minimum": digits + 1}}, ["precision"])
+        narrow = {"properties": {"bitWidth": {"not": {"const": width}}}}
+        yield Shape(
+            f"DecimalOver{digits}Type", body, {arrow.DECIMAL_ENCODING.key: narrow}, _named(Family.DECIMAL)
+        )
+
+
+def _integers() -> Iterator[Shape]:
+    """Yield the integers: their bounds are numbers that they have; texts are left to the compiler."""
+    for name, kind in BY_NAME.items():
+        if kind.family is not Family.INTEGER:
+            continue
+        words = spelled_words([name])
+        samples: Any = kind.variants()[0].samples()
+        within = {"minimum": min(samples), "maximum": max(samples)}
+        bounds = {a.key: within for a in (constraints.MINIMUM, constraints.MAXIMUM)}
+        body = {"anyOf": [{"enum": words}, _object(words)]}
+        yield Shape(f"{name}Type", body, {**bounds, constraints.ENUM.key: {"items": within}}, (name,))
+
+
+def _vectors() -> Iterator[Shape]:
+    """Yield what lists are that cannot be stored as brain floats: those that are no vectors of short floats."""
+    keys = [attribute.key for attribute in of_role(Role.BRAIN_FLOATS)]
+    if not keys:
+        return
+    floats = {name: kind for name, kind in BY_NAME.items() if kind.family is Family.FLOAT}
+    names = [name for name, kind in floats.items() if getattr(kind, "bits", 64) <= 32]
+    words, of_items = words_of(Family.LIST), spelled_words(names)
+    item = {"anyOf": [{"enum": of_items}, {"$ref": "#/$defs/ShortFloatType"}]}
+    vector = {
+        "properties": {**_LENGTH, "itemType": item},
+        "required": ["fixedLength", "itemType"],
+    }
+    body = {**_object(words), "not": vector}
+    yield Shape("NoVectorType", body, dict.fromkeys(keys, False), _named(Family.LIST))
+    yield Shape("ShortFloatType", {"anyOf": [{"enum": of_items}, _object(of_items)]}, {}, ())
+
+
+def _keys() -> Iterator[Shape]:
+    """Yield what no part of a primary key is: null, or with members; a list may be one if it is a vector."""
+    if not _KEY_PARTS:
+        return
+    nested = [word for family in NESTED - {Family.LIST} for word in words_of(family)]
+    lists = {
+        **_object(words_of(Family.LIST)),
+        "not": {"properties": _LENGTH, "required": ["fixedLength"]},
+    }
+    body = {"anyOf": [_object([*sorted(nested), *words_of(Family.OPTION)]), lists]}
+    kinds = tuple(name for name, kind in BY_NAME.items() if kind.family in (*NESTED, Family.OPTION))
+    yield Shape("NoKeyType", body, _KEY_PARTS, kinds)
+
+
+def shape_definitions() -> Json:
+    """Return the definitions of the conditions, and of what holds inside of other types."""
+    definitions = {shape.name: inside_options(shape.name, shape.body) for shape in shapes()}
+    return {**definitions, "InsideType": inside_definition(), "Columns": columns_definition()}
+
+
+def inside_definition() -> Json:
+    """Return what holds inside of a type that may be null or repeated: nothing there is part of a primary key."""
+    steps: Json = dict.fromkeys(("type", *_steps_of(*KINDS)), _INSIDE)
+    return {
+        "properties": {"extra": {"properties": _KEY_PARTS}, **steps, "fields": {"items": _INSIDE}},
+    }
+
+
+def _steps_of(*kinds: type[LogicalType]) -> list[str]:
+    """Return the properties of kinds that are types."""
+    properties = (prop for kind in kinds for prop in kind.model_fields.values())
+    return list(dict.fromkeys(str(prop.alias) for prop in properties if prop.annotation is LogicalType))
+
+
+def shape_rules(key: str) -> list[Json]:
+    """Return the rules of attributes next to a type, which is under `type` or `inner`."""
+    return [
+        {
+            "if": {"properties": {key: shape.reference}, "required": [key]},
+            "then": {"properties": {"extra": {"properties": shape.attributes}}},
+        }
+        for shape in shapes()
+        if shape.attributes
+    ]
+
+
+def rules_of_kind(name: str) -> list[Json]:
+    """Return the rules of a kind's own attributes, and of what is inside of it."""
+    kind = BY_NAME[name]
+    rules: list[Json] = [
+        {"if": shape.body, "then": {"properties": {"extra": {"properties": shape.attributes}}}}
+        for shape in shapes()
+        if name in shape.kinds and kind.family is not Family.OPTION
+    ]
+    steps = _steps_of(kind)
+    if kind.family in (Family.OPTION, Family.LIST, Family.MAP):
+        rules.append({"properties": dict.fromkeys(steps, _INSIDE)})
+    no_column: Json = {"properties": {"extra": {"properties": {odf.TYPE.key: _no_word("ObjectLink")}}}}
+    if kind.family is Family.STRUCT:
+        rules.append({"properties": {"fields": {"items": no_column}}})
+    elif kind.family in (Family.LIST, Family.MAP):
+        rules.append({"properties": dict.fromkeys(steps, no_column)})
+    return rules
+
+
+_MOST_KEY_FIELDS = 5
+"""Positions of a key that are looked for; hardly any key has more fields."""
+
+
+def columns_definition() -> Json:
+    """Return the rules of columns together: no two of them are at one position of a key.
+
+    Validators of draft-07 see nothing in `maxContains`, so for them these rules say what is true anyway.
+    """
+    keys = [attribute.key for role in (Role.KEY_PART, Role.CLUSTERING_PART) for attribute in of_role(role)]
+    items = [_at(key, position) for key in keys for position in range(1, _MOST_KEY_FIELDS + 1)]
+    return {
+        "allOf": [
+            {"if": {"type": "array", "contains": item}, "then": {"contains": item, "maxContains": 1}}
+            for item in items
+        ]
+    }
+
+
+def _at(key: str, position: int) -> Json:
+    schema: Json = {"const": position}
+    for step in ("position", key, "extra"):
+        schema = {"type": "object", "properties": {step: schema}, "required": [step]}
+    return schema
+
+
+def _no_word(*words: str) -> Json:
+    return {"properties": {"kind": {"not": {"enum": spelled_words(words)}}}}
+
+
+def rules_of_mapping(keys: Iterable[str], family: Family | None) -> list[Json]:
+    """Return the rules of attributes together, and of those that a family has."""
+    known = set(keys)
+    rules: list[Json] = [
+        {
+            "not": {"required": list(pair)},
+            "errorMessage": f"`{pair[0]}` and `{pair[1]}` cannot be used together",
+        }
+        for pair in _pairs(known)
+    ]
+    narrowed = {} if family is None else {k: v for k, v in _of_family(family).items() if k in known}
+    return [*rules, {"properties": narrowed}] if narrowed else rules
+
+
+def _pairs(known: set[str]) -> Iterator[tuple[str, str]]:
+    deciding = sorted(key for key in known & set(ATTRIBUTES) if ATTRIBUTES[key].decides_type)
+    yield from combinations(deciding, 2)
+    yield from (
+        (attribute.key, arrow.BUFFER_ENCODING.key)
+        for attribute in of_role(Role.BLOB)
+        if {attribute.key, arrow.BUFFER_ENCODING.key} <= known
+    )
+
+
+def _of_family(family: Family) -> Json:
+    """Return what values of attributes may be on kinds of a family, by key."""
+    rules: Json = {
+        key: {"properties": {p: False for p, fits in a.property_fits.items() if family not in fits}}
+        for key, a in ATTRIBUTES.items()
+        if a.property_fits is not None
+    }
+    others = [name for name, kind in arrow.EXTENSION_STORAGE.items() if BY_NAME[kind].family is not family]
+    rules |= _without_extensions(others)
+    if family not in odf.WORD_FAMILIES:
+        rules[odf.TYPE.key] = _no_word(*sorted(odf.WORDS))
+    if family in (Family.TEXT, Family.BYTES):
+        wide: Json = {
+            "properties": {"kind": {"enum": spelled_words(["View"])}, "offsetBitWidth": {"const": 64}}
+        }
+        wide |= {"type": "object", "required": ["kind", "offsetBitWidth"]}
+        rules[arrow.BUFFER_ENCODING.key] = {"not": wide}
+    for families, type_ in _ENUM_TYPES.items():
+        if family in families:
+            rules[constraints.ENUM.key] = {"items": {"type": type_}}
+    if family in _CALENDAR:
+        rules |= {bound.key: {"type": "string"} for bound in _BOUNDS}
+    return rules
+
+
+_CALENDAR = TEMPORAL - {Family.DURATION}
+"""Families whose bounds are written as texts."""
+_ENUM_TYPES = {frozenset({Family.BOOLEAN}): "boolean", _CALENDAR | {Family.TEXT}: "string"}
+"""What the items of an `enum` are written as."""
+_BOUNDS = (
+    constraints.MINIMUM,
+    constraints.MAXIMUM,
+    constraints.EXCLUSIVE_MINIMUM,
+    constraints.EXCLUSIVE_MAXIMUM,
+)
+_OF_LENGTH = (constraints.MIN_LENGTH, constraints.MAX_LENGTH, constraints.MIN_ITEMS, constraints.MAX_ITEMS)
+
+
+def rules_of_field() -> list[Json]:
+    """Return the rule that no attribute is both next to a type and inside of its Option."""
+    is_inside: Json = {}
+    for key in ("extra", "inner", "type"):
+        is_inside = {"type": "object", "properties": {key: is_inside}, "required": [key]}
+    rules = [
+        {"if": _inner_has(key), "then": {"properties": {"extra": {"properties": {key: False}}}}}
+        for key, attribute in ATTRIBUTES.items()
+        if attribute.on_field
+    ]
+    is_inside["properties"]["type"]["properties"]["inner"]["properties"]["extra"] = {"type": "object"}
+    return [{"if": is_inside, "then": {"allOf": rules}}]
+
+
+def _inner_has(key: str) -> Json:
+    extra = {"properties": {"extra": {"required": [key]}}}
+    return {"properties": {"type": {"properties": {"inner": extra}}}}

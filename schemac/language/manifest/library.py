@@ -1,0 +1,259 @@
+"""What one text imports.
+
+Layer: language.
+Shape: paths are relative to the folder of the text that a run began with, with `/`; those of an import begin at the file
+that has it. Each file is read and parsed once in a run, however many texts import it.
+Errors: SC232 duplicate-group, SC233 reuse-cycle, SC234 unreadable-import, and what is wrong with the files themselves.
+"""
+
+import posixpath
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from schemac.language.manifest.groups import Definition, GroupFile, Import, report_clash
+from schemac.text.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.files import Contents, Files, OutsideError
+from schemac.text.source.help import Help
+from schemac.text.source.report import Report, label
+from schemac.text.source.text import MAX_BYTES, decode_text, reason_of
+from schemac.text.syntax.document import Document, parse
+
+
+@dataclass(frozen=True)
+class Read:
+    """An imported file as it was read: its content, or why there is none."""
+
+    content: bytes | OSError
+    file: GroupFile | None = None
+    """None if it is not a text."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What is wrong with it as a text."""
+
+
+@dataclass
+class Library:
+    """The imported files of a run, by `Files.key`."""
+
+    contents: Contents = field(default_factory=Contents)
+    read: dict[str, Read] = field(default_factory=dict)
+
+    def file(self, files: Files, path: str) -> Read:
+        """Return a file with its groups; it is parsed once."""
+        key = files.key(path)
+        if key not in self.read:
+            self.read[key] = self._parsed(self.contents.of(files, path), files.name(path))
+        return self.read[key]
+
+    def _parsed(self, content: bytes | OSError, name: str) -> Read:
+        if isinstance(content, OSError):
+            return Read(content)
+        report = Report()
+        source = decode_text(content[: MAX_BYTES + 1], name, report)
+        documents = parse(source, report) if source is not None else []
+        file = GroupFile(documents, PurePosixPath(name).stem) if source is not None else None
+        if file is not None:
+            report.extend(file.report.diagnostics)
+        return Read(content, file, report.diagnostics)
+
+
+@dataclass
+class Reuse:
+    """What one text takes from elsewhere; without files it has no imports."""
+
+    files: Files | None = None
+    library: Library = field(default_factory=Library)
+    imports: dict[str, str] = field(default_factory=dict)
+    """Digests of all files that were read, or were to be read, by path."""
+    used: set[tuple[str, str]] = field(default_factory=set)
+    """Groups by the path of their file and their name; the path is empty for the text itself."""
+    unused: dict[str, Diagnostic] = field(default_factory=dict)
+    """What there is to say of each group of the text if nothing uses it."""
+    scopes: "dict[str, Scope]" = field(default_factory=dict)
+    """Those of the imported files, by `Files.key`."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """An import on the way to a file, by the file that has it."""
+
+    key: str
+    """Of that file, as `Files.key` has it."""
+    import_: Import
+
+
+class Scope:
+    """The groups that a file knows: its own, and those of the files that it imports."""
+
+    def __init__(self, file: GroupFile, path: str, reuse: Reuse, above: tuple["Step", ...] = ()) -> None:
+        self.file = file
+        self.path = path
+        """Of the file; empty for the text that a run began with."""
+        self.is_whole = True
+        """Whether all imports could be read."""
+        self._reuse = reuse
+        self._above = above
+        self._imported: dict[str, tuple[Definition, Import, str]] = {}
+        self._scopes: dict[str, Scope] = {}
+        self._read: list[tuple[Import, Scope]] = []
+
+    def open(self, report: Report) -> None:
+        """Read the imports; what is wrong with them is in the report."""
+        for import_ in self.file.imports:
+            self._open(import_, report)
+
+    @property
+    def names(self) -> list[str]:
+        """All groups that it knows."""
+        return [*self.file.groups, *self._imported]
+
+    def find(self, name: str) -> "tuple[Definition, Scope] | None":
+        """Return a group, and the scope that it is in."""
+        definition = self.file.groups.get(name)
+        if definition is not None:
+            return definition, self
+        imported = self._imported.get(name)
+        return None if imported is None else (imported[0], self._scopes[imported[2]])
+
+    def is_sound(self, name: str) -> bool:
+        """Whether nothing is wrong with a group of this name; it may be that nobody knows it."""
+        files = (self.file, *(scope.file for scope in self._scopes.values()))
+        return not any(name in file.unsound for file in files)
+
+    def unused_imports(self, used: Collection[str]) -> list[Import]:
+        """Return the imports that have none of the groups of these names; a file with mistakes may be meant to have them."""
+        by = {id(import_) for name, (_, import_, _) in self._imported.items() if name in used}
+        read = {
+            id(import_)
+            for import_, scope in self._read
+            if scope.is_whole and not scope.file.report.has_errors
+        }
+        return [import_ for import_ in self.file.imports if id(import_) in read - by]
+
+    def _open(self, import_: Import, report: Report) -> None:
+        path = self._path_of(import_, report)
+        if path is None:
+            self.is_whole = False
+            return
+        files = self._reuse.files
+        assert files is not None
+        read = self._reuse.library.file(files, path)
+        self._reuse.imports[path] = self._reuse.library.contents.digest(files, path)
+        report.extend(read.diagnostics)
+        if isinstance(read.content, OSError):
+            name = files.name(path)
+            help = read.content.help if isinstance(read.content, OutsideError) else ""
+            self._refuse(import_, f"cannot read {name}: {reason_of(read.content)}", report, help=help)
+        if read.file is None:
+            self.is_whole = False
+            return
+        way = (*self._above, Step(_key(self.path, self._reuse), import_))
+        keys = [step.key for step in way]
+        if (key := _key(path, self._reuse)) in keys:
+            _report_cycle(way[keys.index(key) :], files.name(path), report)
+            self.is_whole = False
+            return
+        self._take(read.file, path, way, report)
+
+    def _take(self, file: GroupFile, path: str, way: tuple[Step, ...], report: Report) -> None:
+        key, import_ = _key(path, self._reuse), way[-1].import_
+        scope = self._reuse.scopes.get(key)
+        if scope is None:
+            scope = Scope(file, path, self._reuse, way)
+            scope.open(report)
+            self._reuse.scopes[key] = scope
+        self._scopes[path] = scope
+        self._read.append((import_, scope))
+        self.is_whole = self.is_whole and scope.is_whole
+        for name, definition in file.groups.items():
+            first = self.file.groups.get(name) or self._imported.get(name, (None,))[0]
+            if first is None:
+                self._imported[name] = (definition, import_, path)
+            elif name in self.file.groups:
+                report_clash(first, definition, report)
+            elif first is not definition:
+                report_clash(definition, first, report, import_.document.location(import_.at))
+
+    def _path_of(self, import_: Import, report: Report) -> str | None:
+        """Return the path of an import from the folder of the text that a run began with."""
+        if self._reuse.files is None:
+            message = f"{import_.path} cannot be imported: this text is not a file, so it has no folder to import from"
+            self._refuse(import_, message, report, help="compile it as a file")
+            return None
+        is_elsewhere = posixpath.isabs(import_.path) or "://" in import_.path or "\\" in import_.path
+        if is_elsewhere or import_.path[1:2] == ":":
+            message = f"{import_.path} is not a relative path"
+            help = "write the path from the folder of this file, with `/`, such as ../groups/audit.yaml"
+            self._refuse(import_, message, report, help=help)
+            return None
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
+
+    def _refuse(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
+        location = import_.document.location(import_.at)
+        help = help or "write the path of the file, from the folder of the one that imports it"
+        report.add(UNREADABLE_IMPORT, message, source=location.source, span=location.span, help=help)
+
+
+def _report_cycle(way: Sequence[Step], name: str, report: Report) -> None:
+    """Report the last import of a circle, and show the others of it."""
+    locations = [step.import_.document.location(step.import_.at) for step in way]
+    through = ", ".join(location.source.name for location in locations[1:])
+    report.add(
+        REUSE_CYCLE,
+        f"{name} imports itself through {through}" if through else f"{name} imports itself",
+        source=locations[-1].source,
+        span=locations[-1].span,
+        labels=tuple([label("imported here", location.source, location.span) for location in locations[:-1]]),
+        help="remove this import, or move the groups that both files need into a third one",
+    )
+
+
+def _key(path: str, reuse: Reuse) -> str:
+    """Return what stands for a file, also for the text itself, which has the path ``."""
+    return path if reuse.files is None else reuse.files.key(path)
+
+
+def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> Scope | None:
+    """Return what the documents of a text know of groups; None if they name none.
+
+    What is wrong with groups and imports is in the report, and what there is to say of groups that nothing uses in `reuse`.
+    """
+    if not documents or not any(word in documents[0].source.content for word in _SIGNS):
+        return None
+    file = GroupFile(list(documents), stem)
+    report.extend(file.report.diagnostics)
+    scope = Scope(file, "", reuse)
+    scope.open(report)
+    for name in file.used:
+        match = scope.find(name)
+        if match is not None:
+            reuse.used.add((match[1].path, name))
+    for import_ in scope.unused_imports(file.used):
+        location = import_.document.location(import_.at)
+        message = f"no group of {import_.path} is used here"
+        report.add(UNUSED_GROUP, message, location=location, help=Help.remove(what="the import"))
+    for name, definition in file.groups.items():
+        local_report = Report()
+        location = definition.document.location(definition.path, on_key=True)
+        help = Help.remove(
+            help=f"write `- use: {name}` in a list of fields, or remove the group", is_safe=False
+        )
+        local_report.add(UNUSED_GROUP, f"nothing uses the group '{name}'", location=location, help=help)
+        reuse.unused |= {name: local_report.diagnostics[0]}
+    return scope
+
+
+def imports_of(content: bytes, files: Files, library: Library) -> dict[str, str]:
+    """Return the digests of all that a text imports, by path; of a text that cannot be read, nothing."""
+    if b"imports" not in content and b"\\" not in content:
+        return {}
+    report, reuse = Report(), Reuse(files, library)
+    source = decode_text(content, files.name(""), report)
+    if source is not None:
+        scope_of(parse(source, report), "", reuse, report)
+    return reuse.imports
+
+
+_SIGNS = ("use", "groups", "imports", "\\")
+"""One of these is in every text that has groups or uses them: the keys, or an escape that a key may be spelled with."""

@@ -1,0 +1,238 @@
+"""Logical datasets into manifest text.
+
+Layer: language.
+Shape: as a person would write it, with short forms where nothing is lost, `description:` next to `name` and small
+mappings on one line. Notes stand as comments above their fields.
+Source: RFC-016; the layout is that of the examples.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from io import StringIO
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import Field, FieldPath, LogicalType, Part, Schema
+from schemac.text.source.phrases import printable
+from schemac.text.source.span import Json
+
+_MAPPING, _SEQUENCE = 2, 4
+"""Columns by which the text of a mapping's and of a sequence's values is indented."""
+_WIDEST_FLOW = 90
+"""Characters of a mapping that still goes on one line."""
+
+
+NotesAt = Callable[[FieldPath], tuple[str, ...]]
+"""The texts that are above a field."""
+_OLD_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
+_PARTS = {"item_type": Part.ITEM, "key_type": Part.KEY, "value_type": Part.VALUE}
+
+
+def write_manifest(
+    dataset: LogicalDataset,
+    comments: tuple[str, ...] = (),
+    notes_at: NotesAt = lambda _: (),
+    *,
+    is_strict: bool = False,
+) -> str:
+    """Return the manifest of a dataset as a person would have written it, below these lines of comment.
+
+    `is_strict` says it in a DatasetSnapshot, with descriptions as attributes; the schema has to have nothing that the
+    standard does not have.
+    """
+    writer = _Writer(notes_at, is_strict)
+    top = (
+        writer.snapshot(dataset)
+        if is_strict
+        else CommentedMap(name=_name(dataset.name), **writer.holder(dataset.schema, 0))
+    )
+    return "".join(f"# {_line(text)}\n" for text in comments) + _text(top)
+
+
+def write_fields(schema: Schema, notes_at: NotesAt) -> str:
+    """Return the line `fields:` and what is below it, in the standard's form, with notes above the fields."""
+    return _text(CommentedMap(fields=_Writer(notes_at, is_strict=True).fields(schema.fields, (), 0)))
+
+
+def write_documents(values: Sequence[Any]) -> str:
+    """Return a stream of documents; short types and attributes are on one line."""
+    return "---\n".join(_text(_laid_out(value)) for value in values)
+
+
+def _laid_out(value: Any) -> Any:
+    if isinstance(value, dict):
+        tree = CommentedMap({_value(key): _laid_out(item) for key, item in value.items()})
+        is_leaf = not any(
+            isinstance(item, CommentedMap | CommentedSeq) and not item.fa.flow_style()
+            for item in tree.values()
+        )
+        return _flow(tree) if is_leaf and "name" not in tree and "content" not in tree else tree
+    if isinstance(value, list):
+        items = CommentedSeq([_laid_out(item) for item in value])
+        return items if any(isinstance(item, CommentedMap) for item in items) else _flow(items)
+    return _value(value)
+
+
+def _line(text: str) -> str:
+    """Return a comment in one line, whatever signs it quotes."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+class _Writer:
+    """Writes fields and types; knows the column of the text that it is at, for comments are below each other."""
+
+    def __init__(self, notes_at: NotesAt, is_strict: bool) -> None:
+        self._notes_at = notes_at
+        self._is_strict = is_strict
+
+    def snapshot(self, dataset: LogicalDataset) -> CommentedMap:
+        """Return the dataset in the standard's envelope."""
+        column = 2 * _MAPPING + _SEQUENCE
+        event = CommentedMap(kind="SetDataSchema", schema=CommentedMap(self.holder(dataset.schema, column)))
+        content = CommentedMap(name=_name(dataset.name), kind="Root", metadata=CommentedSeq([event]))
+        return CommentedMap(kind="DatasetSnapshot", version=1, content=content)
+
+    def holder(self, schema: Schema, column: int) -> Json:
+        extra = dict(schema.extra)
+        holder: Json = {}
+        if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
+            holder["description"] = _value(extra.pop(DESCRIPTION.key))
+        if extra:
+            holder["extra"] = _value(extra)
+        holder["fields"] = self.fields(schema.fields, (), column)
+        return holder
+
+    def fields(self, fields: tuple[Field, ...], path: FieldPath, column: int) -> CommentedSeq:
+        """Return the fields of what begins in this column."""
+        sequence = CommentedSeq([self.field(f, (*path, f.name), column + _SEQUENCE) for f in fields])
+        for i, field in enumerate(fields):
+            if notes := self._notes_at((*path, field.name)):
+                indent = column + _SEQUENCE - _MAPPING
+                sequence.yaml_set_comment_before_after_key(
+                    i, before="\n".join(map(_line, notes)), indent=indent
+                )
+        return sequence
+
+    def field(self, field: Field, path: FieldPath, column: int) -> CommentedMap:
+        extra = dict(field.extra)
+        tree = CommentedMap(name=_name(field.name))
+        if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
+            tree["description"] = _value(extra.pop(DESCRIPTION.key))
+        tree["type"] = self.type(field.type, path, column + _MAPPING)
+        if extra:
+            tree["extra"] = CommentedMap({key: _flow(_value(extra[key])) for key in sorted(extra)})
+        return _flow(tree)
+
+    def type(self, type_: LogicalType, path: FieldPath, column: int) -> Any:
+        tree = CommentedMap()
+        for name, info in type(type_).model_fields.items():
+            value = getattr(type_, name)
+            if name != "kind" and value == info.get_default(call_default_factory=True):
+                continue
+            below = (*path, _PARTS[name]) if name in _PARTS else path
+            tree[info.alias or name] = self.value(value, below, column)
+        if len(tree) == 1:
+            return _quoted_kind(tree["kind"])
+        tree["kind"] = _quoted_kind(tree["kind"])
+        if "extra" in tree:
+            tree.move_to_end("extra")
+        return _flow(tree)
+
+    def value(self, value: Any, path: FieldPath, column: int) -> Any:
+        if isinstance(value, LogicalType):
+            return self.type(value, path, column + _MAPPING)
+        if isinstance(value, tuple):
+            return self.fields(value, path, column)
+        return _value(value)
+
+
+def _value(value: Any) -> Any:
+    """JSON into ruamel's containers, which know their style."""
+    if isinstance(value, dict):
+        return CommentedMap({_value(key): _value(item) for key, item in value.items()})
+    is_misread = isinstance(value, str) and (value.startswith((":", "?")) or _has_escapes(value))
+    if is_misread or (isinstance(value, str) and value.lower() in _OLD_BOOLEANS):
+        # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, older readers take
+        # some words for booleans, and what a terminal obeys can be escaped in double quotes alone.
+        return DoubleQuotedScalarString(value)
+    return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
+
+
+def _flow(tree: Any) -> Any:
+    """Return the same on one line, where it is short enough."""
+    if (
+        isinstance(tree, CommentedMap | CommentedSeq)
+        and len(str(_plain(tree))) <= _WIDEST_FLOW
+        and "\n" not in str(tree)
+        and not _has_comment(tree)
+    ):
+        tree.fa.set_flow_style()
+    return tree
+
+
+def _has_comment(tree: Any) -> bool:
+    if not isinstance(tree, CommentedMap | CommentedSeq):
+        return False
+    return bool(tree.ca.items) or any(
+        _has_comment(item) for item in (tree.values() if isinstance(tree, CommentedMap) else tree)
+    )
+
+
+def _plain(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {key: _plain(item) for key, item in tree.items()}
+    return [_plain(item) for item in tree] if isinstance(tree, list) else tree
+
+
+def _quoted_kind(kind: str) -> str:
+    """Null needs quotes in YAML."""
+    return kind if scalar(kind) == kind else DoubleQuotedScalarString(kind)
+
+
+def _name(name: str) -> str:
+    """Names that other readers of YAML would take for something else get quotes."""
+    is_word = name.lower() in _OLD_BOOLEANS
+    needs_quotes = is_word or not name.strip() or name.startswith((":", "?")) or _has_escapes(name)
+    return DoubleQuotedScalarString(name) if needs_quotes else name
+
+
+def _text(tree: CommentedMap) -> str:
+    yaml = YAML()
+    yaml.indent(mapping=_MAPPING, sequence=_SEQUENCE, offset=_SEQUENCE - _MAPPING)
+    yaml.width = 4096
+    yaml.allow_unicode = True
+    stream = StringIO()
+    yaml.dump(tree, stream)
+    # What is not harmless stands in double quotes, where these escapes mean the character.
+    return printable(stream.getvalue(), keep="\n")
+
+
+def _has_escapes(text: str) -> bool:
+    return printable(text, keep="\n") != text
+
+
+def scalar(text: str, like: str = "") -> str:
+    """Return a text as a YAML scalar on one line, plain where it may be; with the quotes that `like` has, where that goes."""
+    if like.startswith("'") and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not like.startswith('"'):
+        return text
+    return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})

@@ -1,4 +1,0 @@
-"""What a schema means, free of engines, encodings and places in a text.
-
-Layer: logical.
-"""

@@ -1,0 +1,215 @@
+"""What a name at a cursor may mean.
+
+The names that a text may use: groups, fields, datasets, vocabularies.
+
+Layer: lsp.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.schema_fields import preorder
+from schemac.language.manifest.groups import Definition
+from schemac.language.manifest.library import Reuse, scope_of
+from schemac.language.manifest.library import Scope as GroupScope
+from schemac.lsp.field_locations import DatasetField
+from schemac.lsp.projects import Checked
+from schemac.project.imported import FolderFiles
+from schemac.text.source.report import Report
+from schemac.text.source.span import Region
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.document import parse
+
+
+class FileRange(NamedTuple):
+    """A range of a file, as editors name it."""
+
+    path: str
+    """Absolute."""
+    region: Region
+
+
+@dataclass(frozen=True)
+class FieldTarget:
+    """A field; `all` are the fields that have its name from the same place."""
+
+    dataset_field: DatasetField
+    all: tuple[DatasetField, ...]
+
+
+@dataclass(frozen=True)
+class GroupTarget:
+    """A group."""
+
+    name: str
+    file: str
+    """The absolute path of the file that defines it."""
+
+
+@dataclass(frozen=True)
+class ParameterTarget:
+    """A parameter of a group."""
+
+    group: GroupTarget
+    name: str
+
+
+@dataclass(frozen=True)
+class DatasetTarget:
+    """A dataset."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class FileTarget:
+    """A file."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class VocabularyTarget:
+    """An attribute of a project's own domain."""
+
+    key: str
+
+
+NamedTarget = GroupTarget | ParameterTarget | DatasetTarget | VocabularyTarget
+"""What is called the same wherever it is named."""
+Target = FieldTarget | FileTarget | NamedTarget
+
+
+_MOST_FILES = 1_000
+"""Files that are offered for an import, or as the schema of a pipeline."""
+
+
+class Scope:
+    """What one text can name, as far as it is known."""
+
+    def __init__(self, checked: Checked | None, path: str, lines: Sequence[str], line: int = -1) -> None:
+        self._checked = checked
+        self._path = path
+        self._lines = lines
+        self._line = line
+        """The line that is being typed, which may be in the way of reading the others."""
+
+    @cached_property
+    def group_scope(self) -> GroupScope | None:
+        """The groups that the text knows; None if it names none."""
+        whole = "\n".join(self._lines)
+        without = "\n".join([*self._lines[: self._line], "", *self._lines[self._line + 1 :]])
+        buffers = self._checked.buffers if self._checked is not None else {}
+        for text in (whole, without) if self._line >= 0 else (whole,):
+            source = SourceText(text, Path(self._path).name)
+            documents = parse(source, Report())
+            if documents:
+                reuse = Reuse(FolderFiles(Path(self._path), self._name, buffers))
+                return scope_of(documents, "", reuse, Report())
+        return None
+
+    @property
+    def _name(self) -> str:
+        if self._checked is None:
+            return Path(self._path).name
+        return Path(os.path.relpath(self._path, self._checked.project.folder)).as_posix()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the text."""
+        return Path(self._path).parent
+
+    def definition(self, name: str) -> Definition | None:
+        """Return a group."""
+        scope = self.group_scope
+        resolved = scope.find(name) if scope is not None else None
+        return resolved[0] if resolved is not None else None
+
+    def groups(self) -> Iterator[tuple[str, str]]:
+        """Yield the groups that can be used, with their descriptions."""
+        scope = self.group_scope
+        for name in scope.names if scope is not None else ():
+            definition = self.definition(name)
+            yield name, definition.group.description if definition is not None else ""
+
+    def parameters(self, name: Any) -> Iterator[tuple[str, str, bool]]:
+        """Yield the parameters of a group: name, description, and whether a use has to give it."""
+        definition = self.definition(name) if isinstance(name, str) else None
+        for parameter, one in definition.group.parameters.items() if definition is not None else ():
+            yield parameter, one.description, one.is_required
+
+    def importable(self) -> Iterator[str]:
+        """Yield the paths of files that can be imported."""
+        folder = Path(self._path).parent
+        for file in self._checked.files[:_MOST_FILES] if self._checked is not None else ():
+            if not file.named and os.path.abspath(file.file.path) != self._path:
+                yield Path(os.path.relpath(file.file.path, folder)).as_posix()
+
+    def datasets(self) -> Iterator[str]:
+        """Yield the names of the project's datasets."""
+        for file in self._checked.files if self._checked is not None else ():
+            yield from (named.name for named in file.named)
+
+    def datasets_of_text(self) -> list[LogicalDataset]:
+        """Return the datasets of the text, as they could be read last."""
+        file = self._checked.readable.get(self._path) if self._checked is not None else None
+        return file.datasets if file is not None else []
+
+    def paths(self) -> Iterator[str]:
+        """Yield the paths of the text's fields."""
+        for dataset in self.datasets_of_text():
+            yield from (field.path_text for field in preorder(dataset.columns) if field.is_member)
+
+    def dataset(self, name: Any) -> LogicalDataset | None:
+        """Return a dataset of the project."""
+        for file in self._checked.files if self._checked is not None else ():
+            for number, named in enumerate(file.named):
+                if named.name == name:
+                    return file.datasets[number]
+        return None
+
+    def dataset_of_pipeline(self, root: Mapping[str, str]) -> LogicalDataset | None:
+        """Return the dataset that a pipeline with these outermost keys is about."""
+        datasets = self._of_manifest(root.get("schema"))
+        name = root.get("dataset")
+        if name:
+            return next((one for one in datasets if one.name == name), None)
+        return datasets[0] if len(datasets) == 1 else None
+
+    def datasets_of_manifest(self, schema: str | None) -> Iterator[str]:
+        """Yield the names of the datasets in a manifest, by its path from this file."""
+        yield from (dataset.name for dataset in self._of_manifest(schema))
+
+    def _of_manifest(self, schema: str | None) -> list[LogicalDataset]:
+        if not schema or self._checked is None:
+            return []
+        path = os.path.normpath(os.path.join(os.path.dirname(self._path), schema))
+        file = self._checked.readable.get(path)
+        return file.datasets if file is not None else []
+
+    def manifests(self) -> Iterator[str]:
+        """Yield the paths of manifests with datasets."""
+        folder = Path(self._path).parent
+        for file in self._checked.files[:_MOST_FILES] if self._checked is not None else ():
+            if file.named:
+                yield Path(os.path.relpath(file.file.path, folder)).as_posix()
+
+    def paths_of(self, name: Any) -> Iterator[str]:
+        """Yield the paths of the fields of another dataset."""
+        dataset = self.dataset(name)
+        if dataset is not None:
+            yield from (field.path_text for field in preorder(dataset.columns) if field.is_member)
+
+    def vocabulary_keys(self) -> Iterator[tuple[str, str]]:
+        """Yield the attributes of the project's own vocabularies, with their descriptions."""
+        for vocabulary in self._checked.project.vocabularies if self._checked is not None else ():
+            schema: Any = vocabulary.validator.schema
+            properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
+            for name, body in properties.items():
+                text = body.get("description", "") if isinstance(body, dict) else ""
+                yield f"{vocabulary.domain}/{name}", text

@@ -1,4 +1,0 @@
-"""Manifests: the documents that schemas are in, the friendly forms, and the way to logical values.
-
-Layer: manifest.
-"""

@@ -1,0 +1,206 @@
+"""The settings of `mode: upsert`, `keys: refuse` and `mode: backfill`.
+
+What a pipeline file may say of a backfill, and what only a backfill has.
+
+Layer: pipeline.
+Errors: SC665 merge-setting; SC667 backfill-setting, with the place in the file.
+"""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, functions
+
+from schemac.arrow.constraints import constraints_of
+from schemac.language.constraints.rows import UNIQUE_RULE
+from schemac.pipeline.conforming.mapping import Mistake
+from schemac.pipeline.conforming.validation import DUPLICATE, primary_key
+from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.spark.columns import DELETE, ERRORS
+from schemac.pipeline.spark.sql import literal
+from schemac.rows.runs.columns import COLUMN_SINK
+from schemac.rows.runs.identity import Mode
+from schemac.rows.runs.tables import Merge, sink_names
+from schemac.text.source.catalogue import BACKFILL_SETTING, MERGE_SETTING
+from schemac.text.source.help import Help
+
+MARK = pa.field(DELETE, pa.string())
+
+
+def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
+    """Return how rows meet rows with the same key; None where keys do not matter."""
+    keys = tuple(primary_key(schema))
+    constraints = () if UNIQUE_RULE in job.warned else constraints_of(schema).rows.unique
+    unique = tuple(tuple(field.path for field in one.fields) for one in constraints)
+    if job.target.mode is Mode.UPSERT:
+        marker = job.target.delete
+        deletes = None if marker is None else marker.value
+        return Merge(keys, job.target.latest, deletes=deletes, unique=unique)
+    is_refused = job.keys is Keys.REFUSE and job.target.mode is not Mode.OVERWRITE
+    return Merge(keys, is_refused=True, unique=unique) if is_refused else None
+
+
+def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
+    """Yield what the settings ask for and the schema does not have."""
+    target, is_upsert = job.target, job.target.mode is Mode.UPSERT
+    if target.is_of_spark and (is_upsert or job.keys is Keys.REFUSE):
+        yield _not_merged(target.format, is_upsert=is_upsert)
+        return
+    if (is_upsert or job.keys is Keys.REFUSE) and not primary_key(schema):
+        asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
+        help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
+        place = ("target", "mode") if is_upsert else ("keys",)
+        message = f"{asked} needs a primary key, but the schema has none"
+        yield PipelineError(MERGE_SETTING, message, help, place=place)
+    for name, expression in (("latest", target.latest), ("delete", target.delete)):
+        if expression is not None and not is_upsert:
+            message = f"`{name}` has no effect with `mode: {target.mode}`"
+            yield PipelineError(
+                MERGE_SETTING,
+                message,
+                Help.add_keys("set `mode: upsert`", ("mode", "upsert")),
+                place=("target", name),
+            )
+    if DUPLICATE in job.warned and (is_upsert or job.keys is Keys.REFUSE):
+        message = "records with the same key cannot only warn where rows are compared by key"
+        yield PipelineError(
+            MERGE_SETTING,
+            message,
+            Help.remove(help="leave `duplicate` out", is_safe=False),
+            place=("rules", DUPLICATE),
+        )
+    if is_upsert and target.latest is not None:
+        yield from _latest_mistakes(target.latest, schema)
+
+
+def _not_merged(format: str | None, *, is_upsert: bool) -> PipelineError:
+    """Describe rows that are to meet those of a table in a format of Spark, which no run looks into."""
+    asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
+    message = f"{asked} compares keys with those of the table, which a run cannot do in a {format} target"
+    instead = "write `mode: append` or `mode: overwrite`" if is_upsert else "write `keys: check`"
+    place = ("target", "mode") if is_upsert else ("keys",)
+    return PipelineError(MERGE_SETTING, message, f"{instead}, or leave `format` out of `target`", place=place)
+
+
+def _latest_mistakes(latest: str, schema: pa.Schema) -> Iterator[PipelineError]:
+    place = ("target", "latest")
+    if latest not in schema.names:
+        message = f"`latest` names `{latest}`, but the schema has no such field"
+        yield PipelineError(MERGE_SETTING, message, did_you_mean(latest, schema.names), place=place)
+    elif not _is_ordered(schema.field(latest).type):
+        message = f"the values of `{latest}` cannot be ordered, so none of them is the latest"
+        help = "name a field of a number, a date, a timestamp or a text"
+        yield PipelineError(MERGE_SETTING, message, help, place=place)
+
+
+def _is_ordered(data_type: pa.DataType) -> bool:
+    is_ = pa.types
+    if is_.is_integer(data_type) or is_.is_decimal(data_type) or is_.is_temporal(data_type):
+        return True
+    return bool(is_.is_float32(data_type) or is_.is_float64(data_type) or is_.is_string(data_type))
+
+
+def with_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
+    """Have the marker of deleting records read like a field."""
+    marker = job.target.delete
+    if marker is None:
+        return job, schema
+    origin = FieldSource.model_validate({"from": marker.from_})
+    return job.model_copy(update={"fields": {**job.fields, DELETE: origin}}), schema.append(MARK)
+
+
+def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker | None) -> DataFrame:
+    """Let records that delete be right where their key is, and what says how new they are: the rest may be missing.
+
+    Reasons at the marker itself get the path that the author gave it.
+    """
+    if merge.deletes is None or marker is None:
+        return frame
+    # A record that is none at all has no path.
+    paths = ", ".join(literal(path) for path in ("", DELETE, *merge.columns))
+    row_errors = f"filter({ERRORS}, e -> e.path in ({paths}))"
+    reduced = f"if(size({row_errors}) = 0, null, {row_errors})"
+    deletes = f"coalesce({DELETE} = {literal(merge.deletes)}, false)"
+    at_path = f"named_struct('path', {literal(marker.from_)}, 'rule', e.rule, 'value', e.value)"
+    named = (
+        f"transform(if({deletes}, {reduced}, {ERRORS}), e -> if(e.path = {literal(DELETE)}, {at_path}, e))"
+    )
+    return frame.withColumn(ERRORS, functions.expr(named))
+
+
+NO_QUARANTINE = (
+    "rows of a backfill stay in their table: a value that does not fit stops the run, with all reasons"
+)
+WITHOUT = {
+    "quarantine": NO_QUARANTINE,
+    "max_quarantined": NO_QUARANTINE,
+    "rules": NO_QUARANTINE,
+    "trigger": "a backfill is no stream: let a schedule run it again, with `where` for the rows that have no value yet",
+    "checkpoint": "a backfill is no stream",
+    "keys": "a backfill adds no rows",
+    "unexpected": "a backfill reads the columns that its fields name",
+}
+"""Settings that a backfill does not have, and why."""
+WITHOUT_IN_TARGET = ("latest", "delete", "allow_empty", "max_rows_per_file", "options")
+
+
+def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """Find settings at the wrong place."""
+    yield from _own(job, schema) if job.is_backfill else _others(job)
+
+
+def _wrong(place: tuple[str | int, ...], message: str, help: str, *, is_key: bool = True) -> Mistake:
+    return Mistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)
+
+
+def _camel(label: str) -> str:
+    first, *rest = label.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _others(job: Job) -> Iterator[Mistake]:
+    help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
+    for label in ("joins", "where"):
+        if getattr(job, label):
+            yield _wrong((label,), f"`{label}` is for a backfill", help)
+    for i, part in enumerate(job.parts):
+        for label, origin in part.fields.items():
+            if origin is not None and origin.python is not None:
+                yield _wrong(job.place_of(i, ("fields", label, "python")), "`python` is for a backfill", help)
+
+
+def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    for label, why in WITHOUT.items():
+        if label in job.model_fields_set:
+            place = _camel(label)
+            yield _wrong(
+                (place,),
+                f"a backfill has no `{place}`",
+                Help.remove(help=f"leave it out: {why}", is_safe=False),
+            )
+    for label in WITHOUT_IN_TARGET:
+        if label in job.target.model_fields_set:
+            place = _camel(label)
+            yield _wrong(
+                ("target", place),
+                f"a backfill has no `{place}`",
+                Help.remove(help="leave it out", is_safe=False),
+            )
+    if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
+        able = ", ".join(f"`{label}`" for label in sink_names())
+        message = f"columns of a {job.target.format} table cannot be filled"
+        yield _wrong(("target", "format"), message, f"backfills fill tables of {able}", is_key=False)
+    if not job.fields:
+        message = "the backfill names no field to fill"
+        yield _wrong(("target", "mode"), message, "name the columns under `fields`", is_key=False)
+    for label, origin in job.fields.items():
+        if origin is not None and origin.columns and origin.python is None:
+            message = "`columns` is for functions only: an expression names its columns itself"
+            yield _wrong(
+                ("fields", label, "columns"), message, Help.remove(help="leave it out", is_safe=False)
+            )
+    for label in job.joins:
+        if label in schema.names:
+            message = f"`{label}` is the name of both a join and a column of the table"
+            yield _wrong(("joins", label), message, "give the join another name")

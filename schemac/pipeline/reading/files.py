@@ -1,0 +1,433 @@
+"""Files of text: how they are listed, opened, decoded and cut into splits of whole lines.
+
+Layer: pipeline.
+Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that the record
+      around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1.
+      Pieces of text files: what one task reads, and the whole lines that begin in a piece: a file that is packed is one piece; any
+      other may be cut at any byte. A line belongs to the piece in which it begins. Lines end with `\n`, `\r\n` or `\r`, as those of
+      Spark's own reader of text.
+Errors: PipelineError for encodings that nobody knows, and for packed files that end too early or hold other bytes behind what is
+      packed; PipelineError for a file that cannot be read to its end.
+"""
+
+import bz2
+import codecs
+import contextlib
+import io
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import ArrowException
+
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.paths import local_part, refuse_packed
+from schemac.pipeline.spark.failures import UNSEEN, WHOLE
+from schemac.rows.runs.storage import current_storage
+from schemac.text.source.catalogue import NOT_SHARED, UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
+
+MARK = 0xDC00
+MARKED = re.compile("[\ud800-\udfff]")
+WITH_BYTE_ORDER_MARK = {
+    "utf-16": ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
+    "utf-32": ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
+    "utf-8": ((codecs.BOM_UTF8, "utf-8"),),
+}
+CHUNK_BYTES = 1 << 20
+PACKED_BYTES = 1 << 17
+# What zlib calls the window: its own header and sum, or those of gzip.
+ZLIB, GZIP = zlib.MAX_WBITS, 16 + zlib.MAX_WBITS
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    if isinstance(error, UnicodeDecodeError):
+        return "".join(chr(MARK + byte) for byte in error.object[error.start : error.end]), error.end
+    raise error
+
+
+codecs.register_error("schemac-mark", _mark)
+
+
+def codec_name(encoding: str) -> str:
+    """Python's name of an encoding.
+
+    >>> codec_name("ISO_8859_1"), codec_name("UTF8")
+    ('iso8859-1', 'utf-8')
+    """
+    try:
+        codec_info = codecs.lookup(encoding)
+    except LookupError as error:
+        message = f"there is no encoding `{encoding}`"
+        raise PipelineError(
+            UNKNOWN_ENCODING, message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
+        ) from error
+    if not codec_info._is_text_encoding:
+        raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is not a text encoding", "UTF-8, ISO-8859-1 …")
+    return "utf-8" if codec_info.name == "utf-8-sig" else codec_info.name
+
+
+def check_encoding(path: str) -> None:
+    """Refuse a file that begins as text of two or four bytes a character; no record of it would be UTF-8."""
+    head = b""
+    # Whoever reads the file says what is wrong with it.
+    with contextlib.suppress(Exception), open_file(path) as stream:
+        head = stream.read(4)
+    encoding = _wide_encoding(head)
+    if encoding is not None:
+        message = f"`{path}` is not UTF-8; it looks like {encoding}"
+        raise PipelineError(
+            UNREADABLE_INPUT, message, f"set `options: {{encoding: {encoding}}}` under `source`"
+        )
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """Name the encoding of a text's first four bytes, if these are of more than one byte a character.
+
+    >>> _wide_encoding("{}".encode("utf-16")), _wide_encoding(b"{\\0}\\0"), _wide_encoding(b"{}")
+    ('UTF-16', 'UTF-16LE', None)
+    """
+    if head in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        return "UTF-32"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16"
+    zeros = [not byte for byte in head]
+    forms: dict[tuple[bool, ...], str] = {
+        (False, True, True, True): "UTF-32LE",
+        (True, True, True, False): "UTF-32BE",
+        (False, True, False, True): "UTF-16LE",
+        (True, False, True, False): "UTF-16BE",
+    }
+    return forms.get(tuple(zeros))
+
+
+@contextmanager
+def open_file(path: str) -> Iterator[Any]:
+    """Open the bytes of a file, unpacked where its name says that they are packed."""
+    refuse_packed(path)
+    # What unpacks a file leaves it open.
+    with _opened(path) as packed, _unpacked(packed, os.path.splitext(path)[1].lower()) as stream:
+        yield stream
+
+
+@contextmanager
+def raw_bytes(path: str) -> Iterator[Any]:
+    """Open the bytes of a file as they are there."""
+    with _opened(path) as stream:
+        yield stream
+
+
+def seekable_file(path: str) -> Any:
+    """Open the bytes of a file as they are there, to be read from any place."""
+    return _opened(path, is_seekable=True)
+
+
+def _opened(path: str, *, is_seekable: bool = False) -> Any:
+    local = local_part(path)
+    if local is not None:
+        return open(local, "rb")
+    file_system, inner = current_storage().open_arrow(path)
+    if is_seekable:
+        return file_system.open_input_file(inner)
+    return file_system.open_input_stream(inner, compression=None)
+
+
+def _unpacked(stream: Any, ending: str) -> Any:
+    if ending in (".gz", ".gzip"):
+        return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(GZIP)))
+    if ending == ".bz2":
+        return io.BufferedReader(_Unpacked(stream, bz2.BZ2Decompressor))
+    if ending in (".zst", ".zstd"):
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(stream, "zstd")
+    if ending == ".deflate":
+        return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(ZLIB)))
+    return nullcontext(stream)
+
+
+class _Unpacker(Protocol):
+    """What unpacks one stream, as `bz2.BZ2Decompressor` does."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class _Inflater:
+    """zlib's with the same methods; `form` is its window, which says whether gzip is around."""
+
+    def __init__(self, form: int) -> None:
+        self._inflater = zlib.decompressobj(form)
+
+    @property
+    def eof(self) -> bool:
+        return self._inflater.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inflater.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inflater.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        try:
+            return self._inflater.decompress(self._inflater.unconsumed_tail or data, max_length)
+        except zlib.error as error:
+            raise OSError(str(error)) from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of packed streams, one behind the other, as they are asked for.
+
+    What is behind a stream is another one, or an error, as for Hadoop's codec of gzip: Python's `gzip` and `bz2` pass over
+    it, with all packed data that follow.
+    """
+
+    def __init__(self, packed: Any, unpacker: Callable[[], _Unpacker]) -> None:
+        self._packed = packed
+        self._new_unpacker = unpacker
+        self._unpacker: _Unpacker | None = None
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Unpack as much as the buffer takes; EOFError if a stream has no end, OSError if it is none."""
+        while True:
+            if self._unpacker is None or self._unpacker.eof:
+                packed = (self._unpacker and self._unpacker.unused_data) or self._packed.read(PACKED_BYTES)
+                if not packed:
+                    return 0
+                self._unpacker, is_at_end = self._new_unpacker(), False
+            else:
+                needs_input = self._unpacker.needs_input
+                packed = self._packed.read(PACKED_BYTES) if needs_input else b""
+                is_at_end = needs_input and not packed
+            unpacked = self._unpacker.decompress(packed, len(buffer))
+            if unpacked:
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
+            if is_at_end and not self._unpacker.eof:
+                raise EOFError("the compressed stream ended before its end marker was reached")
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Tell the user of a file that is not there, or that ends before its end, while a task reads it."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        message = f"the tasks cannot see a file of the source: {path}"
+        raise PipelineError(NOT_SHARED, message, UNSEEN) from error
+    except (ArrowException, EOFError, OSError) as error:
+        message = f"`{path}` cannot be read to its end: {error}"
+        raise PipelineError(UNREADABLE_INPUT, message, WHOLE) from error
+
+
+def chunks_of(path: str, encoding: str) -> Iterator[str]:
+    """Decode a file piece by piece, without a byte order mark."""
+    with reading(path), open_file(path) as stream:
+        first = stream.read(CHUNK_BYTES)
+        codec, skipped = _settled(path, codec_name(encoding), first)
+        decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
+        yield decoder.decode(first[skipped:])
+        while chunk := stream.read(CHUNK_BYTES):
+            yield decoder.decode(chunk)
+        yield decoder.decode(b"", final=True)
+
+
+def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
+    """Find the codec with its byte order, and the length of the mark."""
+    if codec not in WITH_BYTE_ORDER_MARK:
+        return codec, 0
+    for mark, encoding in WITH_BYTE_ORDER_MARK[codec]:
+        if first.startswith(mark):
+            return encoding, len(mark)
+    if codec == "utf-8" or not first:
+        return codec, 0
+    help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
+    raise PipelineError(UNKNOWN_BYTE_ORDER, f"`{path}` has no byte order mark", help)
+
+
+def has_marks(text: str) -> bool:
+    """Whether some bytes of the text were not its encoding."""
+    return not text.isascii() and MARKED.search(text) is not None
+
+
+def byte_text(text: str, encoding: str) -> str:
+    """Show the bytes of a text that has marks, each as one character of ISO-8859-1."""
+    codec = codec_name(encoding)
+    codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
+    parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
+    texts = [
+        bytes(ord(letter) - MARK for letter in part) if i % 2 else part.encode(codec, "replace")
+        for i, part in enumerate(parts)
+    ]
+    return b"".join(texts).decode("iso-8859-1")
+
+
+def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
+    """Read the lines of a file with their breaks: `\\n`, `\\r\\n`, `\\r`, or the one that is given."""
+    rest = ""
+    pattern = re.compile(re.escape(line_break) if line_break else r"\r\n|\n|\r(?!\Z)")
+    for chunk in chunks_of(path, encoding):
+        rest += chunk
+        start = 0
+        for match in pattern.finditer(rest):
+            yield rest[start : match.end()]
+            start = match.end()
+        rest = rest[start:]
+    if rest:
+        yield rest
+
+
+PACKED_ENDINGS = (".gz", ".gzip", ".bz2", ".zst", ".zstd", ".deflate")
+BLOCK_BYTES = 4 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LINE_FEED = 10
+BYTES_TO_OPEN = 1 << 14
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a source: the path, and how Spark names it in `_source`."""
+
+    path: str
+    uri: str
+    size_bytes: int
+    modified_micros: int = 0
+    folders: tuple[str | None, ...] = ()
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file can only be read from its beginning."""
+        return self.path.lower().endswith(PACKED_ENDINGS)
+
+    @property
+    def is_packed_for_us(self) -> bool:
+        """Whether the file is packed as Spark cannot unpack it everywhere, or loses data without a word, as of damaged bzip2."""
+        return self.path.lower().endswith((".bz2", ".zst", ".zstd", ".deflate", ".gzip"))
+
+
+@dataclass(frozen=True)
+class FileSplit:
+    """The bytes of a file from `start` to before `end`; to its end where that is None."""
+
+    file: File
+    start: int = 0
+    end: int | None = None
+
+
+@dataclass
+class _Share:
+    """What one task reads."""
+
+    file_splits: list[FileSplit] = field(default_factory=list)
+    size_bytes: int = 0
+
+
+def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
+    """Share files out to tasks, about so many bytes to each; a task may have many small files, and `is_cut` a part of a large one.
+
+    >>> large, small = File("a", "", 10 << 20), File("b", "", 5)
+    >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]
+    [[(0, 5242880)], [(5242880, None), (0, None)]]
+    """
+    shares = [_Share()]
+    for file in files:
+        for split, size_bytes in _splits(file, share_bytes if is_cut and not file.is_packed else None):
+            if shares[-1].file_splits and shares[-1].size_bytes + size_bytes > share_bytes:
+                shares.append(_Share())
+            shares[-1].file_splits.append(split)
+            shares[-1].size_bytes += size_bytes + BYTES_TO_OPEN
+    return [share.file_splits for share in shares]
+
+
+def _splits(file: File, most_bytes: int | None) -> Iterator[tuple[FileSplit, int]]:
+    count = 1 if most_bytes is None else max(1, -(-file.size_bytes // most_bytes))
+    bounds = [file.size_bytes * i // count for i in range(count)]
+    for i, start in enumerate(bounds):
+        end = bounds[i + 1] if i + 1 < count else None
+        yield FileSplit(file, start, end), (file.size_bytes if end is None else end) - start
+
+
+def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
+    """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
+    for block in _blocks(split):
+        yield _lines(block)
+
+
+def _blocks(split: FileSplit) -> Iterator[bytes]:
+    """Read whole lines, many at a time."""
+    path = split.file.path
+    if split.file.is_packed:
+        with reading(path), open_file(path) as stream:
+            yield from _whole_lines(stream, split, 0)
+    else:
+        with reading(path), seekable_file(path) as stream:
+            # The line that begins before the piece is another one's, up to its break.
+            first = max(split.start - 1, 0)
+            stream.seek(first)
+            yield from _whole_lines(stream, split, first)
+
+
+def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
+    """Read from a place that may be in the middle of a line."""
+    buffered = stream.read(BLOCK_BYTES)
+    if not place and buffered.startswith(BYTE_ORDER_MARK):
+        place = len(BYTE_ORDER_MARK)
+        buffered = buffered[place:] or stream.read(BLOCK_BYTES)
+    if split.start:
+        while buffered and (at := _first_break(buffered, 0)) < 0:
+            place, buffered = place + len(buffered), stream.read(BLOCK_BYTES)
+        if buffered:
+            place, buffered = place + at + 1, buffered[at + 1 :] or stream.read(BLOCK_BYTES)
+    while buffered and (split.end is None or place < split.end):
+        is_last = split.end is not None and place + len(buffered) >= split.end
+        if split.end is not None and is_last:
+            at = _first_break(buffered, split.end - 1 - place)
+        else:
+            at = max(buffered.rfind(b"\n"), buffered.rfind(b"\r"))
+        if at >= 0:
+            yield buffered[: at + 1]
+            place, buffered = place + at + 1, buffered[at + 1 :]
+            if is_last:
+                return
+        more = stream.read(BLOCK_BYTES)
+        if not more:
+            if buffered:
+                yield buffered
+            return
+        buffered += more
+
+
+def _first_break(text: bytes, start: int) -> int:
+    breaks = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
+    return min(breaks, default=-1)
+
+
+def _lines(block: bytes) -> pa.Array:
+    """Take lines apart; an empty one may be what is between `\\r` and `\\n`."""
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if not block.endswith(b"\n"):
+        block += b"\n"
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == LINE_FEED)
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends - np.arange(len(ends))
+    # Python moves whole lines at a time, where numpy would look at each byte.
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block.replace(b"\n", b""))]
+    return pa.Array.from_buffers(pa.binary(), len(ends), buffers)

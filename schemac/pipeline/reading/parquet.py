@@ -1,0 +1,391 @@
+"""Parquet files: read by Spark, with columns whose types it refuses, or by Arrow in tasks of ours.
+
+Layer: pipeline.
+Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a timestamp in nanoseconds
+      and a time of day are read as the counts that they are, at every depth, and columns that Spark cannot read are left out.
+      Reads columns of Parquet files with Arrow in tasks of ours, where Arrow and Spark see the same types in every file: a piece of a
+      file has the row groups that begin in it; its rows come some at a time, in plain types: those that Spark itself has, by Arrow's
+      names. The columns that no field takes are read where somebody asks for them.
+Rule: whatever is not known to be read alike is left to Spark: other types, files of which two differ, calendars of old writers, options
+      that change what is read.
+Errors: PipelineError for a file that cannot be read to its end.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from schemac.pipeline.declaration.job import Source
+from schemac.pipeline.declaration.source_options import FILES
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading import texts
+from schemac.pipeline.reading.files import File, FileSplit, open_file, reading, seekable_file
+from schemac.pipeline.reading.inputs import CountType
+from schemac.pipeline.reading.texts import Listed, Work, read_in_tasks
+from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
+
+FILES_LOOKED_AT = 100
+
+
+def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[str, DataType]]:
+    """Read the rows, and the types of columns that hold counts."""
+    options = {**texts.file_options(source), **source.options}
+    reader = spark.read.options(**options)
+    paths = texts.spark_paths(source)
+    with texts.folders_as_text(spark):
+        try:
+            frame = reader.parquet(*paths)
+        except PySparkException:
+            files = texts.files_of(spark, source).files
+            schema = next(
+                (file_schema for file in files if (file_schema := _schema_of(file.path)) is not None), None
+            )
+            if schema is None or not any(_is_refused(leaf_type) for leaf_type in _leaves(schema)):
+                raise
+        else:
+            _check_folders(spark, source, frame)
+            return frame, {}
+        known = [file_schema for field in schema if (file_schema := _spark_field(spark, field)) is not None]
+        frame = reader.schema(StructType(known)).parquet(*paths)
+        _check_folders(spark, source, frame)
+    types = {field.name: field.dataType for field in known}
+    return frame, {
+        field.name: _marked(types[field.name], field.type) for field in schema if field.name in types
+    }
+
+
+def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> None:
+    """Refuses a column that is in the files and in names of folders: Spark would take the folders' and say nothing."""
+    if not any("=" in uri for uri in frame.inputFiles()):
+        return
+    listed = texts.files_of(spark, source)
+    for file in listed.files[:FILES_LOOKED_AT] if listed.folders else ():
+        schema = _schema_of(file.path)
+        both = [label for label in listed.folders if schema is not None and label in schema.names]
+        if both:
+            message = f"`{both[0]}` is a column of `{file.path}`, and of the names of its folders"
+            way = "name the files themselves, without `*`: then the column of the file is read"
+            raise PipelineError(AMBIGUOUS_COLUMN, message, way)
+
+
+def _schema_of(path: str) -> pa.Schema | None:
+    import pyarrow.parquet as pq
+
+    try:
+        with open_file(path) as stream:
+            file = pq.ParquetFile(stream)
+            schema: pa.Schema = file.schema_arrow
+            leaves = [file.schema.column(i) for i in range(len(file.schema.names))]
+            # The oldest form of a timestamp: pyarrow calls it nanoseconds, Spark reads it as a timestamp.
+            for leaf in leaves:
+                if leaf.physical_type == "INT96" and (at := schema.get_field_index(leaf.path)) >= 0:
+                    schema = schema.set(at, schema.field(at).with_type(pa.timestamp("us", "UTC")))
+            return schema
+    except (pa.ArrowException, OSError):
+        return None
+
+
+def _leaves(schema: Any) -> Iterator[pa.DataType]:
+    for field in schema:
+        yield from _leaves_of(field.type)
+
+
+def _leaves_of(data_type: pa.DataType) -> Iterator[pa.DataType]:
+    if isinstance(data_type, pa.BaseExtensionType):
+        yield from _leaves_of(data_type.storage_type)
+    elif data_type.num_fields:
+        for i in range(data_type.num_fields):
+            yield from _leaves_of(data_type.field(i).type)
+    else:
+        yield data_type
+
+
+def _is_refused(data_type: pa.DataType) -> bool:
+    """Whether a file is worth another look: a type that Spark may refuse is in it."""
+    is_ = pa.types
+    return _is_count(data_type) or is_.is_float16(data_type) or is_.is_null(data_type)
+
+
+def _is_count(data_type: pa.DataType) -> bool:
+    is_ = pa.types
+    return bool((is_.is_timestamp(data_type) and data_type.unit == "ns") or is_.is_time(data_type))
+
+
+def _counts(data_type: pa.DataType) -> pa.DataType:
+    """Put counts into the type in place of what Spark refuses."""
+    is_ = pa.types
+    if is_.is_time32(data_type):
+        return pa.int32()
+    if _is_count(data_type):
+        return pa.int64()
+    if is_.is_struct(data_type):
+        return pa.struct([field.with_type(_counts(field.type)) for field in data_type])
+    if is_.is_map(data_type):
+        return pa.map_(_counts(data_type.key_type), _counts(data_type.item_type))
+    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
+        return pa.list_(data_type.value_field.with_type(_counts(data_type.value_type)))
+    return data_type
+
+
+def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
+    """Give the column as Spark reads it; None if it cannot."""
+    import pyarrow.parquet as pq
+
+    counted = pa.schema([pa.field(field.name, _counts(field.type))])
+    with TemporaryDirectory(prefix="schemac-") as folder:
+        path = Path(folder) / "schema.parquet"
+        pq.write_table(counted.empty_table(), path, store_schema=False)
+        try:
+            schema = spark.read.parquet(str(path)).schema
+        except PySparkException:
+            return None
+    spark_field: StructField = schema.fields[0]
+    return spark_field
+
+
+def _marked(spark_type: DataType, data_type: pa.DataType) -> DataType:
+    """Give the type as Spark found it, which says where counts are."""
+    is_ = pa.types
+    if _is_count(data_type):
+        return CountType(data_type, spark_type)
+    if isinstance(spark_type, StructType) and is_.is_struct(data_type):
+        parts = zip(spark_type.fields, data_type, strict=True)
+        return StructType(
+            [StructField(part.name, _marked(part.dataType, arrow_field.type)) for part, arrow_field in parts]
+        )
+    if isinstance(spark_type, MapType) and is_.is_map(data_type):
+        return MapType(
+            _marked(spark_type.keyType, data_type.key_type),
+            _marked(spark_type.valueType, data_type.item_type),
+        )
+    if isinstance(spark_type, ArrayType):
+        return ArrayType(_marked(spark_type.elementType, data_type.value_type))
+    return spark_type
+
+
+MOST_FILES = 1000
+"""Whose footers are read before the tasks begin."""
+FOOTERS_AT_ONCE = 8
+BYTES_PER_BATCH, MOST_ROWS = 8 << 20, 1 << 16
+AS_IT_STANDS = {
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96TimestampConversion": "false",
+}
+"""Settings of a session that moves no date and no instant."""
+WRITER, OLD_CALENDARS = (
+    b"org.apache.spark.version",
+    (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"),
+)
+_WIDER = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
+_SAME = (
+    pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.date32(), pa.string(),
+    pa.binary(),
+)  # fmt: skip
+
+
+class Rows:
+    """Some rows of a file: the columns that fields take, and on demand the others."""
+
+    def __init__(self, columns: pa.RecordBatch, others: "_Others", start: int) -> None:
+        self.taken = columns
+        self._others = others
+        self._start = start
+
+    def complete(self, schema: pa.Schema) -> pa.RecordBatch:
+        """Return these rows with all columns of the file."""
+        other_rows = self._others.rows(self._start, self.taken.num_rows)
+        columns = [
+            self.taken.column(label)
+            if label in self.taken.schema.names
+            else other_rows.column(label).combine_chunks()
+            for label in schema.names
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Reads the rows of a piece: `taken` are the columns that fields take, `schema` has all of the file in plain types."""
+
+    schema: pa.Schema
+    taken: tuple[str, ...]
+
+    def __call__(self, split: FileSplit) -> Iterator[Rows]:
+        """Read the rows of the row groups that begin in the piece."""
+        with reading(split.file.path), seekable_file(split.file.path) as stream:
+            file = _opened(stream)
+            for group in _groups_of(file.metadata, split):
+                yield from self._rows(file, group)
+
+    def _rows(self, file: pq.ParquetFile, group: int) -> Iterator[Rows]:
+        others = _Others(self, file, group)
+        start = 0
+        for batch in self.batches(file, group, self.taken):
+            yield Rows(batch, others, start)
+            start += batch.num_rows
+
+    def batches(self, file: pq.ParquetFile, group: int, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+        """Read some columns of a row group in plain types."""
+        about = file.metadata.row_group(group)
+        row_bytes = max(1, about.total_byte_size // max(1, about.num_rows))
+        count = max(1, min(MOST_ROWS, BYTES_PER_BATCH // row_bytes))
+        projected = pa.schema([self.schema.field(label) for label in columns])
+        for batch in file.iter_batches(count, row_groups=[group], columns=list(columns), use_threads=False):
+            arrays = [_flat(batch.column(field.name)).cast(field.type) for field in projected]
+            yield pa.RecordBatch.from_arrays(arrays, schema=projected)
+
+
+class _Others:
+    """The columns of a row group that no field takes, read as far as they are asked for, always forwards."""
+
+    def __init__(self, reader: RowGroups, file: pq.ParquetFile, group: int) -> None:
+        self.labels = tuple(label for label in reader.schema.names if label not in reader.taken)
+        self.batches = reader.batches(file, group, self.labels) if self.labels else iter(())
+        self.held: list[pa.RecordBatch] = []
+        self.start = 0
+
+    def rows(self, start: int, count: int) -> pa.Table:
+        """Return so many rows from a place in the row group."""
+        while self.labels and self.start + sum(batch.num_rows for batch in self.held) < start + count:
+            self.held.append(next(self.batches))
+            while self.start + self.held[0].num_rows <= start:
+                self.start += self.held.pop(0).num_rows
+        return pa.Table.from_batches(self.held, None if self.held else pa.schema([])).slice(
+            start - self.start, count
+        )
+
+
+def _flat(array: pa.Array) -> pa.Array:
+    """Return an array whose parts begin where it does."""
+    return pa.concat_arrays([array, array[:0]]) if array.offset or array.type.num_fields else array
+
+
+def _groups_of(metadata: pq.FileMetaData, split: FileSplit) -> Iterator[int]:
+    for group in range(metadata.num_row_groups):
+        about = metadata.row_group(group).column(0)
+        start = about.dictionary_page_offset or about.data_page_offset
+        if split.start <= start and (split.end is None or start < split.end):
+            yield group
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """Files whose columns tasks of ours can read; `schema` has all columns in plain types."""
+
+    spark: SparkSession
+    listed: Listed
+    schema: pa.Schema
+
+    def read_in_tasks(self, columns: Iterable[str], work: Work[Rows]) -> DataFrame:
+        """Give what tasks of ours make of some columns."""
+        return read_in_tasks(
+            self.spark, self.listed, RowGroups(self.schema, tuple(columns)), work, is_cut=True
+        )
+
+
+def spark_types(schema: pa.Schema) -> dict[str, DataType]:
+    """Return the types that Spark has for columns of plain types."""
+    return {field.name: from_arrow_type(field.type, prefer_timestamp_ntz=True) for field in schema}
+
+
+def in_place(spark: SparkSession, source: Source) -> InPlace | None:
+    """Look whether Arrow reads from the files of a source what Spark would; None if that is not known."""
+    other_options = {option.lower() for option in source.options} - {option.lower() for option in FILES}
+    if other_options or any(spark.conf.get(key) != text for key, text in AS_IT_STANDS.items()):
+        return None
+    listed = texts.files_of(spark, source)
+    if listed.folders or not 0 < len(listed.files) <= MOST_FILES or not texts.is_in_reach(listed):
+        return None
+    first, *others = _schemas(listed.files)
+    if first is None or any(other is None or not other.equals(first) for other in others):
+        return None
+    # Two columns of one name, and those that differ in case alone for a session that sees no case, are Spark's to judge.
+    return (
+        InPlace(spark, listed, first) if len({label.lower() for label in first.names}) == len(first) else None
+    )
+
+
+def _schemas(files: tuple[File, ...]) -> list[pa.Schema | None]:
+    if len(files) <= FOOTERS_AT_ONCE:
+        return [_schema(file) for file in files]
+    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
+        # A thread does not know by which settings this one opens files.
+        return list(
+            pool.map(lambda each: each[0].run(_schema, each[1]), [(copy_context(), file) for file in files])
+        )
+
+
+def _opened(stream: Any) -> pq.ParquetFile:
+    return pq.ParquetFile(stream, coerce_int96_timestamp_unit="us")
+
+
+def _schema(file: File) -> pa.Schema | None:
+    try:
+        with seekable_file(file.path) as stream:
+            file_schema = _opened(stream)
+            written: Mapping[bytes, bytes] = file_schema.metadata.metadata or {}
+            schema = file_schema.schema_arrow
+            leaves = [file_schema.schema.column(i) for i in range(len(file_schema.schema.names))]
+    except (pa.ArrowException, OSError):
+        return None
+    if written.get(WRITER, b"3") < b"3" or any(key in written for key in OLD_CALENDARS):
+        return None
+    for leaf in leaves:
+        # The oldest form of an instant, which does not say that it is one.
+        if leaf.physical_type == "INT96":
+            at = schema.get_field_index(leaf.path)
+            if at < 0:
+                return None
+            schema = schema.set(at, schema.field(at).with_type(pa.timestamp("us", "UTC")))
+    types = [plain(field.type) for field in schema]
+    if any(data_type is None for data_type in types):
+        return None
+    return pa.schema(
+        [pa.field(field.name, data_type) for field, data_type in zip(schema, types, strict=True)]
+    )
+
+
+def plain(data_type: pa.DataType) -> pa.DataType | None:
+    """Return the type in which Spark holds values that Arrow reads in this one; None if that is not known.
+
+    >>> plain(pa.large_list(pa.uint8())), plain(pa.timestamp("ns"))
+    (ListType(list<element: int16>), None)
+    """
+    is_: Any = pa.types
+    if data_type in _SAME:
+        return data_type
+    if data_type in _WIDER:
+        return _WIDER[data_type]
+    if is_.is_large_string(data_type) or is_.is_large_binary(data_type):
+        return pa.string() if is_.is_large_string(data_type) else pa.binary()
+    if is_.is_decimal128(data_type):
+        return data_type if 0 <= data_type.scale <= data_type.precision else None
+    if is_.is_timestamp(data_type):
+        return None if data_type.unit == "ns" else pa.timestamp("us", None if data_type.tz is None else "UTC")
+    parts = [plain(data_type.field(i).type) for i in range(data_type.num_fields)]
+    if not parts or any(part is None for part in parts):
+        return None
+    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
+        return pa.list_(pa.field("element", parts[0]))
+    if is_.is_map(data_type):
+        return pa.map_(plain(data_type.key_type), plain(data_type.item_type))
+    if is_.is_struct(data_type):
+        return pa.struct([pa.field(field.name, part) for field, part in zip(data_type, parts, strict=True)])
+    return None

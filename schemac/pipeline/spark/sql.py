@@ -1,0 +1,95 @@
+"""Small pieces of Spark SQL text, quoted right.
+
+A reason as SQL text.
+
+Layer: pipeline.
+Shape: expressions are text until it is handed to Spark: one parse for each column, where a chain of calls into the JVM for every
+      operator would take seconds on a wide schema.
+"""
+
+import itertools
+import uuid
+from collections.abc import Iterable
+
+from schemac.rows.judging.settings import LONGEST_VALUE
+
+_lambda_numbers = itertools.count()
+# A key that no text can hold by chance, or on purpose.
+END = f"_end_{uuid.uuid4().hex}"
+
+
+def literal(text: str) -> str:
+    """Quote a string literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def name(identifier: str) -> str:
+    """Quote an identifier."""
+    return "`" + identifier.replace("`", "``") + "`"
+
+
+def matches(text: str, pattern: str) -> str:
+    """Whether the whole text matches; `$` would let a last line break pass."""
+    return f"({text} rlike {literal('^(?:' + pattern + ')' + chr(92) + 'z')})"
+
+
+def when(condition: str, value: str, otherwise: str = "null") -> str:
+    """Write a conditional value."""
+    return f"if({condition}, {value}, {otherwise})"
+
+
+def first_of(branches: Iterable[tuple[str, str]], otherwise: str = "null") -> str:
+    """Choose the value of the first branch whose condition holds."""
+    text = " ".join(f"when {condition} then {value}" for condition, value in branches)
+    return f"case {text} else {otherwise} end" if text else otherwise
+
+
+def fresh() -> str:
+    """Name a lambda variable that no other lambda uses."""
+    return f"x{next(_lambda_numbers)}"
+
+
+def struct(members: Iterable[tuple[str, str]]) -> str:
+    """Build a struct of named members; never null."""
+    inner = ", ".join(f"{literal(label)}, {value}" for label, value in members)
+    return f"named_struct({inner})"
+
+
+def concat(parts: Iterable[str]) -> str:
+    """Texts joined; literals next to each other are joined here."""
+    joined: list[str] = []
+    for part in parts:
+        if joined and joined[-1].endswith("'") and part.startswith("'") and joined[-1].startswith("'"):
+            joined[-1] = joined[-1][:-1] + part[1:]
+        else:
+            joined.append(part)
+    return joined[0] if len(joined) == 1 else f"concat({', '.join(joined)})"
+
+
+def parsed(text: str) -> str:
+    """Parse a text as the first item of a variant array, whose second says that nothing follows it.
+
+    Spark's parser stops after the first value of a text; what is behind a record would be gone.
+    """
+    return f"try_parse_json(concat('[', {text}, ',{{\"{END}\":true}}]'))"
+
+
+def is_alone(variant: str) -> str:
+    """Whether a parsed text was one JSON value and nothing else."""
+    return f"coalesce(try_variant_get({variant}, '$[1].{END}', 'boolean'), false)"
+
+
+def any_of(conditions: list[str]) -> str:
+    """Whether one of many conditions holds, without a tree as deep as the list is long."""
+    if not conditions:
+        return "false"
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return f"({any_of(conditions[:half])} or {any_of(conditions[half:])})"
+
+
+def reason(path: str, rule: str, value: str) -> str:
+    """One reason; path, rule and value are SQL text."""
+    value_sql = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"
+    return struct([("path", path), ("rule", rule), ("value", value_sql)])

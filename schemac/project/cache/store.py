@@ -1,0 +1,276 @@
+"""The cache of a project: `.schemac/project/cache`.
+
+Layer: project.
+Shape: whatever is wrong with the folder, such as a full disk, costs time and nothing else: what cannot be read is not there, and what
+      cannot be written is made again the next time.
+      The file that entries are in: a database of SQLite: a row for each entry, which a key's first half names. A row whose digest is
+      not that of its bytes is left out, whoever damaged it; a file that is no such database is replaced. Nothing in it is ever run: the
+      content is JSON.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from schemac.project.cache.entries import UnreadableEntryError, decode, encode
+from schemac.project.cache.keys import Keys, fingerprint
+from schemac.registry.installed import engines
+
+T = TypeVar("T")
+
+FOLDER = ".schemac"
+"""A project's folder for what can be deleted."""
+FILE = "entries.sqlite"
+_CACHE = "cache"
+_IGNORED = "*\n"
+
+
+class Cache:
+    """The entries of one folder for this compiler; without a folder there are none, and none are stored.
+
+    `is_fresh` ignores what earlier runs have stored, and deletes it.
+    """
+
+    def __init__(self, project: Path | None = None, *, is_fresh: bool = False) -> None:
+        self._is_fresh = is_fresh
+        self._folder = f"{project}/{FOLDER}/{_CACHE}" if project is not None and not _is_link(project) else ""
+        self._new: dict[bytes, bytes] = {}
+        self._used: set[bytes] = set()
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether entries outlive this run."""
+        return bool(self._folder)
+
+    @property
+    def folder(self) -> Path:
+        """The project's folder for what can be deleted; only of a cache with a folder."""
+        return Path(self._folder).parent
+
+    @cached_property
+    def _rows(self) -> "Rows | None":
+        if not self._folder or self._is_fresh:
+            return None
+        # Some builds of Python have no sqlite3.
+        with suppress(ImportError):
+            # DROPPED  # for start-up time, as above
+
+            return Rows(f"{self._folder}/{FILE}", fingerprint())
+        return None
+
+    def keys(self, sort: str, inputs: object) -> Keys:
+        """Return the keys of entries of one sort, made with the same `inputs`: a frozen value, of which all fields count."""
+        if not self.is_persistent:
+            return Keys()
+        return Keys(fingerprint(), sort, [engine.name for engine in engines()], inputs)
+
+    def get(self, key: bytes, type_: type[T]) -> T | None:
+        """Return an entry of a type; None if there is none, or it is of another type."""
+        content = self._content(key)
+        try:
+            return None if content is None else decode(content, type_)
+        except UnreadableEntryError:
+            return None
+
+    def _content(self, key: bytes) -> bytes | None:
+        """Return the bytes of an entry; None where there is none."""
+        content = self._new.get(key)
+        if content is None and self._rows is not None:
+            content = self._rows.get(key)
+            self._used.add(key)
+        return content
+
+    def put(self, key: bytes, entry: object) -> None:
+        """Store an entry under a key, from the next `save` on also for other runs."""
+        if self._folder:
+            self._new[key] = encode(entry)
+
+    @property
+    def new(self) -> Mapping[bytes, bytes]:
+        """The entries of this run, for the process that shared out its work."""
+        return self._new
+
+    def take(self, new: Mapping[bytes, bytes]) -> None:
+        """Take over the entries of another process."""
+        self._new.update(new)
+
+    def save(self) -> None:
+        """Write the entries of this run."""
+        if not self._new or not self._folder:
+            return
+        with suppress(OSError, ImportError):
+            # DROPPED  # for start-up time, as above
+
+            os.makedirs(self._folder, exist_ok=True)
+            ignored = f"{self._folder}/.gitignore"
+            if not os.path.lexists(ignored):
+                with open(ignored, "x", encoding="utf-8") as stream:
+                    stream.write(_IGNORED)
+            used = sorted(self._used - self._new.keys())
+            path = f"{self._folder}/{FILE}"
+            write_entries(path, fingerprint(), self._new, used, is_fresh=self._is_fresh)
+
+
+NO_CACHE = Cache()
+
+
+class PassingCache(Cache):
+    """The newest entries of a process that lasts, in memory alone; those that it lacks are looked up in another cache."""
+
+    _MOST = 2048
+
+    def __init__(self, fallback: Cache) -> None:
+        super().__init__()
+        self._fallback = fallback
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether entries are found again."""
+        return True
+
+    def _content(self, key: bytes) -> bytes | None:
+        content = self._new.get(key)
+        return self._fallback._content(key) if content is None else content
+
+    def put(self, key: bytes, entry: object) -> None:
+        """Store an entry, and forget the oldest where there are too many."""
+        self._new[key] = encode(entry)
+        if len(self._new) > self._MOST:
+            del self._new[next(iter(self._new))]
+
+
+def has_cache(project: Path) -> bool:
+    """Whether a folder has what earlier runs left."""
+    return os.path.isdir(project / FOLDER)
+
+
+def remove_cache(project: Path) -> int | None:
+    """Remove the cache of a project; how many bytes it had, None if there is none. Raises OSError.
+
+    Nothing else is removed, and no link is followed.
+    """
+    folder = project / FOLDER / _CACHE
+    if _is_link(project) or not folder.is_dir():
+        return None
+    import shutil  # for start-up time: only `schemac clean` removes anything
+
+    size = sum(entry.stat(follow_symlinks=False).st_size for entry in os.scandir(folder))
+    shutil.rmtree(folder)
+    with suppress(OSError):
+        os.rmdir(project / FOLDER)
+    return size
+
+
+def _is_link(project: Path) -> bool:
+    """Whether the folder is in truth elsewhere, where nothing of a project is to be written or removed."""
+    return os.path.islink(project / FOLDER) or os.path.islink(project / FOLDER / _CACHE)
+
+
+MAX_BYTES = 32 * 1024 * 1024
+"""Largest file; of a larger one, the entries that were used last remain, as many as fit into half of it."""
+_BUSY_SECONDS = 10
+"""How long to wait for another process that is writing."""
+_NOT_THE_FILE = (
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL),
+    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN),
+)
+"""Errors that are not the file's fault: another process is writing, or the disk does not let this one."""
+_TABLE = """CREATE TABLE IF NOT EXISTS
+    entries (id INTEGER PRIMARY KEY, compiler BLOB, used INTEGER, digest BLOB, content BLOB)"""
+_SELECT = "SELECT id, digest, content FROM entries WHERE compiler = ? AND typeof(content) = 'blob'"
+_EVICT = """DELETE FROM entries WHERE id NOT IN (SELECT id FROM (
+    SELECT id, sum(length(content)) OVER (ORDER BY used DESC, id) AS total FROM entries) WHERE total <= ?)"""
+
+
+class Row(NamedTuple):
+    """An entry as it is in the file."""
+
+    digest: bytes
+    content: bytes
+
+
+class Rows:
+    """The entries that a compiler had put into a file when it was read; none of a file that cannot be read."""
+
+    def __init__(self, path: str, compiler: bytes) -> None:
+        self._rows: dict[int, Row] = {}
+        if _is_file(path):
+            with suppress(sqlite3.Error), closing(_connect(path, "rw")) as connection:
+                rows = connection.execute(_SELECT, (compiler,))
+                self._rows = {id: Row(digest, content) for id, digest, content in rows}
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the content of an entry; None where there is none, or where it is damaged."""
+        row = self._rows.get(_id(key))
+        return row.content if row is not None and row.digest == _digest(key, row.content) else None
+
+
+def write_entries(
+    path: str, compiler: bytes, new: Mapping[bytes, bytes], used: Iterable[bytes], *, is_fresh: bool = False
+) -> None:
+    """Put entries of a compiler into a file, and none if it is in use or cannot be written. Raises OSError.
+
+    `used` are keys of entries there that were of use to this run; with `is_fresh`, all others are deleted.
+    """
+    if os.path.lexists(path) and not _is_file(path):
+        os.unlink(path)
+    try:
+        _write(path, compiler, new, used, is_fresh=is_fresh)
+    except sqlite3.Error as error:
+        # Errors of Python's own module have no code.
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_BUSY) & 0xFF not in _NOT_THE_FILE:
+            os.unlink(path)
+            with suppress(sqlite3.Error):
+                _write(path, compiler, new, (), is_fresh=True)
+
+
+def _write(
+    path: str, compiler: bytes, new: Mapping[bytes, bytes], used: Iterable[bytes], *, is_fresh: bool
+) -> None:
+    with closing(_connect(path, "rwc")) as connection:
+        # Who loses the power loses the cache.
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_TABLE)
+        run = _pragma(connection, "user_version") + 1
+        connection.execute(f"PRAGMA user_version = {run}")
+        if is_fresh:
+            connection.execute("DELETE FROM entries")
+        connection.executemany(f"UPDATE entries SET used = {run} WHERE id = ?", ((_id(key),) for key in used))  # noqa: S608
+        connection.executemany(
+            "REPLACE INTO entries VALUES (?, ?, ?, ?, ?)",
+            ((_id(key), compiler, run, _digest(key, content), content) for key, content in new.items()),
+        )
+        is_too_large = _pragma(connection, "page_count") * _pragma(connection, "page_size") > MAX_BYTES
+        if is_too_large:
+            connection.execute(_EVICT, (MAX_BYTES // 2,))
+        connection.execute("COMMIT")
+        if is_too_large:
+            connection.execute("VACUUM")
+
+
+def _connect(path: str, mode: str) -> sqlite3.Connection:
+    uri = f"{Path(os.path.abspath(path)).as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (number,) = connection.execute(f"PRAGMA {name}").fetchone()
+    return int(number)
+
+
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path)
+
+
+def _id(key: bytes) -> int:
+    return int.from_bytes(key[:8], "big", signed=True)
+
+
+def _digest(key: bytes, content: bytes) -> bytes:
+    return blake2b(content, key=key, digest_size=8).digest()

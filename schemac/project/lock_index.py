@@ -1,0 +1,217 @@
+"""Finds the locks of a project.
+
+Layer: project.
+Shape: Manifests and locks that have lost each other: a dataset that no lock next to its manifest knows is looked for in the locks of
+      the project: by its name in those whose manifests do not have it, and by its columns in those that are alone, or are next to its
+      own manifest. What is found is an error, for locking or building would give all fields new ids.
+Errors: SC419 lost-lock.
+"""
+
+import os
+import shlex
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.project.cache.keys import digest
+from schemac.project.configuration import Project
+from schemac.project.discovery import ManifestFile, has_lock, lock_path, walk
+from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.text.source.catalogue import LOST_LOCK
+from schemac.text.source.phrases import listed
+from schemac.text.source.report import Report
+from schemac.text.source.text import read_file
+from schemac.versions.identity.lock import Lock, LockedDataset
+from schemac.versions.identity.lockfile import read_lock
+
+_MARKS = (".git", "schemac.toml", "pyproject.toml")
+_SUFFIXES = (".yaml", ".yml")
+
+
+class LockSearch:
+    """Finds the locks that a lost one may be among."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._is_marked = any((project.folder / mark).exists() for mark in _MARKS)
+        self._up: dict[str, Sequence[Path]] = {}
+        """By the folder of the manifest, where only locks on the way up count."""
+        self._in_folders: dict[Path, list[Path]] = {}
+        self._digests: dict[Path, bytes] = {}
+        self._digests_by_folder: dict[str, str] = {}
+        """By the folder of the manifest, where only locks on the way up count."""
+
+    def digest_for(self, manifest: Path) -> str:
+        """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests next to them."""
+        folder = "" if self._is_marked else os.path.dirname(manifest)
+        if folder not in self._digests_by_folder:
+            digests = [self._digest(path) for path in self.locks_for(manifest)]
+            self._digests_by_folder[folder] = digest(digests).hex()
+        return self._digests_by_folder[folder]
+
+    def _digest(self, lock: Path) -> bytes:
+        content_digest = self._digests.get(lock)
+        if content_digest is None:
+            where = os.path.relpath(lock, self._project.folder).replace(os.sep, "/")
+            contents = [(path.suffix, _content(path)) for path in (lock, *manifests_of_lock(lock))]
+            content_digest = self._digests[lock] = digest(where, contents)
+        return content_digest
+
+    def locks_for(self, manifest: Path) -> Sequence[Path]:
+        """All locks of the project; where nothing says how far it goes, those on the way up to the working folder."""
+        if self._is_marked:
+            return self._all
+        name = os.path.dirname(manifest)
+        locks = self._up.get(name)
+        if locks is None:
+            folder = Path(os.path.abspath(name))
+            folders = [f for f in (folder, *folder.parents) if f.is_relative_to(self._project.folder)]
+            locks = self._up[name] = [path for one in folders for path in self._in(one)]
+        return locks
+
+    def _in(self, folder: Path) -> list[Path]:
+        """Return the locks of one folder, looked for once."""
+        locks = self._in_folders.get(folder)
+        if locks is None:
+            locks = self._in_folders[folder] = sorted(folder.glob("*.lock"))
+        return locks
+
+    @cached_property
+    def _all(self) -> Sequence[Path]:
+        folder = self._project.folder
+        return [*walk(folder, folder / self._project.configuration.out, (".lock",), self._project.exclusion)]
+
+
+def manifests_of_lock(lock: Path) -> list[Path]:
+    """Return the manifests that a lock is next to."""
+    return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_file(path)
+    except OSError:
+        return None
+
+
+_START = b"# schemac lock "
+
+
+class LostLocks:
+    """Looks through the locks of one project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._search = LockSearch(project)
+
+    def report(self, file: CompiledFile, report: Report) -> bool:
+        """Say which datasets of a manifest have their lock elsewhere; whether any had to be looked for."""
+        manifest = file.file.path
+        is_locked = has_lock(manifest)
+        lock = _read(lock_path(manifest)) if is_locked else Lock()
+        # What is wrong with a lock is told where it is opened.
+        known = {dataset.name for dataset in lock.datasets} if lock is not None else None
+        lost = {named.name for named in file.named if known is not None and named.name not in known}
+        if lost and (is_locked or self._search.locks_for(manifest)):
+            for dataset in file.datasets:
+                if dataset.name in lost:
+                    self._report_lock_of(dataset, file, report)
+        return bool(lost)
+
+    def _report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, report: Report) -> None:
+        """Say where the lock of a dataset may be."""
+        expected_path = lock_path(file.file.path)
+        names = {one.name for one in file.datasets}
+        for path in dict.fromkeys((expected_path, *self._search.locks_for(file.file.path))):
+            lock = _read(path) if path.is_file() else None
+            for locked in lock.datasets if lock is not None else ():
+                if locked.name == dataset.name and not _has(path, dataset.name, self._project):
+                    _add(file, dataset, expected_path, path, "", report)
+                    return
+                is_free = locked.name not in names and (path == expected_path or not manifests_of_lock(path))
+                if is_free and _is_alike(dataset, locked):
+                    _add(file, dataset, expected_path, path, locked.name, report)
+                    return
+        lock = _read(expected_path) if expected_path.is_file() else None
+        if lock is not None and lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
+            _add_foreign(file, dataset, expected_path, lock, report)
+
+
+def _add(
+    file: CompiledFile, dataset: LogicalDataset, expected_path: Path, path: Path, renamed: str, report: Report
+) -> None:
+    """One finding, with what to do."""
+    origins = dataset.origins
+    mine, other = _display_path(expected_path), _display_path(path)
+    steps: list[str] = []
+    if renamed:
+        where = "instead of its present one" if origins.named_at else f"at the top of {file.file.name}"
+        steps.append(f"write `name: {renamed}` {where}")
+    if path != expected_path:
+        words = (
+            ["schemac", "lock", "--merge-driver", mine, mine, other]
+            if expected_path.exists()
+            else ["cp" if manifests_of_lock(path) else "mv", other, mine]
+        )
+        steps.append(f"run `{shlex.join(words)}`")
+    what = f"{dataset.name} would get new ids for all its fields, but {other} has those of "
+    report.add(
+        LOST_LOCK,
+        what + (f"{renamed}, a very similar dataset that no longer exists" if renamed else "this dataset"),
+        source=origins.source,
+        span=origins.name_span,
+        file=origins.file,
+        help=f"if it is the same dataset, {' and '.join(steps)}; if not, "
+        + (
+            f"remove {other}"
+            if not renamed or not manifests_of_lock(path) or path == expected_path
+            else "give it a different name"
+        ),
+    )
+
+
+def _add_foreign(
+    file: CompiledFile, dataset: LogicalDataset, expected_path: Path, lock: Lock, report: Report
+) -> None:
+    """Report a lock that has none of the manifest's datasets: it belongs to another manifest, or its datasets are gone."""
+    origins, mine = dataset.origins, _display_path(expected_path)
+    others = listed([one.name for one in lock.datasets])
+    report.add(
+        LOST_LOCK,
+        f"{mine} is the lock of {others}, and {file.file.name} has no dataset of that name",
+        source=origins.source,
+        span=origins.name_span,
+        file=origins.file,
+        help=f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}",
+    )
+
+
+def _read(path: Path) -> Lock | None:
+    """Return a lock; None if the file is none, or cannot be read, which is told elsewhere."""
+    try:
+        content = read_file(path)
+    except OSError:
+        return None
+    if not content.removeprefix(b"\xef\xbb\xbf").startswith(_START):
+        return None
+    return read_lock(content.decode("utf-8", "replace"), path.name, Report())
+
+
+def _has(lock: Path, name: str, project: Project) -> bool:
+    """Whether a manifest next to a lock has a dataset of this name."""
+    files = [ManifestFile(path, path.name, is_named=False) for path in manifests_of_lock(lock)]
+    return any(
+        dataset.name == name for file in read_manifests(files, project, Report()) for dataset in file.datasets
+    )
+
+
+def _is_alike(dataset: LogicalDataset, locked: LockedDataset) -> bool:
+    """Whether half of the columns of the poorer one have the same names in both."""
+    olds = {str(s.shape.segment) for s in locked.states if s.last is None and s.shape.parent is None}
+    news = {str(field.segment) for field in dataset.columns}
+    return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))
+
+
+def _display_path(path: Path) -> str:
+    return os.path.relpath(path).replace(os.sep, "/")

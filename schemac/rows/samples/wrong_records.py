@@ -1,0 +1,460 @@
+"""Records that break one rule each, as JSON, as cells of CSV, and as columns that have types.
+
+Layer: rows.
+Shape: good records are changed at one place at a time, with tokens that are wrong in many ways; the judge says what each of them
+      breaks. Of the records that break one rule only, the first one for each rule at each path is kept. What is unique needs two
+      records that are alike.
+      Wrong records in forms other than JSON: cells of CSV, and columns that have types: the records of `wrong_rows` in; those that a
+      form can hold out, each with the rule that it breaks there, and the rules that none breaks.
+Rule: nothing is claimed of a record that the judge did not say.
+      Nothing is claimed of a record that the judge of its form did not say.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from schemac.artifacts.dataset import CheckedDataset
+from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.constraint import EXACT, Constraint
+from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pattern, Size
+from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE
+from schemac.language.constraints.values import shown, step_of
+from schemac.language.logical.model import Part
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.rows.judging.arrays import opened, to_batches
+from schemac.rows.judging.judge import Judge
+from schemac.rows.judging.loose import nullable_array
+from schemac.rows.judging.tokens import NotJsonError, Number, parse, quoted
+from schemac.rows.samples.numbers import Draws
+from schemac.rows.samples.patterns import generator_of
+from schemac.rows.samples.sampler import Datasets, Sampler
+from schemac.rows.samples.values import NoValueError, Values, values_of
+from schemac.rows.samples.written import csv_line, json_lines
+from schemac.rows.validation.row_constraints import DUPLICATE
+from schemac.rows.validation.validating import Rules, validated
+
+GOOD = 60
+"""Good records that some are taken of."""
+BASES = 15
+"""So many of them are changed at a place that has constraints."""
+_RAW = 1024
+"""Candidates among which rows are looked for that break a condition alone."""
+_TOKENS = (
+    "null", '""', '"x"', "true", "[]", "{}", "0", "1", "-1", "1.5", "5", "37", "200", "300", "-200", "70000", "-70000", "5000000000", "-5000000000", "1e19", "-1e19",
+    "1e30", "-1e30", "1e400", "0.12345678901234567890123456789", "9999999999999999999999999999999999999999", '"2024-02-30"', '"0000-01-01"', '"2024-01-01T00:00:00"',
+    '"0000-01-01T00:00:00Z"', '"2024-01-01T00:00:00.1234567891Z"', '"2024-01-01T00:00:00.1234567891"', '"13:45:00.1234567891"', '"25:00"', '"AA="', '"AAE="',
+    '"AAECAwQF"', '"1999-12-31"', '"1999-12-31T23:59:59"', '"1999-12-31T23:59:59Z"', '"12:34:56"', "[null]", '{"x": 1}',
+)  # fmt: skip
+_FILLERS = "x1?é A"
+
+
+class WrongRow(NamedTuple):
+    """A record that breaks one rule."""
+
+    text: str
+    """A JSON object, or what is none where the rule is `malformed`."""
+    path: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class WrongRows:
+    """Records that break each rule of a dataset."""
+
+    rows: tuple[WrongRow, ...]
+    missing: tuple[tuple[str, str], ...]
+    """Paths and rules of constraints that no record was found for which breaks nothing else."""
+    references: Mapping[str, pa.Table]
+    """The rows that they refer to, by dataset."""
+
+
+def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRows:
+    """Return records that break each rule once. Raises SchemaError if no good rows can be made."""
+    sampler = Sampler(dataset, GOOD, seed, others)
+    schema = dataset.to_arrow(metadata=True)
+    good = [text for batch in sampler.batches() for text in json_lines(schema, batch)]
+    references = {
+        one.dataset: pa.Table.from_batches(Sampler(others[one.dataset], GOOD, seed, others).tables())
+        for one in sampler.rows.references
+        if one.dataset != dataset.name
+    }
+    raw = (
+        list(json_lines(schema, sampler.candidates(0, _RAW, is_mended=False))) if sampler.rows.checks else []
+    )
+    by_reason: dict[tuple[str, str], WrongRow] = {("", "malformed"): WrongRow(good[0][:-1], "", "malformed")}
+    changed = list(_changed(sampler, good, seed))
+    for text, reasons in _judged(dataset, [*changed, *raw], references):
+        if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE):
+            path, rule = reasons[0]
+            by_reason.setdefault((_without_places(path), rule), WrongRow(text, path, rule))
+    duplicates = list(_duplicates(sampler, dataset, good, references))
+    rows = (*by_reason.values(), *duplicates)
+    there = {rule_of(one) for one in rows}
+    return WrongRows(rows, tuple([one for one in _expected(sampler) if one not in there]), references)
+
+
+def rule_of(row: WrongRow) -> tuple[str, str]:
+    """Return the path and the rule, wherever in a list or a map it is broken."""
+    return _without_places(row.path), row.rule
+
+
+def record_text(value: Any) -> str:
+    """Write a value that `parse` has read, as it was read."""
+    if type(value) is Number:
+        return str(value)
+    if type(value) is str:
+        return quoted(value)
+    if type(value) is list:
+        return f"[{','.join(map(record_text, value))}]"
+    if type(value) is dict:
+        return f"{{{','.join(f'{quoted(key)}:{record_text(item)}' for key, item in value.items())}}}"
+    return {None: "null", True: "true", False: "false"}[value]
+
+
+def _judged(
+    dataset: CheckedDataset, texts: Sequence[str], references: Mapping[str, Any]
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    reasons: list[list[tuple[str, str]]] = [[] for _ in texts]
+    for one in validated(dataset, texts, Rules(references)).reasons:
+        reasons[one.row].append((one.path, one.rule))
+    yield from zip(texts, reasons, strict=True)
+
+
+def _without_places(path: str) -> str:
+    return re.sub(r'\[[0-9]+\]|\["[^"]*"\]', "[]", path)
+
+
+def _expected(sampler: Sampler) -> Iterator[tuple[str, str]]:
+    """Yield the paths and rules of all constraints, and of what is required."""
+    for field in preorder(sampler.fields):
+        path = _path(field)
+        if not field.is_nullable and field.segment is not Part.KEY and field.type.family is not Family.NULL:
+            yield path, "required"
+        for constraint in constraints_at(field):
+            if not (hasattr(constraint, "is_set") and not constraint.is_set):
+                yield path, constraint.rule
+    for check in sampler.rows.checks:
+        yield check.path, check.rule
+    for reference in sampler.rows.references:
+        yield reference.path, REFERENCE_RULE
+
+
+def _path(field: SchemaField) -> str:
+    """Return the path as reasons have it, with `[]` for a place in a list or a map."""
+    segment = f".{field.segment}" if field.is_member else "[]"
+    return _path(field.parent) + segment if field.parent is not None else str(field.segment)
+
+
+def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
+    """Yield good records with one thing changed."""
+    records = [parse(text) for text in good]
+    for field, member in _with_members(sampler):
+        draws = Draws(seed, "wrong", field.path_text)
+        for number, base in enumerate(islice(_with_place(records, field), BASES)):
+            current = _held(base, field)
+            tokens = [
+                *_all_beyond(field, draws, current),
+                *(_tokens(field, member, draws, current) if number < 3 else ()),
+            ]
+            for token in tokens:
+                copy = parse(record_text(base))
+                if _put(copy, field, token):
+                    yield record_text(copy)
+
+
+def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
+    stack = list(zip(sampler.fields, sampler.members, strict=True))
+    while stack:
+        field, member = stack.pop(0)
+        yield field, member
+        data_type, is_ = member.type, pa.types
+        if field.type.family is Family.STRUCT:
+            stack += zip(field.children, data_type, strict=True)
+        elif field.type.family is Family.MAP:
+            stack += zip(field.children, (data_type.key_field, data_type.item_field), strict=True)
+        elif field.children and is_.is_nested(data_type):
+            stack += [(field.children[0], data_type.value_field)]
+
+
+def _with_place(records: Sequence[Any], field: SchemaField) -> Iterator[Any]:
+    """Yield the records that have something where the field is, those with a value first."""
+    there = [record for record in records if _place(record, field) is not None]
+    yield from sorted(there, key=lambda record: _held(record, field) in (None, [], {}, ""))
+
+
+def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
+    """Return what holds the first value of a field, and its key there."""
+    if field.parent is None:
+        return (record, field.segment) if field.segment in record else None
+    above = _place(record, field.parent)
+    value = None if above is None else above[0][above[1]]
+    if field.is_member:
+        return (value, field.segment) if type(value) is dict and field.segment in value else None
+    if type(value) is list and value:
+        return value, 0
+    return (value, next(iter(value))) if type(value) is dict and value else None
+
+
+def _held(record: Any, field: SchemaField) -> Any:
+    place = _place(record, field)
+    if place is None:
+        return None
+    return place[1] if field.segment is Part.KEY else place[0][place[1]]
+
+
+def _put(record: Any, field: SchemaField, token: str) -> bool:
+    """Change the first value of a field; false if it cannot be."""
+    place = _place(record, field)
+    if place is None:
+        return False
+    holder, key = place
+    value = parse(f"[{token}]")[0]
+    if field.segment is not Part.KEY:
+        holder[key] = value
+        return True
+    label = value if type(value) is str else token
+    if label in holder:
+        return False
+    holder[label] = holder.pop(key)
+    return True
+
+
+def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) -> Iterator[str]:
+    """Yield tokens that may be wrong for a field."""
+    yield from _TOKENS
+    if type(current) is list and current:
+        yield record_text([*current, *({record_text(one): one for one in _others(current)}.values())])
+        yield from (
+            record_text([*current, *current[:1]]),
+            record_text(current[:-1]),
+            record_text(current + current),
+        )
+    try:
+        other: Values = values_of(field, member)
+    except NoValueError:
+        return
+    for _ in range(8):
+        value = other.draw(draws)
+        if isinstance(value, str):
+            yield quoted(value)
+        elif isinstance(value, int) and not isinstance(value, bool) and field.type.family is Family.INTEGER:
+            yield str(value)
+
+
+def _others(current: list[Any]) -> list[Any]:
+    """Return items like the first one that differ from all."""
+    first = current[0]
+    if type(first) is str:
+        return [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
+    return [Number(number) for number in range(11, 30)] if type(first) is Number else []
+
+
+def _all_beyond(field: SchemaField, draws: Draws, current: Any) -> Iterator[str]:
+    """Yield tokens that only just break a constraint."""
+    for one in constraints_at(field):
+        yield from _beyond(field, one, draws, current)
+
+
+def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: Any) -> Iterator[str]:
+    type_ = field.type
+    if isinstance(constraint, Bound):
+        is_bare = type_.family in (Family.INTEGER, Family.DECIMAL, Family.FLOAT, Family.DURATION)
+        divisors = [Decimal(one.divisor) for one in constraints_at(field) if isinstance(one, MultipleOf)]
+        for step in (step_of(type_) or Decimal(1), *divisors):
+            limit = constraint.limit
+            if not constraint.is_exclusive or divisors:
+                limit = _moved(limit, -step if constraint.is_lower else step)
+            text = shown(type_, limit)
+            yield text if is_bare else quoted(text)
+    elif isinstance(constraint, MultipleOf):
+        yield shown(type_, _moved(constraint.divisor, step_of(type_) or Decimal(1)))
+    elif isinstance(constraint, Size) and type(current) is list:
+        items = current or [None]
+        yield record_text((items * (constraint.limit + 1))[: constraint.limit + 1])
+        yield record_text(current[: max(constraint.limit - 1, 0)])
+    elif isinstance(constraint, Size) and type(current) is str:
+        yield from _sized(current, constraint.limit)
+    elif isinstance(constraint, Pattern):
+        length = len(current) if isinstance(current, str) else 3
+        yield from (quoted(filler * length) for filler in _FILLERS)
+    if isinstance(constraint, Size):
+        yield from _of_other_sizes(field, constraint.limit, draws)
+
+
+def _of_other_sizes(field: SchemaField, limit: int, draws: Draws) -> Iterator[str]:
+    """Yield texts that match the pattern of a field, whatever their length."""
+    for one in constraints_at(field):
+        for more in (0, 1, limit, limit + 4) if isinstance(one, Pattern) else ():
+            assert isinstance(one, Pattern)
+            generator = generator_of(one.pattern.text, more)
+            yield from (
+                quoted(generator.nth(draws.below(generator.count))) for _ in range(20) if generator.count
+            )
+
+
+def _sized(current: str, limit: int) -> Iterator[str]:
+    last = current[-1:] or "x"
+    yield quoted(current[: max(limit - 1, 0)])
+    yield quoted(current + last * (limit + 1 - len(current)))
+    # Bytes are written as four characters for three of them.
+    yield quoted("AAAA" * (limit // 3 + 1))
+
+
+def _moved(value: Any, step: Decimal) -> Any:
+    if isinstance(value, Decimal):
+        return EXACT.add(value, step)
+    return value + (float(step) if isinstance(value, float) else int(step))
+
+
+def _duplicates(
+    sampler: Sampler, dataset: CheckedDataset, good: Sequence[str], references: Mapping[str, Any]
+) -> Iterator[WrongRow]:
+    """Yield pairs of records that are alike in what is unique, and in nothing else that is."""
+    lists = [(one.path, [node.path for node in one.fields], UNIQUE_RULE) for one in sampler.rows.unique]
+    if sampler.keys:
+        lists.append((",".join(map(".".join, sampler.keys)), sampler.keys, DUPLICATE))
+    at = 0
+    for path, fields, rule in lists:
+        while at + 1 < len(good):
+            one, other = good[at], _alike(good[at], good[at + 1], fields)
+            at += 2
+            if other is None:
+                continue
+            reasons_of_both = [reasons for _, reasons in _judged(dataset, [one, other], references)]
+            if reasons_of_both == [[(path, rule)]] * 2:
+                yield from (WrongRow(text, path, rule) for text in (one, other))
+                break
+
+
+def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | None:
+    first, second = parse(text), parse(other)
+    for path in fields:
+        source, target = first, second
+        for name in path[:-1]:
+            source, target = (one.get(name) if type(one) is dict else None for one in (source, target))
+        if type(source) is not dict or type(target) is not dict or source.get(path[-1]) is None:
+            return None
+        target[path[-1]] = source[path[-1]]
+    return record_text(second)
+
+
+_OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE})
+
+
+@dataclass(frozen=True)
+class WrongForm:
+    """Wrong records as one form holds them."""
+
+    rows: tuple[WrongRow, ...]
+    left_out: tuple[tuple[str, str], ...]
+    """Paths and rules that records of JSON break, and none of these."""
+    typed: pa.Table | None = None
+    """The rows, where their columns have types."""
+
+
+def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
+    """Return records of CSV; a cell has no type, so that what breaks `type` in JSON may break `cast` here."""
+    schema = dataset.to_arrow(metadata=True)
+    judge = Judge(pa.schema([opened(member) for member in schema], schema.metadata))
+    by_reason: dict[tuple[str, str], list[WrongRow]] = {}
+    for one in wrong.rows:
+        wrong_row = None if judge.uncovered_cells else _in_cells(judge, one)
+        if wrong_row is not None and (one.rule in _OF_PAIRS or rule_of(wrong_row) not in by_reason):
+            by_reason.setdefault(rule_of(wrong_row), []).append(wrong_row)
+    return _form(wrong, [one for several in by_reason.values() for one in several])
+
+
+def _in_cells(judge: Judge, one: WrongRow) -> WrongRow | None:
+    """Return the record with the rule that it breaks as cells; None if it breaks none, or several."""
+    names = judge.schema.names
+    try:
+        record = parse(one.text)
+    except NotJsonError:
+        # The line has one cell too many.
+        return one._replace(text=csv_line([*("" for _ in names), ""]))
+    cells = {name: _cell(record.get(name)) for name in names}
+    judged, text = judge.csv(cells), csv_line(cells.values())
+    if judged.reasons:
+        (path, rule, _), *others = judged.reasons
+        return None if others else WrongRow(text, path, rule)
+    same = judge.uncovered == () and judge.json(one.text).values == judged.values
+    return one._replace(text=text) if same else None
+
+
+def _cell(value: Any) -> str | None:
+    return None if value is None else value if type(value) is str else record_text(value)
+
+
+def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] = ()) -> WrongForm:
+    """Return records in the types of the dataset, but for null, which every field may be; `fixed` names columns that stay as they are."""
+    schema = dataset.to_arrow(metadata=True)
+    members = [opened(member) for member in schema]
+    judge = Judge(pa.schema(members, schema.metadata))
+    readable = [] if judge.uncovered else list(_readable(judge, wrong.rows))
+    exact = dataset.to_arrow()
+    nullable_schema = pa.schema(
+        [_nullable(one) if one.name not in fixed else one for one in exact], exact.metadata
+    )
+    columns = [nullable_array([values[one.name] for _, values in readable], one) for one in members]
+    nullable = pa.RecordBatch.from_arrays(columns, names=exact.names)
+    table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
+    reasons: list[list[tuple[str, str]]] = [[] for _ in readable]
+    for one in validated(dataset, table, Rules(wrong.references)).reasons:
+        reasons[one.row].append((one.path, one.rule))
+    is_stored = [
+        reasons[i] == [(row.path, row.rule)] and _is_held(row, fixed) for i, (row, _) in enumerate(readable)
+    ]
+    form = _form(
+        wrong, [row for (row, _), is_shown_alike in zip(readable, is_stored, strict=True) if is_shown_alike]
+    )
+    # Not all types of Arrow can be filtered.
+    typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
+    return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))
+
+
+def _is_held(one: WrongRow, fixed: Iterable[str]) -> bool:
+    return one.rule != "required" or one.path.partition(".")[0].partition("[")[0] not in fixed
+
+
+def _readable(judge: Judge, rows: Sequence[WrongRow]) -> Iterator[tuple[WrongRow, Mapping[str, Any]]]:
+    """Yield the records whose values have the right types, with these."""
+    for one in rows:
+        try:
+            values, run = judge.read(parse(one.text))
+        except NotJsonError:
+            continue
+        if all(reason.rule == "required" for reason in run.reasons):
+            yield one, values
+
+
+def _nullable(field: pa.Field) -> pa.Field:
+    """Return a field that may be null, at every depth but that of keys."""
+    data_type, is_ = field.type, pa.types
+    if is_.is_struct(data_type):
+        data_type = pa.struct([_nullable(part) for part in data_type])
+    elif is_.is_map(data_type):
+        data_type = pa.map_(data_type.key_field, _nullable(data_type.item_field), data_type.keys_sorted)
+    elif is_.is_fixed_size_list(data_type):
+        data_type = pa.list_(_nullable(data_type.value_field), data_type.list_size)
+    elif is_.is_large_list(data_type):
+        data_type = pa.large_list(_nullable(data_type.value_field))
+    elif is_.is_list(data_type):
+        data_type = pa.list_(_nullable(data_type.value_field))
+    elif is_.is_list_view(data_type):
+        data_type = pa.list_view(_nullable(data_type.value_field))
+    elif is_.is_large_list_view(data_type):
+        data_type = pa.large_list_view(_nullable(data_type.value_field))
+    return field.with_type(data_type).with_nullable(True)
+
+
+def _form(wrong: WrongRows, stored: Sequence[WrongRow]) -> WrongForm:
+    there = {rule_of(one) for one in stored}
+    left_out = dict.fromkeys(rule_of(one) for one in wrong.rows if rule_of(one) not in there)
+    return WrongForm(tuple(stored), tuple(left_out))

@@ -1,0 +1,174 @@
+"""The constraints of rows: conditions, references to other tables, and fields that are unique together.
+
+Layer: rows.
+Shape: the same order and the same reasons as `schemac/pipeline/conforming/row_constraints.py`: rows that were found bad before are not
+       compared, and a null among the fields breaks nothing.
+Errors: SC697 reference, for a table that cannot be compared.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.language.constraints.evaluation import (
+    Target,
+    all_there,
+    duplicate_rows,
+    target_keys,
+    without_target,
+)
+from schemac.language.constraints.expressions import FieldNode
+from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo
+from schemac.language.logical.model import dotted
+from schemac.rows.judging.arrays import storage_type
+from schemac.rows.judging.judge import Reason
+from schemac.rows.validation.broken_values import text_of_members
+from schemac.rows.validation.validator import JudgedBatch
+from schemac.text.source.phrases import closest
+
+DUPLICATE = "duplicate"
+
+
+class UnusableTargetError(Exception):
+    """A table of a reference that cannot be compared; `help` says what to do."""
+
+    def __init__(self, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.help = help
+
+
+def _of_nodes(nodes: Sequence[FieldNode]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(str(node), node.path) for node in nodes]
+
+
+def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
+    """Return the values of another table that a reference is looked up in. Raises UnusableTargetError."""
+    columns, nodes = [], []
+    for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
+        column = _target_column(table, path, reference.dataset)
+        expected_type = _type_at(schema, node.path)
+        columns.append(_brought(column, expected_type, node, path, reference))
+        nodes.append(FieldNode(node.type, (f"c{i}",)))
+    return Target(
+        reference, target_keys(reference, pa.table(columns, [node.path[0] for node in nodes]), nodes)
+    )
+
+
+def _target_column(table: Any, path: str, dataset: str) -> Any:
+    known = {dotted(steps): steps for steps in _paths(table.schema, ())}
+    if path not in known:
+        near = closest(path, known)
+        help = f"did you mean `{near}`?" if near else f"its fields are {', '.join(known)}"
+        raise UnusableTargetError(f"the table of `{dataset}` has no field `{path}`", help)
+    column = table.column(known[path][0])
+    for name in known[path][1:]:
+        column = pc.struct_field(column, name)
+    return column
+
+
+def _paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
+    paths: list[tuple[str, ...]] = []
+    for part in fields:
+        paths.append((*above, part.name))
+        if pa.types.is_struct(part.type):
+            paths += _paths(part.type, (*above, part.name))
+    return paths
+
+
+def _type_at(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
+    data_type = schema.field(path[0]).type
+    for name in path[1:]:
+        data_type = data_type.field(name).type
+    return storage_type(data_type)
+
+
+def _brought(
+    column: Any, expected_type: pa.DataType, node: FieldNode, path: str, reference: ReferenceTo
+) -> Any:
+    """Return the values in the type of the own field, so that they can be compared."""
+    source_type, is_ = storage_type(column.type), pa.types
+    if is_.is_integer(source_type) and is_.is_integer(expected_type):
+        return column
+    pairs = (is_.is_integer, is_.is_floating, is_.is_decimal, is_.is_timestamp, is_.is_date, is_.is_time, is_.is_duration,
+             _is_text, _is_bytes, is_.is_boolean)  # fmt: skip
+    if any(one(source_type) and one(expected_type) for one in pairs):
+        try:
+            return column.cast(source_type).cast(expected_type)
+        except pa.ArrowInvalid:
+            pass
+    message = f"`{node}` is {expected_type}, and `{path}` of `{reference.dataset}` is {source_type}"
+    raise UnusableTargetError(message, "give both fields one type")
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    is_ = pa.types
+    return bool(is_.is_string(type_) or is_.is_large_string(type_) or is_.is_string_view(type_))
+
+
+def _is_bytes(type_: pa.DataType) -> bool:
+    is_ = pa.types
+    return bool(is_.is_binary(type_) or is_.is_large_binary(type_) or is_.is_fixed_size_binary(type_))
+
+
+def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:
+    """Object to rows whose values are in no row of another table."""
+    for target in targets:
+        reference = target.reference
+        for row in without_target(reference, batch.rows, target.keys).to_pylist():
+            members_text = text_of_members(batch.rows, _of_nodes(reference.fields), row)
+            batch.object_to(row, Reason(reference.path, REFERENCE_RULE, members_text))
+
+
+def report_duplicates(
+    nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str
+) -> None:
+    """Object to good rows that have the same values as another good row of any batch."""
+    parts: list[list[Any]] = [[] for _ in nodes]
+    rows: list[Any] = []
+    start = 0
+    for batch in batches:
+        values = [node.evaluate(batch.rows) for node in nodes]
+        counted = all_there(values)
+        if batch.reasons:
+            bad = pa.array([row in batch.reasons for row in range(batch.rows.num_rows)])
+            counted = pc.and_(counted, pc.invert(bad))
+        for part, array in zip(parts, values, strict=True):
+            # To Arrow's groups -0.0 is not 0.0.
+            array = pc.add(array, pa.scalar(0, array.type)) if pa.types.is_floating(array.type) else array
+            part.append(array.filter(counted))
+        rows.append(pa.array(range(start, start + batch.rows.num_rows), pa.int64()).filter(counted))
+        start += batch.rows.num_rows
+    if (
+        start
+        and (
+            duplicates := duplicate_rows([pa.concat_arrays(part) for part in parts], pa.concat_arrays(rows))
+        ).num_rows
+    ):
+        _report(sorted(duplicates.column("row").to_pylist()), nodes, path, batches, rule)
+
+
+def _report(
+    rows: list[int], nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str
+) -> None:
+    starts = iter(batches)
+    batch, start = next(starts), 0
+    for row in rows:
+        while row >= start + batch.rows.num_rows:
+            start += batch.rows.num_rows
+            batch = next(starts)
+        members_text = text_of_members(batch.rows, _of_nodes(nodes), row - start)
+        batch.object_to(row - start, Reason(path, rule, members_text))
+
+
+Targets = Mapping[str, Any]
+__all__ = [
+    "DUPLICATE",
+    "UNIQUE_RULE",
+    "Target",
+    "UnusableTargetError",
+    "object_to_references",
+    "report_duplicates",
+    "target_of",
+]

@@ -1,0 +1,88 @@
+"""Diagnostics: messages to the author about one place.
+
+Layer: text.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from schemac.text.source.code import Code, Severity
+
+__all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "SchemaError", "Severity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second place that explains the first, such as the first of two equal names."""
+
+    message: str
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    excerpt: str = dataclasses.field(default="", repr=False, compare=False)
+    """The source line in which the place starts."""
+
+
+class Edit(NamedTuple):
+    """A replacement of a part of a file. Lines and columns are one-based, the end is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+    """The new text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A fix of a finding that can be applied automatically."""
+
+    title: str
+    """What it does, as an imperative: "write `Int32`"."""
+    edits: tuple[Edit, ...]
+    """Edits that do not overlap; all of them are applied, or none."""
+    is_safe: bool = True
+    """Whether it keeps the meaning of the manifest, or makes it what the author must have meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding. Lines and columns are one-based, the end is exclusive; line 0 means "the file as a whole"."""
+
+    code: str
+    slug: str
+    severity: Severity
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    path: str = ""
+    """The field's path, such as `trips.stops.item.name`; empty if no field is meant."""
+    help: str = ""
+    labels: tuple[Label, ...] = ()
+    excerpt: tuple[str, ...] = dataclasses.field(default=(), repr=False, compare=False)
+    """The source line in which the finding starts; empty if there is none."""
+    fix: Fix | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        place = (
+            f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
+        )
+        return f"{place}{self.severity}[{self.code}]: {self.message}"
+
+
+class SchemaError(Exception):
+    """Raised by the Python API if a manifest or schema has errors; `diagnostics` has all findings."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{errors[0]}{more}" if errors else "no diagnostics")

@@ -1,0 +1,4 @@
+"""Findings as text for people and for machines: one file a format.
+
+Layer: text.
+"""

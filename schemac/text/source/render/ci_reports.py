@@ -1,0 +1,283 @@
+"""Where programs look for files: from the root of the repository.
+
+Layer: text.
+Shape: findings name files from the working folder, which is not always the root. What is outside of the repository has an absolute
+      path, for no other would lead there.
+Source: GitHub resolves the file of a workflow command, and a code scanner the URI of a result, against the checkout.
+      Findings as workflow commands of GitHub Actions, which shows them in the changed lines: GitHub's documentation of workflow
+      commands; `%`, line ends and, in properties, `:` and `,` are escaped.
+      Findings as a code quality report of GitLab, which shows them in the diff of a merge request: GitLab's documentation of the code
+      quality report format: a JSON array whose items have `description`, `check_name`, `fingerprint`, `severity` and `location`. GitLab
+      takes two findings of one fingerprint for the same one, also between commits.
+      Findings as a JUnit report, which Jenkins, GitLab, Azure and other CI servers show: the JUnit XML that Ant and Maven Surefire
+      write: a `testsuite` for each file, a `testcase` for each finding. What makes the command fail is a `failure`; any other finding
+      is a test that passed, with the finding as its output. Jenkins' XML Schema (junit-10) allows no place on a `testcase`, and its
+      xUnit plugin refuses reports that differ: the line is in the text alone.
+      Findings in SARIF 2.1.0, for code scanning: OASIS SARIF 2.1.0: lines and columns are one-based, a column counts UTF-16 units
+      unless told otherwise; a file is a URI (RFC 3986), relative to a base that has a name.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import quote
+from xml.etree import ElementTree as Xml
+
+from schemac.text.source.catalogue import CATALOGUE
+from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, Severity
+from schemac.text.source.phrases import printable
+from schemac.text.source.span import Json
+from schemac.version import __version__
+
+
+def root_of(folder: Path) -> Path:
+    """Return the root of the repository that a folder is in; the folder itself where there is none."""
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+def from_root(diagnostics: Iterable[Diagnostic], here: Path) -> list[Diagnostic]:
+    """Return the findings with files as they are called from the root of the repository."""
+    root = str(root_of(here))
+
+    def place(file: str) -> str:
+        if not file or "://" in file:
+            return file
+        path = os.path.normpath(os.path.join(here, file))
+        inside = os.path.relpath(path, root)
+        is_outside = inside == ".." or inside.startswith(f"..{os.sep}")
+        return (path if is_outside else inside).replace(os.sep, "/")
+
+    return [
+        replace(
+            diagnostic,
+            file=place(diagnostic.file),
+            labels=tuple([replace(label, file=place(label.file)) for label in diagnostic.labels]),
+            excerpt=diagnostic.excerpt,
+            fix=_placed(diagnostic.fix, place),
+        )
+        for diagnostic in diagnostics
+    ]
+
+
+def _placed(fix: Fix | None, place: Callable[[str], str]) -> Fix | None:
+    if fix is None:
+        return None
+    return replace(fix, edits=tuple([edit._replace(file=place(edit.file)) for edit in fix.edits]))
+
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def render_github(diagnostics: Iterable[Diagnostic]) -> str:
+    """One command a finding."""
+    return "".join(_command(d) for d in diagnostics)
+
+
+def _command(d: Diagnostic) -> str:
+    # GitHub shows what is in the repository; all else is told by name.
+    is_inside = bool(d.file) and not d.file.startswith("/") and "://" not in d.file
+    properties = {"file": d.file} if is_inside else {}
+    if d.line and is_inside:
+        properties |= {"line": str(d.line), "endLine": str(d.end_line), "col": str(d.column)}
+        # GitHub takes an end column only for a finding within one line.
+        if d.end_line == d.line:
+            properties["endColumn"] = str(d.end_column)
+    properties["title"] = f"{d.code} {d.slug}"
+    listed = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
+    place = "" if is_inside or not d.file else f"{d.file}:{d.line}: " if d.line else f"{d.file}: "
+    message = place + d.message + (f"\nhelp: {d.help}" if d.help else "")
+    return f"::{_COMMANDS[d.severity]} {listed}::{_escape(message)}\n"
+
+
+def _escape(text: str, more: str = "") -> str:
+    text = printable(text, keep="\r\n")
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
+_NOWHERE = "."
+"""Path of a finding that is about no file."""
+
+
+def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
+    """One document, with a line end."""
+    seen: Counter[str] = Counter()
+    document: list[Json] = []
+    for d in diagnostics:
+        # Without the line, so that a finding stays the same where lines are inserted above it.
+        what = f"{d.code}\0{d.file}\0{d.path}\0{d.message}"
+        seen[what] += 1
+        fingerprint = sha256(f"{what}\0{seen[what]}".encode(errors="backslashreplace")).hexdigest()
+        help = f"\nhelp: {d.help}" if d.help else ""
+        document.append(
+            {
+                "description": printable(f"{d.code}: {d.message}{help}", keep="\n"),
+                "check_name": d.slug,
+                "fingerprint": fingerprint,
+                "severity": _SEVERITIES[d.severity],
+                "location": {
+                    "path": d.file or _NOWHERE,
+                    "lines": {"begin": max(1, d.line), "end": max(1, d.end_line)},
+                },
+            }
+        )
+    return json.dumps(document, indent=2) + "\n"
+
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 (section 2.2) does not have, not even as references."""
+_CLEAN = "no findings"
+
+
+def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity.ERROR) -> str:
+    """One report, with a line end; findings of `fail_on` or graver are failures. A report without findings has one test that passed."""
+    root = Xml.Element("testsuites", name="schemac")
+    by_file: dict[str, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        by_file.setdefault(diagnostic.file, []).append(diagnostic)
+    for file, group in by_file.items():
+        suite = Xml.SubElement(root, "testsuite", name=_text(file) or "schemac")
+        if file:
+            suite.set("file", _text(file))
+        for diagnostic in group:
+            _case(suite, diagnostic, fail_on)
+        _count(suite, group, fail_on)
+    if not by_file:
+        suite = Xml.SubElement(root, "testsuite", name="schemac", tests="1", failures="0", errors="0")
+        Xml.SubElement(suite, "testcase", name=_CLEAN, classname="schemac")
+    _count(root, diagnostics, fail_on)
+    Xml.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
+
+
+def _case(suite: Xml.Element, d: Diagnostic, fail_on: Severity) -> None:
+    place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
+    attributes = {"name": _text(f"{d.code} {d.slug}{f' ({d.path})' if d.path else ''}")}
+    attributes["classname"] = _text(d.file) or "schemac"
+    case = Xml.SubElement(suite, "testcase", attributes)
+    lines = [f"{d.severity}[{d.code}]: {d.message}", place, *d.excerpt, f"help: {d.help}" if d.help else ""]
+    body = _text("\n".join(line for line in lines if line))
+    if _fails(d, fail_on):
+        Xml.SubElement(case, "failure", message=_text(d.message), type=d.severity).text = body
+    else:
+        Xml.SubElement(case, "system-out").text = body
+
+
+def _count(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity) -> None:
+    diagnostics = list(group)
+    element.set("tests", str(len(diagnostics) or 1))
+    element.set("failures", str(sum(_fails(d, fail_on) for d in diagnostics)))
+    element.set("errors", "0")
+
+
+def _fails(d: Diagnostic, fail_on: Severity) -> bool:
+    return d.severity.rank <= fail_on.rank
+
+
+def _text(text: str) -> str:
+    return _ILLEGAL.sub("�", printable(text, keep="\n\t"))
+
+
+_ROOT = "%SRCROOT%"
+
+
+def render_sarif(diagnostics: Sequence[Diagnostic], codes: Mapping[str, Code] = CATALOGUE) -> str:
+    """One log with one run, with a line end; `codes` by number describe the rules.
+
+    A code that is not among them, as an engine of another distribution may report one, is described by its slug.
+    """
+    others = {
+        d.code: Code(d.code, d.slug, d.severity, d.slug.replace("-", " "))
+        for d in diagnostics
+        if d.code not in codes
+    }
+    known = (*codes.values(), *others.values())
+    used = [code for code in known if any(d.code == code.id for d in diagnostics)]
+    rules = [
+        {
+            "id": code.id,
+            "name": code.slug,
+            "shortDescription": {"text": code.title},
+            "defaultConfiguration": {"level": code.severity},
+        }
+        for code in used
+    ]
+    run = {
+        "tool": {"driver": {"name": "schemac", "version": __version__, "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "the root of the repository"}}},
+        "results": [_result(d, [code.id for code in used]) for d in diagnostics],
+    }
+    log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2) + "\n"
+
+
+def _result(d: Diagnostic, rules: list[str]) -> Json:
+    message = d.message + (f"\nhelp: {d.help}" if d.help else "")
+    result: Json = {
+        "ruleId": d.code,
+        "ruleIndex": rules.index(d.code),
+        "level": d.severity,
+        "message": {"text": message},
+    }
+    if d.file:
+        result["locations"] = [_location(d)]
+    if d.labels:
+        result["relatedLocations"] = [
+            {**_location(label), "message": {"text": label.message}} for label in d.labels
+        ]
+    if d.fix is not None:
+        result["fixes"] = [_fix(d.fix)]
+    if d.path:
+        logical = {"fullyQualifiedName": d.path, "kind": "member"}
+        result.setdefault("locations", [{}])[0]["logicalLocations"] = [logical]
+    return result
+
+
+def _fix(fix: Fix) -> Json:
+    """Return a fix; SARIF knows none that are unsafe, so its description says it."""
+    changes: dict[str, list[Json]] = {}
+    for edit in fix.edits:
+        region = {
+            "startLine": edit.line,
+            "startColumn": edit.column,
+            "endLine": edit.end_line,
+            "endColumn": edit.end_column,
+        }
+        replacement = {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+        changes.setdefault(edit.file, []).append(replacement)
+    return {
+        "description": {"text": fix.title + ("" if fix.is_safe else " (unsafe)")},
+        "artifactChanges": [
+            {"artifactLocation": _artifact(file), "replacements": replacements}
+            for file, replacements in changes.items()
+        ],
+    }
+
+
+def _location(place: Diagnostic | Label) -> Json:
+    physical: Json = {"artifactLocation": _artifact(place.file)}
+    if place.line:
+        physical["region"] = {
+            "startLine": place.line,
+            "startColumn": place.column,
+            "endLine": place.end_line,
+            "endColumn": place.end_column,
+        }
+    return {"physicalLocation": physical}
+
+
+def _artifact(file: str) -> dict[str, str]:
+    """Return a path from the root of the repository, an absolute one, or a URI that is one already."""
+    if "://" in file:
+        scheme, _, rest = file.partition("://")
+        return {"uri": f"{scheme}://{quote(os.fsencode(rest), safe='/:@')}"}
+    path = quote(os.fsencode(file))
+    return {"uri": f"file://{path}"} if path.startswith("/") else {"uri": path, "uriBaseId": _ROOT}

@@ -1,0 +1,142 @@
+"""Findings for people: a headline, the place, the author's line with the culprit underlined, and a way out.
+
+A change of a text, as a unified diff.
+
+Layer: text.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable
+from difflib import unified_diff
+
+from schemac.text.source.diagnostic import Diagnostic, Label, Severity
+from schemac.text.source.phrases import pictured, printable
+
+_WIDEST = 120
+"""Columns of an excerpt that goes into a file or another program; of a longer line the part around the culprit is shown."""
+_LEAST = 40
+"""Columns of the narrowest excerpt."""
+_HANGING = 4
+"""Columns by which the further lines of a long message are moved in."""
+Paint = Callable[[str, str], str]
+"""Puts an SGR code around a text, or leaves it."""
+_RED, _YELLOW, _CYAN, _BLUE = "31", "33", "36", "34"
+_COLOURS = {Severity.ERROR: _RED, Severity.WARNING: _YELLOW, Severity.NOTE: _CYAN}
+
+
+def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False, width: int | None = None) -> str:
+    """All findings, each followed by an empty line; `width` is that of the terminal, if it goes to one."""
+    paint = _paint if colour else _leave
+    return "".join(f"{_finding(d, paint, width)}\n" for d in diagnostics)
+
+
+def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
+    """`2 errors, 1 warning`; empty if there is nothing."""
+    counts = dict.fromkeys(Severity, 0)
+    for diagnostic in diagnostics:
+        counts[diagnostic.severity] += 1
+    return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
+
+
+def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
+    tint = _COLOURS[d.severity]
+    head = f"{d.severity}[{d.code}]"
+    message = _folded(f"{head}: ", printable(d.message), " " * _HANGING, width)
+    lines = [f"{paint(f'1;{tint}', head)}{paint('1', message.removeprefix(head))}\n"]
+    margin = len(str(max([d.line, *(label.line for label in d.labels)], default=0)))
+    if d.file:
+        place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
+        field = f" ({d.path})" if d.path else ""
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(place + field)}\n")
+    elif d.path:
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(d.path)}\n")
+    if d.line and d.excerpt:
+        lines.append(_excerpt(d, d.excerpt[0], "", (margin, width), tint, "^", paint))
+    for label in d.labels:
+        if label.file != d.file:
+            place = f"{label.file}:{label.line}:{label.column}"
+            lines.append(f"{' ' * margin}{paint(_BLUE, ':::')} {printable(place)}\n")
+        excerpt = _excerpt(label, label.excerpt, label.message, (margin, width), _BLUE, "-", paint)
+        lines.append(excerpt)
+    if d.help:
+        start = f"{' ' * margin} = help: "
+        help_lines = _folded(start, printable(d.help), " " * (margin + _HANGING), width)
+        lines.append(help_lines.replace("=", paint(_BLUE, "="), 1) + "\n")
+    return "".join(lines)
+
+
+def _folded(start: str, text: str, indent: str, width: int | None) -> str:
+    """Return a text behind its start; on a terminal that is too narrow, on several lines, broken between words."""
+    if width is None or len(start) + _width(text) <= width or width < _LEAST:
+        return f"{start}{text}"
+    import textwrap  # for start-up time: only where a person looks
+
+    wrapper = textwrap.TextWrapper(
+        width, initial_indent=start, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(wrapper.wrap(text))
+
+
+def _excerpt(
+    location: Diagnostic | Label,
+    text: str,
+    message: str,
+    room: tuple[int, int | None],
+    tint: str,
+    mark: str,
+    paint: Paint,
+) -> str:
+    margin, columns = room
+    is_on_one_line = location.end_line == location.line
+    end = location.end_column if is_on_one_line else len(text) + 1
+    # The gutter takes its part of a terminal.
+    width = _WIDEST if columns is None else max(_LEAST, columns - margin - 3)
+    text, column, end = _window(pictured(text), location.column, end, width)
+    before, culprit = text[: column - 1].expandtabs(4), text[column - 1 : end - 1]
+    gutter = paint(_BLUE, f"{location.line:>{margin}} |")
+    empty = paint(_BLUE, f"{'':>{margin}} |")
+    underline = mark * max(1, _width(culprit))
+    note = f" {printable(message)}" if message else ""
+    visible = before + text[column - 1 :].expandtabs(4)
+    return f"{gutter} {visible}\n{empty} {' ' * _width(before)}{paint(f'1;{tint}', underline + note)}\n"
+
+
+def _window(text: str, column: int, end: int, width: int) -> tuple[str, int, int]:
+    """Return the part of a long line around the culprit, with the columns moved."""
+    if len(text) <= width:
+        return text, column, max(end, column)
+    start = max(0, min(column - 1 - width // 3, len(text) - width))
+    visible = text[start : start + width]
+    if start:
+        visible = "…" + visible[1:]
+    if start + width < len(text):
+        visible = visible[:-1] + "…"
+    return visible, column - start, max(min(end - start, width + 1), column - start)
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _paint(code: str, text: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m"
+
+
+def _leave(code: str, text: str) -> str:
+    return text
+
+
+_NO_END = "\\ No newline at end of file\n"
+
+
+def render_diff(name: str, before: str, after: str) -> str:
+    """Return what changed in a file; nothing where it is the same."""
+    lines = unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), name, name)
+    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in lines)

@@ -1,0 +1,115 @@
+"""Collects findings until all of them are shown at once.
+
+Layer: text.
+Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised by the stages.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
+from schemac.text.source.help import Help, Lines, Located
+from schemac.text.source.span import WHOLE_FILE, Region, Span
+
+
+class Report:
+    """Findings of one run, in the order of their places."""
+
+    def __init__(self) -> None:
+        self._diagnostics: dict[Diagnostic, None] = {}
+        self.has_errors = False
+
+    def add(
+        self,
+        code: Code,
+        message: str,
+        *,
+        source: Lines | None = None,
+        span: Span | None = None,
+        file: str = "",
+        at: Region = WHOLE_FILE,
+        path: str = "",
+        help: str = "",
+        labels: tuple[Label, ...] = (),
+        severity: Severity | None = None,
+        fix: Fix | None = None,
+        location: Located | None = None,
+    ) -> None:
+        """Record a finding: at a location in a text, at a span of it, or at a place that is given outright.
+
+        A help that names a fix becomes that fix where there is a location.
+        """
+        excerpt: tuple[str, ...] = ()
+        if location is not None:
+            source, span, labels = location.source, location.span, (*labels, *location.labels)
+            if fix is None and isinstance(help, Help):
+                fix = location.fix(help)
+        if source is not None:
+            file = source.name
+            if span is not None:
+                at = source.region(span)
+                excerpt = (source.line(at.line),)
+        severity = severity or code.severity
+        self.extend(
+            [
+                Diagnostic(
+                    code.id, code.slug, severity, message, file, *at, path, str(help), labels, excerpt, fix
+                )
+            ]
+        )
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Add findings of another report; the same finding twice counts once."""
+        for diagnostic in diagnostics:
+            self._diagnostics.setdefault(diagnostic)
+            self.has_errors = self.has_errors or diagnostic.severity is Severity.ERROR
+
+    def raise_errors(self) -> None:
+        """Raise SchemaError with all findings, if there is an error among them."""
+        if self.has_errors:
+            raise SchemaError(self.diagnostics)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All findings by file, place and code; equal places keep the order in which they were found.
+
+        One that was found several times, from different places, is one finding with these places.
+        """
+        if not self._diagnostics:
+            return ()
+        return tuple(
+            sorted(
+                _once(self._diagnostics), key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)
+            )
+        )
+
+
+def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return findings of which no two differ in their further places alone, such as those that use a group."""
+    findings = list(diagnostics)
+    if not any(d.labels for d in findings):
+        return findings
+    labels: dict[Diagnostic, dict[Label, None]] = {}
+    for d in findings:
+        labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
+    return [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
+
+
+def _few(labels: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Return the first of many places; the last of these says how many more there are."""
+    more = len(labels) - _MOST_LABELS
+    if more <= 0:
+        return labels
+    *first, last = labels[:_MOST_LABELS]
+    noun = "place" if more == 1 else "places"
+    return (*first, replace(last, message=f"{last.message}; and {more} more {noun}"))
+
+
+_MOST_LABELS = 5
+"""Further places that are shown with one finding."""
+
+
+def label(message: str, source: Lines, span: Span) -> Label:
+    """Return a secondary place in a source text."""
+    at = source.region(span)
+    return Label(message, source.name, *at, excerpt=source.line(at.line))

@@ -1,0 +1,199 @@
+"""The text of one input file, as the rest of the compiler sees it.
+
+Layer: text.
+Errors: SC101 unreadable-file, SC102 not-text, SC103 wrong-encoding, SC104 file-too-large.
+"""
+
+import errno
+import os
+import re
+import stat
+import sys
+from bisect import bisect_right
+from functools import cached_property
+from pathlib import Path
+
+from schemac.text.source.catalogue import FILE_TOO_LARGE, NOT_TEXT, UNREADABLE_FILE, WRONG_ENCODING
+from schemac.text.source.report import Report
+from schemac.text.source.span import Position, Region, Span
+
+MAX_BYTES = 32 * 1024 * 1024
+"""Largest manifest that is read; a hundred thousand fields fit several times over."""
+
+# What YAML 1.2 (section 5.1) does not allow in a stream, apart from the byte order mark at its start.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_LINE_END = re.compile("\r\n|\n|\r")
+_ENCODINGS_BY_MARK = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+
+
+class SourceText:
+    """Decoded content with the name it is spoken of; lines are counted only when someone asks."""
+
+    def __init__(self, content: str, name: str = "<text>") -> None:
+        self.content = content.removeprefix("\ufeff")
+        self.name = name
+        self._lines: dict[int, str] = {}
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _LINE_END.finditer(self.content))]
+
+    def position(self, offset: int) -> Position:
+        """Line and column of a code point offset; an offset past the end is the end."""
+        offset = max(0, min(offset, len(self.content)))
+        line = bisect_right(self._line_starts, offset) - 1
+        return Position(line + 1, offset - self._line_starts[line] + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the code point offset of a one-based line and column."""
+        return self._line_starts[line - 1] + column - 1
+
+    def region(self, span: Span) -> Region:
+        """Lines and columns of a span."""
+        return Region(*self.position(span.start), *self.position(max(span.start, span.end)))
+
+    def line(self, number: int) -> str:
+        """Return the text of a one-based line without its line end; empty past the last line."""
+        if not 1 <= number <= len(self._line_starts):
+            return ""
+        line = self._lines.get(number)
+        if line is None:
+            start = self._line_starts[number - 1]
+            end = self._line_starts[number] if number < len(self._line_starts) else len(self.content)
+            # Kept, for a single long line may have many findings, and each of them shows it.
+            line = self._lines[number] = self.content[start:end].rstrip("\r\n")
+        return line
+
+    def excerpt(self, span: Span) -> str:
+        """Return the author's own words at a span."""
+        return self.content[span.start : span.end]
+
+    def __repr__(self) -> str:
+        return f"SourceText({self.name!r}, {len(self.content)} code points)"
+
+
+def read_file(path: str | Path, limit: int | None = None) -> bytes:
+    """Return the content of a file, up to one byte more than a limit. Raises OSError, also for what may have no end.
+
+    A pipe or a device is read only where it is open already, as `/dev/stdin` or the `/dev/fd/63` of a shell.
+    """
+    is_open = os.fspath(path).startswith(_OPEN)
+    # A pipe that nobody writes into would be waited for as soon as it is opened.
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | (0 if is_open else getattr(os, "O_NONBLOCK", 0))
+    try:
+        handle = os.open(path, flags)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "a path cannot contain a NUL") from error
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not is_open and not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
+        return _read(handle, status.st_size, limit)
+    finally:
+        os.close(handle)
+
+
+def _read(handle: int, size: int, limit: int | None) -> bytes:
+    """Return what can be read; of most files that is as many bytes as they are said to have, and nothing after them."""
+    most = sys.maxsize if limit is None else limit + 1
+    first = os.read(handle, min(size + 1, most))
+    if len(first) in (size, most):
+        return first
+    parts = [first]
+    while (left := most - sum(map(len, parts))) and (part := os.read(handle, min(left, _AT_ONCE))):
+        parts.append(part)
+    return b"".join(parts)
+
+
+_AT_ONCE = 1 << 20
+"""Bytes that are read at once of what does not say how many it has."""
+_OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+
+
+def reason_of(error: OSError | UnicodeDecodeError) -> str:
+    """Why the system refused, or what is not a text, as the end of a sentence."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte 0x{error.object[error.start]:02x} at {error.start} is not UTF-8"
+    # What the system says starts with a capital; what a library says has its own names.
+    reason = error.strerror
+    return reason[:1].lower() + reason[1:] if reason else str(error)
+
+
+def read_text(path: Path, name: str, report: Report) -> SourceText | None:
+    """Return the text of a file, or None after saying why it cannot be read."""
+    content = read_content(path, name, report)
+    return None if content is None else decode_text(content, name, report)
+
+
+def read_content(path: Path, name: str, report: Report) -> bytes | None:
+    """Return the bytes of a manifest, or None after saying why it cannot be read; more than `MAX_BYTES` are too many."""
+    try:
+        return read_file(path, MAX_BYTES)
+    except OSError as error:
+        report.add(UNREADABLE_FILE, f"cannot read {name}: {reason_of(error)}", file=name)
+        return None
+
+
+def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
+    """UTF-8 bytes as text, or None after saying what is wrong with them."""
+    if len(content) > MAX_BYTES:
+        report.add(
+            FILE_TOO_LARGE,
+            f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB",
+            file=name,
+            help="a manifest holds schemas, not data; split it into one file per dataset",
+        )
+        return None
+    try:
+        return SourceText(content.decode("utf-8"), name)
+    except UnicodeDecodeError as error:
+        encoding = next((e for mark, e in _ENCODINGS_BY_MARK.items() if content.startswith(mark)), None)
+        if encoding is None and b"\x00" in content[:4096]:
+            _refuse_binary(name, report)
+            return None
+        line = content.count(b"\n", 0, error.start) + 1
+        before = content[content.rfind(b"\n", 0, error.start) + 1 : error.start]
+        column = len(before.decode("utf-8", "replace")) + 1
+        report.add(
+            WRONG_ENCODING,
+            f"{name} is not UTF-8"
+            + (f" but {encoding}" if encoding else f": byte 0x{content[error.start]:02x} cannot be read"),
+            file=name,
+            at=Region.within(line, column, column + 1),
+            help="save the file as UTF-8",
+        )
+        return None
+
+
+def is_printable(source: SourceText, report: Report) -> bool:
+    """Whether YAML allows every character of a text; of those it does not, the first is in the report."""
+    match = _UNPRINTABLE.search(source.content)
+    if match is None:
+        return True
+    character = match.group()
+    if character == "\x00":
+        _refuse_binary(source.name, report)
+        return False
+    is_surrogate = "\ud800" <= character <= "\udfff"
+    code_point = ord(character)
+    escape = f"\\x{code_point:02x}" if code_point < 256 else f"\\u{code_point:04x}"
+    report.add(
+        NOT_TEXT,
+        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{code_point:04X} is not"
+        " allowed in YAML",
+        source=source,
+        span=Span(match.start(), match.end()),
+        help="remove it" if is_surrogate else f'write it as an escape in a double-quoted text: "{escape}"',
+    )
+    return False
+
+
+def _refuse_binary(name: str, report: Report) -> None:
+    report.add(NOT_TEXT, f"{name} is a binary file", file=name, help="give the path of a YAML manifest")

@@ -1,0 +1,412 @@
+"""Events into plain values.
+
+Layer: text.
+Shape: one value a document: dict, list and scalars. Aliases become the very value of their anchor.
+      Events of a text in which each type in the words of another system is one scalar, also where YAML takes it apart: `{type:
+      decimal(10,2)}` is for YAML the text `decimal(10` and a key `2)`; `list<item: int32>` and `timestamp[ns]` inside braces are no
+      YAML at all. So the parser reads each sign of such a type as one character of the private use area, which keeps all offsets, and
+      the scalars of its events have the signs again. Only a text with mistakes is read in this way: it makes messages better, and
+      nothing valid.
+Errors: SC102 and SC106 to SC113. After an error inside a document that document is dropped and the next is read, as far as the parser
+      still can.
+Source: YAML 1.2.2; scalars by its core schema.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, NamedTuple, NoReturn
+
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+    StreamStartEvent,
+)
+
+from schemac.text.source.catalogue import (
+    ALIAS_BOMB,
+    DUPLICATE_KEY,
+    INVALID_KEY,
+    TOO_DEEP,
+    UNDEFINED_ALIAS,
+    UNKNOWN_TAG,
+)
+from schemac.text.source.diagnostic import Code
+from schemac.text.source.help import Help
+from schemac.text.source.report import Report, label
+from schemac.text.source.span import Span
+from schemac.text.source.text import SourceText, is_printable
+from schemac.text.syntax.entries import MAX_DEPTH, Positions
+from schemac.text.syntax.events import (
+    EventSource,
+    Scalar,
+    YAMLError,
+    YamlValue,
+    fast_events,
+    pure_events,
+    resolve,
+)
+from schemac.text.syntax.location import Location
+from schemac.text.syntax.syntax_errors import report_syntax_error
+from schemac.text.syntax.type_text import read_type
+
+MAX_UNFOLDED = 4_000_000
+"""Nodes of a document with every alias written out."""
+
+_LONGEST_SECOND_LOOK = 1_000_000
+"""Code points of a text that is read again by the slow parser, at four seconds the million."""
+_CORE_TAG = "tag:yaml.org,2002:"
+_SCALAR_TAGS = frozenset(_CORE_TAG + name for name in ("int", "float", "bool", "null"))
+
+
+class _Abandoned(Exception):
+    """The document cannot be read on; what is wrong has been reported."""
+
+
+class _Anchored(NamedTuple):
+    """What an alias stands for: a value, its nodes, and the levels below it."""
+
+    value: YamlValue
+    nodes: int
+    levels: int
+
+
+class Composed(NamedTuple):
+    """The values of all documents in a text, and the source of events that gave them."""
+
+    values: list[YamlValue]
+    event_source: EventSource
+
+
+def compose(
+    source: SourceText,
+    report: Report,
+    event_sources: tuple[EventSource, EventSource] = (fast_events, pure_events),
+) -> Composed:
+    """Return the values of all documents in a text, as far as it can be read.
+
+    Of the two sources the second one has the last word where the first one finds a mistake.
+    """
+    event_source, exact_source = event_sources
+    if not is_printable(source, report):
+        return Composed([], event_source)
+    attempt = Report()
+    values, error = _values(source, attempt, event_source)
+    if error is not None and event_source is not exact_source and len(source.content) <= _LONGEST_SECOND_LOOK:
+        event_source, attempt = exact_source, Report()
+        values, error = _values(source, attempt, event_source)
+    report.extend(attempt.diagnostics)
+    if error is not None:
+        report_syntax_error(error, source, report)
+    return Composed(values, event_source)
+
+
+def _values(
+    source: SourceText, report: Report, event_source: EventSource
+) -> tuple[list[YamlValue], YAMLError | None]:
+    values: list[YamlValue] = []
+    try:
+        composer = _Composer(source, report, event_source)
+        while (event := composer.next_event()).__class__ is not StreamEndEvent:
+            if event.__class__ is DocumentStartEvent:
+                values.append(composer.document())
+    except _Abandoned:
+        pass
+    except YAMLError as error:
+        return values, error
+    return values, None
+
+
+class _Composer:
+    def __init__(self, source: SourceText, report: Report, event_source: EventSource) -> None:
+        self.source = source
+        self.report = report
+        self.positions = Positions(source.content, event_source)
+        self.next_event = next_event = event_source(source.content)
+        self.anchors: dict[str, _Anchored | None] = {}
+        texts: dict[str, str] = {}
+        self.shared: Callable[[str, str], str] = texts.setdefault
+        """Gives equal keys as one text: there are few, and each field has all of them."""
+        self.nodes = 0
+        self.deepest = 0
+        """Levels down to the deepest value since the last anchor, aliases written out."""
+        if next_event().__class__ is not StreamStartEvent:
+            raise AssertionError("a YAML stream starts with its start event")
+
+    def document(self) -> YamlValue:
+        self.anchors = {}
+        self.nodes = 0
+        value = self.value(self.next_event(), 0)
+        self.next_event()
+        return value
+
+    def value(self, event: Any, depth: int) -> YamlValue:
+        self.nodes += 1
+        kind = event.__class__
+        if kind is ScalarEvent:
+            if event.anchor is None:
+                return self.scalar(event)
+        elif kind is AliasEvent:
+            return self.alias(event, depth)
+        elif depth >= MAX_DEPTH:
+            self.refuse_depth(event)
+        self.deepest = max(self.deepest, depth)
+        anchor = event.anchor
+        if kind is MappingStartEvent and anchor is None and event.ctag is None:
+            return self.mapping(depth + 1)
+        if anchor is None:
+            return self.content(event, depth)
+        before, outside = self.nodes, self.deepest
+        self.anchors[anchor] = None
+        self.deepest = depth
+        value = self.content(event, depth)
+        self.anchors[anchor] = _Anchored(value, self.nodes - before, self.deepest - depth)
+        self.deepest = max(self.deepest, outside)
+        return value
+
+    def content(self, event: Any, depth: int) -> YamlValue:
+        kind = event.__class__
+        if kind is MappingStartEvent:
+            if event.ctag is not None:
+                self.check_tag(event, "map")
+            return self.mapping(depth + 1)
+        if kind is SequenceStartEvent:
+            if event.ctag is not None:
+                self.check_tag(event, "seq")
+            return self.sequence(depth + 1)
+        return self.scalar(event)
+
+    def mapping(self, depth: int) -> YamlValue:
+        mapping: dict[str, YamlValue] = {}
+        keys: list[Any] = []
+        next_event, scalar, shared = self.next_event, ScalarEvent, self.shared
+        nodes = 0
+        # The common cases, scalars and collections without tag and anchor, are decided here to save calls for most nodes;
+        # `ctag` is None where `tag` is.
+        while (event := next_event()).__class__ is not MappingEndEvent:
+            if event.__class__ is scalar and event.ctag is None and event.anchor is None:
+                nodes += 1
+                key: str = event.value
+            else:
+                key = self.key(event, depth)
+            item = next_event()
+            if item.__class__ is scalar and item.ctag is None and item.anchor is None:
+                nodes += 1
+                value: YamlValue = resolve(item.value) if item.implicit[0] else item.value
+            else:
+                self.nodes += nodes
+                nodes = 0
+                value = self.value(item, depth)
+            if key in mapping:
+                first = keys[list(mapping).index(key)]
+                self.duplicate(key, event, first, is_same=value == mapping[key])
+                continue
+            mapping[shared(key, key)] = value
+            keys.append(event)
+        self.nodes += nodes
+        return mapping
+
+    def sequence(self, depth: int) -> YamlValue:
+        items: list[YamlValue] = []
+        next_event = self.next_event
+        while (event := next_event()).__class__ is not SequenceEndEvent:
+            items.append(self.value(event, depth))
+        return items
+
+    def key(self, event: Any, depth: int) -> str:
+        """Every scalar is taken as the text it is written as; only a null or a collection is not a key."""
+        if event.__class__ is ScalarEvent:
+            self.value(event, depth)
+            return str(event.value)
+        self.nodes += 1
+        key = self.alias(event, depth) if event.__class__ is AliasEvent else None
+        if not isinstance(key, str):
+            self.refuse(event, INVALID_KEY, "a key has to be a text", help="write a plain text")
+        return key
+
+    def scalar(self, event: Any) -> Scalar:
+        tag = event.tag
+        if tag is None or tag == "!":
+            return resolve(event.value) if event.implicit[0] and tag is None else str(event.value)
+        if tag == _CORE_TAG + "str":
+            return str(event.value)
+        resolved = resolve(event.value)
+        names = {int: "int", float: "float", bool: "bool", type(None): "null"}
+        if tag == _CORE_TAG + names.get(type(resolved), "str"):
+            return resolved
+        if tag == _CORE_TAG + "float" and isinstance(resolved, int):
+            return float(resolved)
+        if tag in _SCALAR_TAGS:
+            message = f"'{event.value}' is not a valid {_readable(tag)}"
+            self.refuse(
+                event,
+                UNKNOWN_TAG,
+                message,
+                help=Help.remove_tag("remove the tag, or write a value that fits"),
+            )
+        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help=Help.remove_tag())
+        return str(event.value)
+
+    def alias(self, event: Any, depth: int) -> YamlValue:
+        anchored = self.anchors.get(event.anchor)
+        if anchored is None:
+            name = event.anchor
+            if name in self.anchors:
+                self.refuse(
+                    event,
+                    UNDEFINED_ALIAS,
+                    f"the alias *{name} is inside its own anchor",
+                    help="write the value out: a value cannot contain itself",
+                )
+            self.refuse(
+                event,
+                UNDEFINED_ALIAS,
+                f"the alias *{name} has no anchor before it",
+                help=f"write `&{name}` before the value that you mean, above this line",
+            )
+        value, size, levels = anchored
+        self.nodes += size
+        self.deepest = max(self.deepest, depth + levels)
+        if self.deepest > MAX_DEPTH:
+            self.refuse_depth(event)
+        if self.nodes > MAX_UNFOLDED:
+            self.refuse(
+                event,
+                ALIAS_BOMB,
+                f"aliases expand to more than {MAX_UNFOLDED:,} values",
+                help="write the values out",
+            )
+        return value
+
+    def refuse_depth(self, event: Any) -> NoReturn:
+        self.refuse(
+            event,
+            TOO_DEEP,
+            f"nested more than {MAX_DEPTH} levels deep",
+            help="flatten the schema: no engine reads even half as many levels",
+        )
+
+    def check_tag(self, event: Any, name: str) -> None:
+        if event.tag not in (None, "!", _CORE_TAG + name):
+            self.report_at(
+                event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help=Help.remove_tag()
+            )
+
+    def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
+        # Where they differ, it is for the author to say which is meant.
+        help = Help.remove(help="keep one of the two") if is_same else "keep one of the two"
+        self.report.add(
+            DUPLICATE_KEY,
+            f"the key '{key}' is given twice",
+            location=self.location(second, help),
+            help=help,
+            labels=(label("first written here", self.source, _span(first)),),
+        )
+
+    def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
+        self.report.add(code, message, location=self.location(event, help), help=help)
+
+    def location(self, event: Any, help: str) -> Location:
+        span = _span(event)
+        entry = self.positions.keys.get(span.start) if isinstance(help, Help) else None
+        return Location(self.source, span, entry=entry)
+
+    def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
+        self.report_at(event, code, message, help)
+        raise _Abandoned
+
+
+def _span(event: Any) -> Span:
+    return Span(event.start_mark.index, event.end_mark.index)
+
+
+def _readable(tag: str) -> str:
+    return tag.replace(_CORE_TAG, "!!")
+
+
+_PRIVATE = {sign: chr(0xE000 + sign) for sign in range(128) if not chr(sign).isalnum() and chr(sign) != "_"}
+_SIGNS = {ord(private): sign for sign, private in _PRIVATE.items()}
+_CLOSING = {"(": ")", "<": ">", "[": "]", "{": "}"}
+_SIGN = re.compile(r"[()<>\[\]{},\n]|\s#")
+_FOLD = re.compile(
+    f"[{_PRIVATE[9]}{_PRIVATE[13]}{_PRIVATE[32]}]*{_PRIVATE[10]}[{_PRIVATE[9]}{_PRIVATE[13]}{_PRIVATE[32]}]*"
+)
+"""A line end with the blanks around it, which YAML makes one blank."""
+_LONGEST = 2_000
+"""Code points of a type's text: each is looked through to its end."""
+_MOST_LOOKS = 10
+"""How often a code point is looked at, where what looks like a type never ends; the rest is left as it is."""
+
+
+@cache
+def whole_types(keys: frozenset[str]) -> tuple[EventSource, EventSource]:
+    """Return the sources, quick and exact, of events with whole types behind these keys."""
+
+    def source_over(events: EventSource) -> EventSource:
+        def source(content: str) -> Callable[[], Any]:
+            next_event = events(_with_private_signs(content, keys) or content)
+
+            def next_whole_event() -> Any:
+                event = next_event()
+                if event.__class__ is ScalarEvent and not event.value.isascii():
+                    event.value = _FOLD.sub(" ", event.value).translate(_SIGNS)
+                return event
+
+            return next_whole_event
+
+        return source
+
+    return source_over(fast_events), source_over(pure_events)
+
+
+def has_split_types(content: str, keys: frozenset[str]) -> bool:
+    """Whether a text has types behind these keys that are more than a name."""
+    return _with_private_signs(content, keys) is not None
+
+
+def _with_private_signs(content: str, keys: Iterable[str]) -> str | None:
+    """Return the text with its types as one word for YAML; None where there are none."""
+    if not content.isascii() and any(chr(private) in content for private in _SIGNS):
+        return None
+    names = "|".join(map(re.escape, sorted(keys)))
+    start = re.compile(
+        rf"""(?<![\w.-])(?:["'](?:{names})["']:\s*|(?:{names}):\s+)(?:\[\s*(?:["']?null["']?\s*,\s*)?)?(?=\w)""",
+        re.IGNORECASE,
+    )
+    parts: list[str] = []
+    at, looked_through = 0, 0
+    for match in start.finditer(content):
+        end = _end(content, match.end())
+        looked_through += (end - match.end()) or _LONGEST
+        if looked_through > _MOST_LOOKS * len(content):
+            break
+        written = content[match.end() : end]
+        if match.end() < at or written.isidentifier() or read_type(written) is None:
+            continue
+        parts += (content[at : match.end()], written.translate(_PRIVATE))
+        at = end
+    return "".join((*parts, content[at:])) if parts else None
+
+
+def _end(content: str, start: int) -> int:
+    """Where the text of a type ends: at a comma, a bracket or a line end that is not inside its own brackets."""
+    open_: list[str] = []
+    limit = min(len(content), start + _LONGEST)
+    end = limit
+    for match in _SIGN.finditer(content, start, limit):
+        sign = match.group()
+        if sign in _CLOSING:
+            open_.append(_CLOSING[sign])
+        elif open_ and sign == open_[-1]:
+            open_.pop()
+        elif not open_ or sign not in ",\n":
+            end = match.start()
+            break
+    # What is not closed is no type, whatever it begins like.
+    return start if open_ else start + len(content[start:end].rstrip())

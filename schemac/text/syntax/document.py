@@ -1,0 +1,210 @@
+"""Documents of a text, and the locations of their values.
+
+The base of every pydantic model that describes what an author writes.
+
+Layer: text.
+Shape: a tree path is a tuple of mapping keys and sequence indices from the document's root. A mapping or list may have values that were
+      written elsewhere, such as the fields of a group: it then has their origins. All other values are where their path leads in the
+      text.
+Units: spans as in `schemac.text.source.span`. Positions are found by a second reading, and only if one is asked for: a text without
+      findings, the common case, is read once and keeps none.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from schemac.text.source.diagnostic import Label
+from schemac.text.source.report import Report, label
+from schemac.text.source.span import Json, Span
+from schemac.text.source.text import SourceText
+from schemac.text.syntax.compose import compose
+from schemac.text.syntax.entries import Entry, Positions
+from schemac.text.syntax.events import EventSource, YamlValue, fast_events, pure_events
+from schemac.text.syntax.location import Location
+
+__all__ = ["Document", "Location", "MappingNode", "Origin", "SequenceNode", "TreePath", "Via", "parse"]
+
+TreePath = tuple[str | int, ...]
+
+
+class Document:
+    """One document of a text: its value, and the locations of what is in it."""
+
+    def __init__(self, source: SourceText, value: YamlValue, index: int, positions: Positions) -> None:
+        self.source = source
+        self.value = value
+        self.index = index
+        self.positions = positions
+        self._written = self
+
+    def with_value(self, value: Any) -> "Document":
+        """Return the document with another value, some parts of which were written elsewhere."""
+        document = Document(self.source, value, self.index, self.positions)
+        document._written = self._written
+        return document
+
+    def origin(self, path: TreePath) -> "Origin":
+        """Return where a value was written."""
+        if self._written is self:
+            return Origin(self, path)
+        origin, value = Origin(self._written, ()), self.value
+        for step in path:
+            part_origin = value.origins.get(step) if isinstance(value, MappingNode | SequenceNode) else None
+            origin = origin.child(step) if part_origin is None else part_origin
+            value = _child(value, step)
+        return origin
+
+    def span(self, path: TreePath) -> Span:
+        """Return where a value is; for a path that the text does not have, where its nearest parent is."""
+        return self.location(path).span
+
+    def key_span(self, path: TreePath) -> Span:
+        """Return where the key of a value is; like `span` for the items of a sequence."""
+        return self.location(path, on_key=True).span
+
+    def has(self, path: TreePath) -> bool:
+        """Return whether a value was written for exactly this path."""
+        return self.location(path).is_exact
+
+    def location(self, path: TreePath, *, on_key: bool = False) -> Location:
+        """Return where a value is, or its key: parts of a document may have been written in another one."""
+        document, written_path, via = self.origin(path)
+        root = document.positions.roots[document.index]
+        entry: Entry | None = None
+        target, depth = root.target, 0
+        for step in written_path:
+            child = target.child(step) if target is not None else None
+            if child is None:
+                break
+            entry, target, depth = child, child.target, depth + 1
+        is_exact = depth == len(written_path)
+        labels = tuple([step.label for step in via])
+        if entry is None:
+            return Location(document.source, root.span, labels, root=root, is_exact=is_exact)
+        span = entry.key_span if on_key and is_exact else entry.value
+        return Location(document.source, span, labels, entry, is_exact=is_exact)
+
+
+class Via(NamedTuple):
+    """A value that explains how another one came to where it is."""
+
+    message: str
+    document: Document
+    path: TreePath
+
+    @property
+    def label(self) -> Label:
+        """The location as findings show it."""
+        location = self.document.location(self.path)
+        return label(self.message, location.source, location.span)
+
+
+class Origin(NamedTuple):
+    """Where a value was written, and how it came to where it is."""
+
+    document: Document
+    path: TreePath
+    via: tuple[Via, ...] = ()
+
+    def child(self, *steps: str | int) -> "Origin":
+        """Return the origin of a part."""
+        return Origin(self.document, (*self.path, *steps), self.via)
+
+    def location(self, *, on_key: bool = False) -> Location:
+        """Return the location of the value, or of its key, with what explains it."""
+        location = self.document.location(self.path, on_key=on_key)
+        return location._replace(labels=(*location.labels, *[step.label for step in self.via]))
+
+
+class MappingNode(Json):
+    """A mapping some of whose values were written elsewhere."""
+
+    __slots__ = ("origins",)
+
+    def __init__(self, values: Json | None = None) -> None:
+        super().__init__(values or {})
+        self.origins: dict[str | int, Origin] = (
+            dict(values.origins) if isinstance(values, MappingNode) else {}
+        )
+
+    def put(self, key: str, value: Any, origin: Origin | None) -> None:
+        """Set a value, with its origin if that is elsewhere than the mapping."""
+        self[key] = value
+        if origin is not None:
+            self.origins[key] = origin
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+
+class SequenceNode(list[Any]):
+    """A list some of whose items were written elsewhere."""
+
+    __slots__ = ("origins",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.origins: dict[str | int, Origin] = {}
+
+    def put(self, item: Any, origin: Origin | None) -> None:
+        """Append an item, with its origin if that is elsewhere than the list."""
+        if origin is not None:
+            self.origins[len(self)] = origin
+        self.append(item)
+
+    def extend(self, items: Iterable[Any]) -> None:
+        """Append items, with their origins if they have some."""
+        if isinstance(items, SequenceNode):
+            self.origins |= {len(self) + int(i): origin for i, origin in items.origins.items()}
+        super().extend(items)
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)
+
+
+def _child(value: Any, step: str | int) -> Any:
+    """Return the part of a value; None where there is none."""
+    try:
+        return value[step]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def parse(
+    source: SourceText,
+    report: Report,
+    event_sources: tuple[EventSource, EventSource] = (fast_events, pure_events),
+) -> list[Document]:
+    """Return all documents of a text that could be read; what could not is in the report. `event_sources` as in `compose`."""
+    values, event_source = compose(source, report, event_sources)
+    positions = Positions(source.content, event_source)
+    return [Document(source, value, index, positions) for index, value in enumerate(values)]
+
+
+T = TypeVar("T")
+
+Items = Annotated[tuple[T, ...], Field(strict=False)]
+"""Any number of values, which manifests write as a list."""
+
+
+class AuthoredModel(BaseModel):
+    """A mapping of a manifest or a pipeline file: closed, exact and frozen, with keys in camelCase."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        defer_build=True,
+        protected_namespaces=(),
+    )
+
+
+def class_text(model: type) -> str:
+    """Return the first paragraph of a class's docstring, on one line."""
+    return " ".join((model.__doc__ or "").partition("\n\n")[0].split())

@@ -1,0 +1,392 @@
+"""Types and columns as other systems write them: `decimal(10, 2)`, `ARRAY<INT NOT NULL>`, `timestamp[ns]`, `Int64?`.
+
+Layer: text.
+Shape: a tree of heads and arguments, which says nothing yet of what they mean. Every notation is read as far as it can be told; a
+      statement in one dialect is read strictly, by a reader of its own (`engines/spark/ddl_statement.py`).
+Units: The words of a text that is not YAML: a type as SQL or Arrow writes it, a statement: places are zero-based and half-open, in code
+      points of the text.
+Errors: raises MalformedError.
+Source: SQL:2016, 6.1; the texts of types of pyarrow, Flink, Iceberg, protobuf, Python, Rust and ClickHouse.
+"""
+
+import dataclasses
+import re
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from schemac.text.source.span import Span
+
+
+class Word(NamedTuple):
+    """A name, a number, a sign, or a text with its escapes read."""
+
+    text: str
+    is_quoted: bool
+    is_text: bool
+    start: int
+    end: int
+
+
+class MalformedError(Exception):
+    """A word that the grammar does not allow at its place."""
+
+    def __init__(self, reason: str, span: Span) -> None:
+        super().__init__(reason)
+        self.span = span
+
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<quoted>'[^']*'|\"[^\"]*\"|`[^`]*`)|(?P<zone>(?<=tz=)[^\],)]+)|(?P<plain>-?[0-9]+|\w+(?:[./]\w+)*|\S))"
+)
+
+
+def type_words(text: str) -> list[Word]:
+    """Return the words of a type's text, in any notation."""
+    words: list[Word] = []
+    for match in _TOKEN.finditer(text):
+        quoted = match["quoted"]
+        word = quoted[1:-1] if quoted is not None else match["zone"] or match["plain"]
+        start, end = match.span(match.lastgroup or 0)
+        words.append(Word(word, quoted is not None, quoted is not None and quoted[0] != "`", start, end))
+    return words
+
+
+class Cursor:
+    """Reads words from left to right."""
+
+    def __init__(self, words: list[Word], text: str) -> None:
+        self._words = words
+        self._text = text
+        self._at = 0
+
+    def _ends(self, ahead: int = 0) -> bool:
+        return self._at + ahead >= len(self._words)
+
+    def _is(self, word: str, ahead: int = 0) -> bool:
+        """Whether a word comes next; names in quotes are no words."""
+        return self._word(ahead) == word
+
+    def _word(self, ahead: int = 0) -> str:
+        if self._ends(ahead):
+            return ""
+        word = self._words[self._at + ahead]
+        return "" if word.is_quoted else word.text.upper()
+
+    def _is_mark(self) -> bool:
+        text = self._word()
+        return bool(text) and not any(c.isalnum() or c == "_" for c in text)
+
+    def _is_string(self, ahead: int = 0) -> bool:
+        return not self._ends(ahead) and self._words[self._at + ahead].is_text
+
+    def _next(self) -> Word:
+        word = self._words[self._at]
+        self._at += 1
+        return word
+
+    def _takes(self, *words: str) -> bool:
+        """Whether these words come next; then they are read."""
+        is_next = all(self._is(word, ahead) for ahead, word in enumerate(words))
+        self._at += len(words) if is_next else 0
+        return is_next
+
+    def _wants(self, word: str) -> None:
+        if not self._takes(word):
+            raise self._wrong(f"{word} is expected here")
+
+    def _name(self) -> str:
+        if self._ends() or self._is_mark() or self._is_string():
+            raise self._wrong("a name is expected here")
+        return self._next().text
+
+    def _string(self) -> str:
+        """Return a text; Spark takes several in a row for one."""
+        if not self._is_string():
+            raise self._wrong("a text in quotes is expected here")
+        text = self._next().text
+        while self._is_string():
+            text += self._next().text
+        return text
+
+    def _value(self) -> str:
+        """Return a text, a name, a number or a truth, as text."""
+        sign = "-" if self._takes("-") else ""
+        if self._ends() or self._is_mark():
+            raise self._wrong("a value is expected here")
+        return sign + (self._string() if self._is_string() else self._next().text)
+
+    def _skip_to(self, *ends: str) -> None:
+        """Go to the next of these words that is outside all brackets."""
+        depth = 0
+        while not self._ends():
+            if depth == 0 and any(self._is(end) for end in ends):
+                return
+            depth += self._is("(") - self._is(")")
+            self._at += 1
+
+    def _excerpt(self, start: int) -> str:
+        """Return the author's words from one on, in one line."""
+        first, last = self._words[start], self._words[self._at - 1]
+        return " ".join(self._text[first.start : last.end].split())
+
+    def _wrong(self, reason: str) -> MalformedError:
+        if self._ends():
+            return MalformedError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
+        word = self._words[self._at]
+        span = Span(word.start, word.end)
+        return MalformedError(f"{reason}, not {self._text[span.start : span.end]}", span)
+
+
+_DEEPEST = 100
+"""Levels of nested types; the manifest language stops far above it."""
+_MEMBERS = frozenset({"struct", "row", "record", "tuple", "nested"})
+_LENGTHS = frozenset({"fixed", "fixed_size_binary", "fixed_size_list", "binary", "bytes"})
+"""Heads after which a number in square brackets is their own."""
+_PREFIXES = ("OPTIONAL", "NULLABLE", "REQUIRED", "REPEATED", "UNSIGNED", "NATIONAL")
+_SUFFIXES = ("PRECISION", "VARYING", "UNSIGNED", "SIGNED", "ZEROFILL")
+_UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+_CHARACTERISTICS = (("NOT", "ENFORCED"), ("ENFORCED",), ("RELY",), ("NORELY",))
+_OPTIONS = (
+    "CONSTRAINT",
+    "NOT",
+    "NULL",
+    "COMMENT",
+    "DEFAULT",
+    "GENERATED",
+    "PRIMARY",
+    "UNIQUE",
+    "CHECK",
+    "REFERENCES",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeText:
+    """A head with its arguments; a number, a text or a unit among them is a head as well."""
+
+    head: str
+    """As it is written, several words with one blank between them; `[]` for a list that is only marked so."""
+    arguments: "tuple[ColumnText, ...]" = ()
+    bracket: str = ""
+    """What opens the arguments: `<`, `(` or `[`; `]` where the list's bracket is before its item."""
+    is_nullable: bool | None = None
+    """None if the text does not say."""
+    is_quoted: bool = False
+
+    @property
+    def types(self) -> "tuple[TypeText, ...]":
+        """The arguments without their names."""
+        return tuple(argument.type for argument in self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnText:
+    """A column, a member of a struct, or an argument of a type, which may have no name."""
+
+    name: str
+    type: TypeText
+    is_required: bool = False
+    comment: str | None = None
+    is_key: bool = False
+    """Whether it is declared as the primary key by itself."""
+    others: tuple[str, ...] = dataclasses.field(default=())
+    """Its other options, as they are written."""
+
+
+def read_type(text: str) -> TypeText | None:
+    """Return what a text says, in any notation; None if it is not a type."""
+    reader = TypeReader(type_words(text), text)
+    try:
+        type_text = reader.type()
+    except MalformedError:
+        return None
+    return type_text if reader.is_at_end else None
+
+
+class TypeReader(Cursor):
+    """Reads types in any notation; the parser of one dialect says in `_bare_type` and `_column_name` how it reads them."""
+
+    def __init__(self, words: list[Word], text: str) -> None:
+        super().__init__(words, text)
+        self._depth = 0
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether every word was read."""
+        return self._ends()
+
+    def columns(self) -> list[ColumnText]:
+        """All columns between commas, to the end."""
+        column_texts = [self.column()]
+        while self._takes(","):
+            column_texts.append(self.column())
+        if not self._ends():
+            raise self._wrong("the end is expected here")
+        return column_texts
+
+    def column(self) -> ColumnText:
+        """Return a name, a type and options."""
+        name = self._column_name()
+        self._takes(":")
+        column = ColumnText(name, self.type())
+        while self._word() in _OPTIONS:
+            column = self._option(column)
+        return column
+
+    def _column_name(self) -> str:
+        if self._is(":", 1) and self._word().isdigit():
+            self._at += 2  # Iceberg's `1: name: required int`
+        return self._next().text if self._is_string() else self._name()
+
+    def _option(self, column: ColumnText) -> ColumnText:
+        start = self._at
+        if self._takes("NOT"):
+            self._wants("NULL")
+            return replace(column, is_required=True)
+        if self._takes("NULL"):
+            return column
+        if self._takes("COMMENT"):
+            return replace(column, comment=self._string())
+        if self._takes("CONSTRAINT"):
+            self._name()
+        is_key = self._takes("PRIMARY", "KEY")
+        if not is_key:
+            self._at += 1
+            self._skip_to(
+                ",", ")", ">", ";", "NOT", "COMMENT", "DEFAULT", "GENERATED", "ENFORCED", "CONSTRAINT"
+            )
+        self.characteristics()
+        if is_key:
+            return replace(column, is_key=True)
+        return replace(column, others=(*column.others, self._excerpt(start)))
+
+    def characteristics(self) -> None:
+        """Read what follows a constraint: whether it is enforced, and whether the optimizer relies on it."""
+        while any(self._takes(*words) for words in _CHARACTERISTICS):
+            pass
+
+    def type(self) -> TypeText:
+        """Return a type with everything that belongs to it."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._wrong(f"types are nested deeper than {_DEEPEST} levels")
+        type_text = self._bare_type()
+        self._depth -= 1
+        return type_text
+
+    def _members(self, opening: str, closing: str) -> list[ColumnText]:
+        members: list[ColumnText] = []
+        self._wants(opening)
+        while not self._takes(closing):
+            members.append(self.column())
+            if not self._is(closing):
+                self._wants(",")
+        return members
+
+    def _words_after(self, word: str) -> str:
+        """Return a head with the further words that it may have: zones, the units of an interval, a collation."""
+        lower = word.lower()
+        if lower == "interval" and self._word() in _UNITS:
+            text = f"interval {self._next().text.lower()}"
+            return f"{text} to {self._name().lower()}" if self._takes("TO") else text
+        if lower in ("timestamp", "time") and (self._is("WITH") or self._is("WITHOUT")):
+            return self._zone(word)
+        if lower == "string" and self._takes("COLLATE"):
+            return f"string collate {self._name()}"
+        return word
+
+    def _zone(self, word: str) -> str:
+        start = self._at
+        self._at += 1
+        self._takes("LOCAL")
+        self._wants("TIME")
+        self._wants("ZONE")
+        return f"{word} {self._excerpt(start).lower()}"
+
+    def _bare_type(self) -> TypeText:
+        if self._word() in _PREFIXES and self._word(1)[:1].isalpha():
+            word = self._next().text.lower()
+            inner = self.type()
+            if word in ("unsigned", "national"):
+                return replace(inner, head=f"{word} {inner.head}")
+            if word == "repeated":
+                return TypeText("repeated", (ColumnText("", inner),), "<")
+            return replace(inner, is_nullable=word != "required")
+        if self._takes("["):
+            return self._suffixed(self._bracketed())
+        if self._ends() or self._is_mark():
+            raise self._wrong("a type is expected here")
+        first = self._next()
+        if first.is_quoted:
+            return self._suffixed(TypeText(first.text, is_quoted=True))
+        return self._suffixed(TypeText(self._words_after(first.text.rpartition(".")[2])))
+
+    def _bracketed(self) -> TypeText:
+        """`[T]`, `[T; 3]` and `[]T`."""
+        if self._takes("]"):
+            return TypeText("[]", (ColumnText("", self.type()),), "]")
+        parts = [ColumnText("", self.type())]
+        if self._takes(";"):
+            parts.append(ColumnText("", TypeText(self._value())))
+        self._wants("]")
+        return TypeText("[]", tuple(parts), "]")
+
+    def _suffixed(self, type_: TypeText) -> TypeText:
+        """Return a type with the brackets, words and marks behind it."""
+        while not self._ends():
+            if self._word() in _SUFFIXES:
+                type_ = replace(type_, head=f"{type_.head} {self._next().text.lower()}")
+            elif self._takes("?") or self._takes("|", "NONE") or self._takes("|", "NULL") or self._is("NULL"):
+                self._takes("NULL")
+                type_ = replace(type_, is_nullable=True)
+            elif self._takes("NOT", "NULL") or self._takes("!"):
+                type_ = replace(type_, is_nullable=False)
+            elif self._takes("ARRAY") or self._takes("MULTISET"):
+                type_ = TypeText(self._words[self._at - 1].text, (ColumnText("", type_),), "<")
+            elif self._is("[") and (
+                # A length, or the brackets of a list.
+                type_.arguments or self._is("]", 1) or (self._word(1).isdigit() and self._is("]", 2))
+            ):
+                type_ = self._with_length(type_)
+            elif self._is("WITH") or self._is("WITHOUT"):
+                type_ = replace(type_, head=self._zone(type_.head))
+            elif not type_.arguments and any(self._is(mark) for mark in "<([") and not type_.is_quoted:
+                type_ = self._with_arguments(type_)
+            else:
+                break
+        return type_
+
+    def _with_length(self, type_: TypeText) -> TypeText:
+        """`T[]`, `T[3]`, or the length of what has one of its own."""
+        self._wants("[")
+        length = () if self._is("]") else (ColumnText("", TypeText(self._value())),)
+        self._wants("]")
+        has_length = type_.head.lower() in _LENGTHS or type_.head == "List"
+        if has_length and length:
+            return replace(type_, arguments=(*type_.arguments, *length), bracket=type_.bracket or "[")
+        return TypeText("[]", (ColumnText("", type_), *length), "[")
+
+    def _with_arguments(self, type_: TypeText) -> TypeText:
+        opening = self._next().text
+        closing = {"<": ">", "(": ")", "[": "]"}[opening]
+        if type_.head.lower() in _MEMBERS:
+            self._at -= 1
+            return replace(type_, arguments=tuple(self._members(opening, closing)), bracket=opening)
+        arguments: list[ColumnText] = []
+        while not self._takes(closing):
+            arguments.append(self._argument())
+            if not self._is(closing):
+                self._wants(",")
+        return replace(type_, arguments=tuple(arguments), bracket=opening)
+
+    def _argument(self) -> ColumnText:
+        """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""
+        name = ""
+        if self._is(":", 1) or self._is("=", 1):
+            name = self._next().text
+            self._at += 1
+        column_text = ColumnText(name, self.type())
+        if self._takes("("):
+            self._next()  # pyarrow's name of a map's part, as in `map<string, int32 ('values')>`
+            self._wants(")")
+        return column_text

@@ -1,0 +1,319 @@
+"""What a change of a constraint means.
+
+Layer: versions.
+Shape: constraints are told apart by the values that they allow. No engine checks stored rows when one is added or narrowed, so it
+      depends on these rows whether they keep it; and programs that rely on a constraint may meet other values once it is widened or
+      gone.
+      A primary key that a table is given once: fields by identity, each with its mark, so that a key whose fields are renamed or moved
+      is the same one.
+      Constraints of rows in two versions: which of them are the same, whatever their fields are called now: a constraint is told apart
+      by what it asks of which fields; fields by their identity. Where a field has values of another sort than before, what is asked of
+      it is something else.
+"""
+
+import dataclasses
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from schemac.language.attributes.attribute import NUMBERS, Attribute, Family, Role
+from schemac.language.attributes.constraints import OF_ROWS
+from schemac.language.attributes.registry import of_role
+from schemac.language.constraints.constraint import EXACT, Constraint, Turn, turn_of
+from schemac.language.constraints.expressions import FieldNode, LiteralNode
+from schemac.language.constraints.patterns import PatternError
+from schemac.language.constraints.registry import BY_KEY, constraints_at
+from schemac.language.constraints.rows import (
+    Check,
+    ReferenceTo,
+    RowConstraints,
+    Unique,
+    named_fields,
+    row_constraints,
+)
+from schemac.language.constraints.values import UnfitValueError
+from schemac.language.logical.model import LogicalType
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.verdict import Judgement, Outcome
+from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
+
+
+def is_key_changed(pair: VersionPair) -> bool:
+    """Whether a key has other fields or places than before, besides those that go with their columns."""
+    remaining = _remaining_marks(pair)
+    return bool(remaining) and remaining != _marks(pair.new)
+
+
+def way_out_of_key(pair: VersionPair) -> str:
+    """Return what can be done where a table refuses another key."""
+    return f"keep the key ({_paths(_marks(pair.old))}), or create a new table with the new schema and write the rows into it"
+
+
+def loss_of_key(dropped: SchemaField, pair: VersionPair) -> str:
+    """Return what becomes of the primary key when a field is dropped; empty if that is nothing."""
+    marks = _marks(pair.old)
+    if not any(field in marks for field in preorder([dropped])):
+        return ""
+    remaining = _remaining_marks(pair)
+    return f"of the primary key {_paths(remaining)} is left" if remaining else "the primary key goes with it"
+
+
+def _remaining_marks(pair: VersionPair) -> Mapping[SchemaField, Any]:
+    """Return the marks of the old key on the fields that are still there."""
+    return {pair.after[field]: mark for field, mark in _marks(pair.old).items() if field in pair.after}
+
+
+def _marks(version: SchemaVersion) -> dict[SchemaField, Any]:
+    parts = of_role(Role.KEY_PART)
+    return {
+        field: mark
+        for field in preorder(version.dataset.columns)
+        for attribute in (parts if field.extra else ())
+        if (mark := attribute.read(field.extra)) is not None
+    }
+
+
+def _paths(marks: Iterable[SchemaField]) -> str:
+    return ", ".join(field.path_text for field in marks)
+
+
+RULE_BY_KEY: Mapping[str, Attribute[Any]] = {attribute.key: attribute for attribute in OF_ROWS}
+_EXACT = NUMBERS | {Family.DECIMAL}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One constraint that existing rows may break."""
+
+    path: str
+    """The field, or the fields with commas between them."""
+    subject: Constraint | Check | ReferenceTo | Unique
+    fields: tuple[SchemaField, ...] = dataclasses.field(compare=False)
+    """The fields of the new version that it is about."""
+
+    @property
+    def question(self) -> str:
+        """What is asked of the rows."""
+        match self.subject:
+            case Unique(several):
+                return f"no two rows may have the same value{'s' if len(several) > 1 else ''}"
+            case ReferenceTo(several, dataset, to):
+                values = "every value has" if len(several) == 1 else "the values of every row have"
+                return f"{values} to be the {', '.join(to)} of a row of {dataset}"
+            case Check():
+                return f"no row may break `{self.subject.text}`"
+        return f"every value has to be {self.subject.text}"
+
+
+class RowTurn(NamedTuple):
+    """What is asked of rows for the first time, and what is no longer; each as it is written."""
+
+    added: tuple[Any, ...]
+    removed: tuple[Any, ...]
+
+
+def sort_of(type_: LogicalType) -> Hashable:
+    """Return what values of two types have in common if they compare alike: numbers do, and timestamps with a zone, or without one."""
+    if type_.family in _EXACT:
+        return "number"
+    item = getattr(type_, "item_type", None)
+    zone = type_.family is Family.TIMESTAMP and getattr(type_, "timezone", None) is not None
+    return type_.family, zone, None if item is None else sort_of(item.inner_type() or item)
+
+
+def row_turn(pair: VersionPair, key: str) -> RowTurn:
+    """Return how the constraints of one attribute differ."""
+    before = _meanings(key, pair.old, lambda field: field)
+    after = _meanings(key, pair.new, lambda field: pair.before.get(field, field))
+    return RowTurn(
+        tuple([written for meaning, written in after.items() if meaning not in before]),
+        tuple([written for meaning, written in before.items() if meaning not in after]),
+    )
+
+
+def rules_at(field: SchemaField, *keys: str) -> tuple[Rule, ...]:
+    """Return the constraints of the values of a field: those of some attributes, or all."""
+    return tuple(
+        [
+            Rule(field.path_text, one, (field,))
+            for one in constraints_at(field)
+            if not keys or one.attribute.key in keys
+        ]
+    )
+
+
+def row_rules(version: SchemaVersion, key: str, written: Sequence[Any] | None = None) -> tuple[Rule, ...]:
+    """Return the constraints of rows of one attribute: all, or those that are written so."""
+    columns = version.dataset.columns
+    several = version.dataset.schema.extra.get(key) or () if written is None else written
+    if not several:
+        return ()
+    rules = row_constraints({key: list(several)}, columns)
+    fields = named_fields(columns)
+    constraints: list[tuple[Unique | ReferenceTo | Check, Iterable[FieldNode]]] = [
+        *[(one, one.fields) for one in rules.unique],
+        *[(one, one.fields) for one in rules.references],
+        *[(one, one.condition.fields()) for one in rules.checks],
+    ]
+    return tuple([Rule(one.path, one, tuple([fields[n.path] for n in nodes])) for one, nodes in constraints])
+
+
+def constraints_of(rules: Iterable[Rule]) -> RowConstraints:
+    """Return those that are about whole rows."""
+    subjects = [rule.subject for rule in rules]
+    return RowConstraints(
+        tuple([one for one in subjects if isinstance(one, Unique)]),
+        tuple([one for one in subjects if isinstance(one, ReferenceTo)]),
+        tuple([one for one in subjects if isinstance(one, Check)]),
+    )
+
+
+def _meanings(
+    key: str, version: SchemaVersion, identity: Callable[[SchemaField], SchemaField]
+) -> dict[Hashable, Any]:
+    """Return each constraint as it is written, by what it means."""
+    columns, by_meaning = version.dataset.columns, {}
+    fields = named_fields(columns)
+
+    def of(node: FieldNode) -> Hashable:
+        return identity(fields[node.path]), sort_of(node.type)
+
+    for written in version.dataset.schema.extra.get(key) or ():
+        rules = row_constraints({key: [written]}, columns)
+        several: list[Unique | ReferenceTo | Check] = [*rules.unique, *rules.references, *rules.checks]
+        one = next(iter(several), None)
+        by_meaning[json.dumps(written, sort_keys=True) if one is None else _meaning(one, of)] = written
+    return by_meaning
+
+
+def _meaning(one: Unique | ReferenceTo | Check, of: Callable[[FieldNode], Hashable]) -> Hashable:
+    match one:
+        case Unique():
+            return frozenset(map(of, one.fields))
+        case ReferenceTo():
+            return one.dataset, frozenset(zip(map(of, one.fields), one.to, strict=True))
+        case Check():
+            return _tree(one.condition, of)
+
+
+def _tree(node: Any, of: Callable[[FieldNode], Hashable]) -> Hashable:
+    if isinstance(node, FieldNode):
+        return of(node)
+    if isinstance(node, LiteralNode):
+        value = node.value
+        is_number = not isinstance(value, bool | str)
+        is_plain = is_number and node.type.family in _EXACT
+        return Decimal(value).normalize(EXACT) if is_plain else str(node)
+    if isinstance(node, tuple):
+        return tuple([_tree(one, of) for one in node])
+    if not is_dataclass(node):
+        return str(node)
+    parts = [getattr(node, one.name) for one in fields(node) if one.name != "type"]
+    return type(node).__name__, tuple([_tree(part, of) for part in parts])
+
+
+TIGHTENED = frozenset({Fact.CONSTRAINT_ADDED, Fact.CONSTRAINT_NARROWED, Fact.CONSTRAINT_CHANGED})
+"""Existing rows may break it."""
+LOOSENED = frozenset({Fact.CONSTRAINT_REMOVED, Fact.CONSTRAINT_WIDENED, Fact.CONSTRAINT_CHANGED})
+"""New rows may have values that were not allowed before."""
+_FACTS = {
+    Turn.NARROWED: Fact.CONSTRAINT_NARROWED,
+    Turn.WIDENED: Fact.CONSTRAINT_WIDENED,
+    Turn.CHANGED: Fact.CONSTRAINT_CHANGED,
+}
+
+
+def constraint_fact(key: str, old: SchemaField, new: SchemaField) -> Fact | None:
+    """Return how a constraint of values changed; None if it allows the same ones."""
+    before, after = old.extra.get(key), new.extra.get(key)
+    if before is None:
+        return Fact.CONSTRAINT_ADDED
+    if after is None:
+        return Fact.CONSTRAINT_REMOVED
+    is_alike = sort_of(old.type) == sort_of(new.type)
+    if before == after and is_alike:
+        return None
+    try:
+        was, is_ = (BY_KEY[key].read(field.type, field.extra[key]) for field in (old, new))
+    except (UnfitValueError, PatternError):
+        # A lock may remember what an earlier version of the compiler accepted.
+        return Fact.CONSTRAINT_CHANGED
+    is_compared = is_alike and old.type.family is new.type.family
+    return _FACTS.get(was.turn(is_)) if is_compared else Fact.CONSTRAINT_CHANGED
+
+
+def row_fact(pair: VersionPair, key: str) -> Fact | None:
+    """Return how the constraints of rows of one attribute changed; None if they ask the same of the same fields."""
+    was, is_ = (key in version.dataset.schema.extra for version in (pair.old, pair.new))
+    if not (was and is_):
+        return Fact.CONSTRAINT_ADDED if is_ else Fact.CONSTRAINT_REMOVED
+    turn = row_turn(pair, key)
+    return _FACTS.get(turn_of(bool(turn.added), bool(turn.removed)))
+
+
+def rules_to_check(
+    pair: VersionPair, changes: Iterable[Change], is_altered: Callable[[SchemaField], bool] = lambda _: False
+) -> tuple[Rule, ...]:
+    """Return the constraints that existing rows may break: those that changes add or narrow, and those of fields whose values become others."""
+    rules: list[Rule] = []
+    for change in changes:
+        if change.fact in TIGHTENED and change.new_field is not None:
+            rules += rules_at(change.new_field, change.key)
+        elif change.fact in TIGHTENED:
+            rules += row_rules(pair.new, change.key, row_turn(pair, change.key).added)
+    for rule in every_rule(pair.new):
+        # A list is another one where its items are.
+        is_other = any(is_altered(inner) for field in rule.fields for inner in preorder([field]))
+        if is_other and rule not in rules:
+            rules.append(rule)
+    return tuple(rules)
+
+
+def every_rule(version: SchemaVersion) -> tuple[Rule, ...]:
+    """Return all constraints of a version."""
+    return (
+        *[rule for field in preorder(version.dataset.columns) for rule in rules_at(field)],
+        *[rule for key in RULE_BY_KEY for rule in row_rules(version, key)],
+    )
+
+
+def constraint_of(change: Change) -> Constraint | None:
+    """Return the new constraint that a change is about; None for those of rows."""
+    field = change.new_field
+    return BY_KEY[change.key].read(field.type, field.extra[change.key]) if field is not None else None
+
+
+def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judgement:
+    """Return what it means for stored rows; `find` says how to find those that break it."""
+    constraint = constraint_of(change)
+    if constraint is not None:
+        reason = f"{change.path} has to be {constraint.text}, but existing rows were not checked"
+        look = find or f"find values of {change.path} that are not {constraint.text}"
+    else:
+        name = change.key.partition("/")[2]
+        reason = f"rows have to satisfy {', '.join(_added(change, pair))} of `{name}`, but existing rows were not checked"
+        look = find or "find the rows that break it"
+    return Judgement(Outcome.DATA, reason, f"{look}, and correct them first")
+
+
+def verify_of(change: Change) -> str:
+    """Say which command finds the rows of a table that `verify` reads."""
+    return f"lock the schema, and find the rows with `schemac verify {change.dataset} --table PATH --data`"
+
+
+def loosened(change: Change) -> Judgement:
+    """Return what it means for programs with the old schema."""
+    where = f" of {change.path}" if change.path else ""
+    return Judgement(
+        Outcome.DATA,
+        f"old readers may rely on `{change.key}: {json.dumps(change.old, ensure_ascii=False)}`{where}",
+        "update the readers to the new schema first",
+    )
+
+
+def _added(change: Change, pair: VersionPair | None) -> Iterator[str]:
+    for one in change.new or () if pair is None else row_turn(pair, change.key).added:
+        yield f"`{one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}`"

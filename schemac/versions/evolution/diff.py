@@ -1,0 +1,294 @@
+"""What changed between two versions of a schema.
+
+Layer: versions. Facts only; `judge` says what they mean.
+Shape: changes in the order of the new schema, dropped fields where they stood, the schema's own changes first. Of a field that came or
+      went as a whole, what is inside it is not told again.
+      What changed from one type to another: facts with the old and the new type text; several where several properties changed, none
+      for equal types. Parts are fields of their own and not looked at.
+      What changed in the attributes: facts with the old and the new value and the key; one fact a property where an attribute has
+      several.
+      The zone of local timestamps, for changes between timestamps with and without a zone: `schemac.dev/clockZone` of the field that
+      has no zone counts first, then that of the other one. Where neither says it, a reading is taken as UTC if the instants are in UTC,
+      and is otherwise nobody's to guess. A day and a time of day are those that the clock of the instant's own zone shows, unless its
+      `clockZone` is another.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from schemac.language.attributes import arrow, own
+from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Attribute, Family, Role
+from schemac.language.attributes.registry import known
+from schemac.language.attributes.zones import is_utc
+from schemac.language.constraints.registry import BY_KEY as OF_VALUES
+from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.constraints import RULE_BY_KEY as OF_ROWS
+from schemac.versions.evolution.constraints import constraint_fact, row_fact
+from schemac.versions.evolution.facts import attribute_fact, facts
+from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
+
+TypeFact = tuple[Fact, Any, Any]
+
+
+def type_facts(old: Any, new: Any) -> Iterator[TypeFact]:
+    """Yield the facts that lead from one type to the other."""
+    if old.kind != new.kind:
+        yield (_between_kinds(old, new), old.type_text(), new.type_text())
+        return
+    for fact in old.facts(new):
+        if fact is Fact.SORTED_KEYS_CHANGED:
+            # The type text does not tell it.
+            yield (fact, bool(old.keys_sorted), bool(new.keys_sorted))
+        else:
+            yield (fact, old.type_text(), new.type_text())
+
+
+def _between_kinds(old: Any, new: Any) -> Fact:
+    families = {old.family, new.family}
+    if families == {Family.INTEGER}:
+        if old.is_signed == new.is_signed or (not old.is_signed and new.bits > old.bits):
+            return Fact.INTEGER_WIDENED if new.bits > old.bits else Fact.INTEGER_NARROWED
+        return Fact.SIGN_CHANGED
+    if families == {Family.FLOAT}:
+        return Fact.FLOAT_WIDENED if new.bits > old.bits else Fact.FLOAT_NARROWED
+    if families <= NUMBERS | {Family.DECIMAL}:
+        return Fact.NUMBER_FAMILY_CHANGED
+    if families <= TEMPORAL:
+        return Fact.TEMPORAL_TYPE_CHANGED
+    if families == {Family.TEXT, Family.BYTES}:
+        return Fact.TEXT_AND_BYTES_SWAPPED
+    return Fact.TYPE_REPLACED
+
+
+AttributeFact = tuple[AnyFact, Any, Any, str]
+_Extra = Mapping[str, Any]
+
+_SILENT = frozenset({own.RENAMED_FROM.key})
+"""Says what another fact says."""
+
+
+def attribute_facts(old: SchemaField, new: SchemaField) -> Iterator[AttributeFact]:
+    """Yield what changed in the attributes of a field."""
+    for key, before, after in _different(old.extra, new.extra):
+        if key in _SILENT:
+            continue
+        attribute = known(key)
+        if key == arrow.BUFFER_ENCODING.key:
+            yield from _buffer_facts(before, after, key)
+        elif key in OF_VALUES:
+            fact = constraint_fact(key, old, new)
+            yield from [(fact, before, after, key)] if fact is not None else []
+        elif attribute is not None and attribute.property_facts is not None:
+            yield from _property_facts(attribute, attribute.property_facts, before or {}, after or {})
+        else:
+            yield (_fact(key, before, after), before, after, key)
+
+
+def schema_facts(
+    older: SchemaVersion, newer: SchemaVersion, pair: VersionPair | None = None
+) -> Iterator[AttributeFact]:
+    """Yield what changed in the attributes of a schema; `pair` is that of both versions, where it is known."""
+    old, new = (version.dataset.schema.extra for version in (older, newer))
+    for key, before, after in _different(old, new):
+        attribute = known(key)
+        if attribute is not None and attribute.role is Role.OPTIONS:
+            for name, was, is_ in _different(before or {}, after or {}):
+                yield (_fact(key, was, is_), was, is_, name)
+        elif key in OF_ROWS:
+            fact = row_fact(pair or pair_versions(older, newer), key)
+            yield from [(fact, before, after, key)] if fact is not None else []
+        else:
+            yield (_fact(key, before, after), before, after, key)
+
+
+def _fact(key: str, before: Any, after: Any) -> AnyFact:
+    attribute = known(key)
+    if attribute is None:
+        return attribute_fact(before, after)
+    added, removed, changed = attribute.facts
+    return facts()[added if before is None else removed if after is None else changed]
+
+
+def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
+    was, is_ = (arrow.BUFFER_ENCODING.read({key: value}) if value else None for value in (before, after))
+    kinds = [hint.kind if hint else "Contiguous" for hint in (was, is_)]
+    widths = [(hint.offset_bit_width or 32) if hint else 32 for hint in (was, is_)]
+    if kinds[0] != kinds[1]:
+        yield (Fact.BUFFER_LAYOUT_CHANGED, kinds[0], kinds[1], key)
+    if widths[0] != widths[1]:
+        yield (Fact.OFFSET_WIDTH_CHANGED, widths[0], widths[1], key)
+
+
+def _property_facts(
+    attribute: Attribute[Any], by_property: Mapping[str, str], before: _Extra, after: _Extra
+) -> Iterator[AttributeFact]:
+    for name, was, is_ in _different(before, after):
+        yield (facts()[by_property.get(name, attribute.facts.changed)], was, is_, f"{attribute.key}.{name}")
+
+
+def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
+    """Keys with unequal values; spellings and defaults of known attributes do not count, and constraints are compared by what they ask."""
+    for key in sorted({*old, *new}):
+        before, after = old.get(key), new.get(key)
+        if key in OF_VALUES or key in OF_ROWS or (before != after and not _mean_the_same(key, before, after)):
+            yield key, before, after
+
+
+def _mean_the_same(key: str, before: Any, after: Any) -> bool:
+    attribute = known(key)
+    if attribute is None or before is None or after is None:
+        return False
+    return bool(attribute.read({key: before}) == attribute.read({key: after}))
+
+
+def diff(old: SchemaVersion, new: SchemaVersion) -> tuple[Change, ...]:
+    """All changes from the old version to the new one."""
+    return diff_of(pair_versions(old, new))
+
+
+def diff_of(pair: VersionPair) -> tuple[Change, ...]:
+    """All changes of a version pair."""
+    changes = list(_schema_changes(pair))
+    changes += _order_changes(pair, None, pair.old.dataset.columns, pair.new.dataset.columns)
+    for field in preorder(pair.new.dataset.columns):
+        before = pair.before.get(field)
+        if before is not None:
+            changes += _field_changes(pair, before, field)
+        elif field.is_member and (field.parent is None or field.parent in pair.before):
+            changes.append(_change(pair, Fact.FIELD_ADDED, None, field, None, field_type_text(field)))
+    changes += _dropped(pair)
+    return tuple(changes)
+
+
+def field_type_text(field: SchemaField) -> str:
+    """Return a field's type for people; `?` stands for Option."""
+    return f"{field.type.type_text()}{'?' if field.is_nullable else ''}"
+
+
+def _schema_changes(pair: VersionPair) -> Iterator[Change]:
+    for fact, before, after, key in schema_facts(pair.old, pair.new, pair):
+        yield Change(
+            fact,
+            pair.new.dataset.name,
+            "",
+            before,
+            after,
+            pair.old.location(None, "extra", key),
+            pair.new.location(None, "extra", key),
+            key=key,
+        )
+
+
+def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Iterator[Change]:
+    if new.is_member:
+        if not _has_same_parent(pair, old, new):
+            yield _change(pair, Fact.FIELD_MOVED, old, new, old.path_text, new.path_text)
+        elif old.segment != new.segment:
+            yield _change(pair, Fact.FIELD_RENAMED, old, new, old.segment, new.segment)
+    if old.is_nullable != new.is_nullable:
+        fact = Fact.BECAME_OPTIONAL if new.is_nullable else Fact.BECAME_REQUIRED
+        yield _change(pair, fact, old, new, field_type_text(old), field_type_text(new))
+    for fact, before, after in type_facts(old.type, new.type):
+        yield _change(pair, fact, old, new, before, after)
+    if old.extra or new.extra:
+        for changed_fact, before, after, key in attribute_facts(old, new):
+            yield _change(pair, changed_fact, old, new, before, after, key)
+    if old.type.family is new.type.family is Family.STRUCT:
+        yield from _order_changes(pair, new, old.children, new.children)
+
+
+def _has_same_parent(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
+    if new.parent is None or old.parent is None:
+        return new.parent is old.parent
+    return pair.before.get(new.parent) is old.parent
+
+
+def _order_changes(
+    pair: VersionPair, parent: SchemaField | None, old: Sequence[SchemaField], new: Sequence[SchemaField]
+) -> Iterator[Change]:
+    """One fact where members that stayed are in another order."""
+    old_index = {field: index for index, field in enumerate(old)}
+    stayed = [(old_index[before], field) for field in new if (before := pair.before.get(field)) in old_index]
+    indices = [index for index, _ in stayed]
+    if indices != sorted(indices):
+        yield Change(
+            Fact.FIELDS_REORDERED,
+            pair.new.dataset.name,
+            parent.path_text if parent is not None else "",
+            [str(field.segment) for _, field in sorted(stayed, key=lambda s: s[0])],
+            [str(field.segment) for _, field in stayed],
+            pair.old.location(pair.before[parent] if parent is not None else None),
+            pair.new.location(parent),
+            pair.before[parent] if parent is not None else None,
+            parent,
+        )
+
+
+def _dropped(pair: VersionPair) -> Iterator[Change]:
+    for field in preorder(pair.old.dataset.columns):
+        is_outermost = field.parent is None or field.parent in pair.after
+        if field.is_member and field not in pair.after and is_outermost:
+            yield _change(pair, Fact.FIELD_DROPPED, field, None, field_type_text(field), None)
+
+
+def _change(
+    pair: VersionPair,
+    fact: AnyFact,
+    old: SchemaField | None,
+    new: SchemaField | None,
+    before: Any,
+    after: Any,
+    key: str = "",
+) -> Change:
+    field = new if new is not None else old
+    assert field is not None
+    return Change(
+        fact,
+        pair.new.dataset.name,
+        field.path_text,
+        before,
+        after,
+        pair.old.location(old) if old is not None else None,
+        pair.new.location(new) if new is not None else None,
+        old,
+        new,
+        key,
+    )
+
+
+_READINGS = frozenset({Family.DATE, Family.TIME})
+
+
+def declared_clock(reading: str | None, instant: str | None, zone: str | None) -> str | None:
+    """Return the zone of a clock, out of what is declared for its readings and for the instants, which are in `zone`; None if it is nobody's to guess."""
+    return reading or instant or ("UTC" if is_utc(zone) else None)
+
+
+def clock_of(old: SchemaField, new: SchemaField) -> str | None:
+    """Return the zone of the clock; empty if the change needs none, None if it needs one that nobody declared."""
+    before: Any = old.type
+    after: Any = new.type
+    families = (before.family, after.family)
+    if Family.TIMESTAMP not in families:
+        return ""
+    if Family.TEXT in families:
+        return declared_clock(_declared(new), _declared(old), _zone(after)) or ""
+    if families == (Family.TIMESTAMP, Family.TIMESTAMP):
+        if (before.timezone is None) == (after.timezone is None):
+            return ""
+        reading, instant = (old, new) if before.timezone is None else (new, old)
+        return declared_clock(_declared(reading), _declared(instant), _zone(instant.type))
+    instant = old if before.family is Family.TIMESTAMP else new
+    if _READINGS.isdisjoint(families) or _zone(instant.type) is None:
+        return ""
+    return _declared(instant) or _zone(instant.type)
+
+
+def _declared(field: SchemaField) -> str | None:
+    return own.CLOCK_ZONE.read(field.extra) if field.type.family is Family.TIMESTAMP else None
+
+
+def _zone(type_: Any) -> str | None:
+    return getattr(type_, "timezone", None)

@@ -1,0 +1,180 @@
+"""Facts into verdicts.
+
+Helps of several judges, and what those of formats of messages share, in which a reader looks for each field by itself.
+
+Layer: versions.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import update_wrapper
+from types import MappingProxyType
+from typing import Any, cast
+
+from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.registry import domain_of
+from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.model import Castability, LogicalType
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.registry.engine import Capability
+from schemac.registry.installed import blamed, engine, engines
+from schemac.versions.evolution.castability import castability, misfit
+from schemac.versions.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, Change, Fact
+from schemac.versions.evolution.constraints import TIGHTENED, tightened
+from schemac.versions.evolution.facts import as_seen_by
+from schemac.versions.evolution.readers import for_old_readers
+from schemac.versions.evolution.verdict import (
+    METADATA,
+    NO_VERDICT,
+    SAFE,
+    Judgement,
+    Outcome,
+    Verdict,
+    of_another_unit,
+)
+from schemac.versions.evolution.version_pair import VersionPair
+
+Rule = Callable[[Change, Any], Judgement]
+"""What a change means, by the version pair that it is of; None for that where a change is judged by itself."""
+Guard = Callable[[Change, Any], Judgement | None]
+"""What decides whatever the fact is; None where the fact decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """An engine's verdicts: a row for each fact, of the core and of its own. A fact without a row has no verdict, and is refused."""
+
+    rules: Mapping[AnyFact, Rule | Judgement]
+    """What each fact means: always the same, or what a rule finds in the change."""
+    first: Guard = lambda _change, _pair: None
+    """What is looked at before the fact."""
+    of_version: "Callable[[str], Judge] | None" = None
+    """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is not a version."""
+
+    def ask(self, change: Change, pair: VersionPair | None) -> Judgement:
+        """Return what a change means."""
+        rule = self.rules.get(change.fact)
+        return NO_VERDICT if rule is None else guarded(self.first, rule)(change, pair)
+
+
+def guarded(guard: Guard, rule: Rule | Judgement) -> Rule:
+    """Return a rule that counts where a guard has nothing to say."""
+
+    def ask(change: Change, pair: VersionPair | None) -> Judgement:
+        return guard(change, pair) or (rule if isinstance(rule, Judgement) else rule(change, pair))
+
+    return update_wrapper(ask, cast("Rule", rule))
+
+
+JUDGE: Capability[Judge] = Capability("judge", Judge)
+
+
+def judged_engines() -> tuple[str, ...]:
+    """Return the names of the engines that judge changes, in the order of all engines."""
+    return JUDGE.names(engines())
+
+
+def load(names: Iterable[str]) -> None:
+    """Load what the judges need, before a process is copied; loading takes longer than judging."""
+    for name in names:
+        _judge_of(name)
+
+
+def judge(
+    changes: Iterable[Change],
+    pair: VersionPair | None,
+    names: Iterable[str],
+    versions: Mapping[str, str] = MappingProxyType({}),
+    *,
+    is_by_any_way: bool = False,
+) -> tuple[Verdict, ...]:
+    """Return what each engine makes of each change; `versions` names those of engines whose answer depends on it.
+
+    By any way, an engine that alters the tables of another refuses no change that the other one can make.
+    """
+    names = tuple(names)
+    others = {engine(name).alters for name in names if is_by_any_way} - {""}
+    judges = {name: _judge_of(name, versions.get(name)) for name in dict.fromkeys((*names, *sorted(others)))}
+    verdicts: list[Verdict] = []
+    for change in changes:
+        judged = {name: _judgement(name, judge, change, pair) for name, judge in judges.items()}
+        readers = for_old_readers(change)
+        for name in names:
+            direct, other = judged[name], judged.get(engine(name).alters) if is_by_any_way else None
+            verdicts.append(
+                Verdict(change, name, direct if other is None else _easier(direct, other), readers)
+            )
+    return tuple(verdicts)
+
+
+def _easier(direct: Judgement, other: Judgement) -> Judgement:
+    """Return what it takes to change a table by one way or another."""
+    if other.outcome.rank >= direct.outcome.rank:
+        return direct
+    return Judgement(other.outcome, f"through `schemac apply`: {direct.reason}", other.way_out)
+
+
+def judge_change(
+    name: str, change: Change, pair: VersionPair | None, version: str | None = None
+) -> Judgement:
+    """Return what one engine makes of one change."""
+    return _judgement(name, _judge_of(name, version), change, pair)
+
+
+def _judgement(name: str, judge: Judge, change: Change, pair: VersionPair | None) -> Judgement:
+    visible_change = change if change.fact in judge.rules else as_seen_by(name, change)
+    if visible_change.fact not in judge.rules and change.key and domain_of(change.key) == engine(name).domain:
+        reason = (
+            f"{NO_VERDICT.reason}: the judge of {engine(name).title} has no row for {visible_change.fact}"
+        )
+        return NO_VERDICT._replace(reason=reason)
+    with blamed(name):
+        return judge.ask(visible_change, pair)
+
+
+def _judge_of(name: str, version: str | None = None) -> Judge:
+    judge = JUDGE.of(engine(name))
+    if version is None:
+        return judge
+    assert judge.of_version is not None, f"verdicts of {name} do not depend on a version"
+    return judge.of_version(version)
+
+
+NEW_FIELD_HELP = "add a field next to it, and fill it"
+RULES_OF_MESSAGES: Mapping[AnyFact, Rule | Judgement] = {
+    **dict.fromkeys(PROPERTY_FACTS, METADATA),
+    **dict.fromkeys(DATASET_FACTS, SAFE),
+    **dict.fromkeys(TIGHTENED, tightened),
+    **dict.fromkeys((Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED), SAFE),
+    Fact.UNIT_CHANGED: of_another_unit,
+}
+"""The rows that all of these formats have in their tables."""
+
+
+def make_optional(type_: LogicalType) -> str:
+    """Return the help that makes a field of a type optional; it has the whole type if the name of the kind says all."""
+    if type_.type_text() == type_.kind:
+        return f"make it optional: {{kind: Option, inner: {type_.kind}}}"
+    return "make it optional: wrap its type in `{kind: Option, inner: …}`"
+
+
+def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:
+    """Judge a type with parts; what changes in its parts is a change of its own."""
+    families = {old.type.family, new.type.family}
+    if families == {Family.LIST}:
+        if getattr(new.type, "fixed_length", None) is None:
+            return SAFE
+        reason = f"{format_title} reads lists of any length"
+        return Judgement(Outcome.DATA, reason, "check their lengths first")
+    if families == {Family.MAP}:
+        return Judgement(Outcome.METADATA)
+    reason = f"{format_title} does not read {old.type.type_text()} as {new.type.type_text()}"
+    return Judgement(Outcome.REFUSED, reason, NEW_FIELD_HELP)
+
+
+def judge_values(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:
+    """Judge the values of a type without parts that a reader takes for those of another."""
+    if castability(old.type, new.type) is not Castability.DEPENDS:
+        return SAFE
+    reason = f"{format_title} reads it, but {misfit(old.type, new.type)}"
+    return Judgement(Outcome.DATA, reason, "check the values first")

@@ -1,0 +1,160 @@
+"""The order of renames.
+
+Layer: versions.
+Shape: Fields that were removed next to new ones that may be the same fields under other names: a field may have become each new one
+      whose type holds all its values: next to it under any name, elsewhere under its own. What is inside a pair of such fields is not
+      told again. What a lock has decided is not a question any more.
+"""
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from schemac.language.logical.model import Castability
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.text.source.phrases import closest
+from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
+from schemac.versions.evolution.changes import Location
+from schemac.versions.evolution.diff import field_type_text
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
+
+
+def in_turn(renames: Mapping[str, str], others: Container[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield renames of siblings, old name and new, such that no name is given while it is taken.
+
+    Where they go round in a circle one steps aside first, under a name that neither they nor `others` have.
+    """
+    pending = dict(renames)
+    while pending:
+        old = next((old for old, new in pending.items() if new not in pending), None)
+        if old is not None:
+            yield old, pending.pop(old)
+            continue
+        old, new = next(iter(pending.items()))
+        temporary = f"{old}_{new}"
+        while temporary in pending or temporary in renames.values() or temporary in others:
+            temporary += "_"
+        yield old, temporary
+        pending[temporary] = pending.pop(old)
+
+
+class Successor(NamedTuple):
+    """A new field that may be one that was removed."""
+
+    path: str
+    type: str
+    location: Location | None = None
+    field: SchemaField | None = None
+    """None if only texts are kept."""
+
+
+class UndeclaredRename(NamedTuple):
+    """A field that was removed, and what it may have become."""
+
+    path: str
+    type: str
+    old_name: str
+    """What the `renamedFrom` of a successor has to say."""
+    successors: tuple[Successor, ...]
+    """At least one, that of the nearest name first."""
+    has_lock: bool
+    """Whether there is a lock that can say that they are two fields."""
+
+
+def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
+    """Return the fields that may have been renamed without a declaration, in the order of the old schema."""
+    removed = [s for s in preorder(pair.old.dataset.columns) if s.is_member and s not in pair.after]
+    if not removed:
+        return ()
+    new = [
+        field for field in preorder(pair.new.dataset.columns) if field.is_member and field not in pair.before
+    ]
+    candidates: dict[SchemaField, list[SchemaField]] = {}
+    for field in removed:
+        fit = [
+            other
+            for other in new
+            if _may_be(pair, field, other, candidates)
+            and _fits(field, other)
+            and not _is_decided(pair, field, other)
+        ]
+        if fit:
+            candidates[field] = fit
+    return tuple([_described(pair, field, fit) for field, fit in candidates.items()])
+
+
+def _may_be(
+    pair: VersionPair, old: SchemaField, new: SchemaField, candidates: dict[SchemaField, list[SchemaField]]
+) -> bool:
+    """Whether one place may have become the other; values do not move from one list into another."""
+    if _is_same(pair, old.parent, new.parent):
+        return True
+    return (
+        old.segment == new.segment
+        and _is_same(pair, _list_around(old), _list_around(new))
+        and not any(
+            new_parent in candidates.get(old_parent, ()) for old_parent, new_parent in _around(old, new)
+        )
+    )
+
+
+def _is_same(pair: VersionPair, old: SchemaField | None, new: SchemaField | None) -> bool:
+    return old is None if new is None else old is not None and pair.before.get(new) is old
+
+
+def _list_around(field: SchemaField) -> SchemaField | None:
+    """Return the item, key or value that a field is in, the nearest one."""
+    above = field.parent
+    while above is not None and above.is_member:
+        above = above.parent
+    return above
+
+
+def _around(old: SchemaField, new: SchemaField) -> Iterator[tuple[SchemaField, SchemaField]]:
+    """Yield the pairs of fields around two, from the inside out."""
+    above, other = old.parent, new.parent
+    while above is not None and other is not None:
+        yield above, other
+        above, other = above.parent, other.parent
+
+
+def _fits(old: SchemaField, new: SchemaField) -> bool:
+    """Whether one type holds all values of the other; of two structs, whether one member of the new one does."""
+    if field_type_text(old) == field_type_text(new):
+        return True
+    if castability(old.type, new.type) > Castability.LOSSLESS and not is_lossless_by_calendar(
+        old.type, new.type
+    ):
+        return False
+    if not old.children or not new.children:
+        return not old.children and not new.children
+    if old.children[0].is_member:
+        return any(_fits(one, other) for one in old.children for other in new.children)
+    return len(old.children) == len(new.children) and all(map(_fits, old.children, new.children))
+
+
+def _is_decided(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
+    """Whether a lock has it that they are two fields."""
+    version = pair.new
+    if not isinstance(version, LockedSchemaVersion):
+        return False
+    if version.ids[new] <= version.locked.highest_id:
+        return True
+    return isinstance(pair, LockedVersionPair) and not any(
+        state.last is None and state.id == pair.old.ids[old] for state in version.locked.states
+    )
+
+
+def _described(pair: VersionPair, old: SchemaField, fit: Sequence[SchemaField]) -> UndeclaredRename:
+    near = closest(str(old.segment), [str(field.segment) for field in fit])
+    successors = [
+        Successor(field.path_text, field_type_text(field), pair.new.location(field, "name"), field)
+        for field in sorted(fit, key=lambda field: str(field.segment) != near)
+    ]
+    are_siblings = all(_is_same(pair, old.parent, field.parent) for field in fit)
+    return UndeclaredRename(
+        old.path_text,
+        field_type_text(old),
+        str(old.segment) if are_siblings else old.path_text,
+        tuple(successors),
+        isinstance(pair.new, LockedSchemaVersion),
+    )

@@ -1,0 +1,265 @@
+"""The versions of a schema that are compared, two at a time.
+
+Layer: versions.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import getitem
+from typing import Any, TypeVar
+
+from schemac.arrow.metadata import compact, with_version
+from schemac.arrow.to_arrow import lower
+from schemac.language.attributes.own import RENAMED_FROM
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import FieldPath, Schema
+from schemac.language.logical.schema_fields import SchemaField, columns, preorder
+from schemac.language.physical.field import LoweredSchema
+from schemac.text.source.span import Json
+from schemac.versions.evolution.changes import Location
+from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.lock import LockedDataset, Numbers, Shape, State, Version
+from schemac.versions.identity.match import Ids, Matcher
+from schemac.versions.identity.opening import open_version
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SchemaVersion:
+    """A schema that is compared."""
+
+    dataset: LogicalDataset
+    label: str
+    """What people call it: a file, `lock:3`, `git:main`."""
+
+    @cached_property
+    def lowered(self) -> LoweredSchema:
+        """Its Arrow fields."""
+        return lower(self.dataset)
+
+    def view(self, make: "Callable[[SchemaVersion], T]") -> T:
+        """Return what a function makes of this schema; it is called once."""
+        if make not in self._views:
+            self._views[make] = make(self)
+        cached_view: T = self._views[make]
+        return cached_view
+
+    def column_view(self, make: "Callable[[LogicalDataset], T]", column: SchemaField) -> T:
+        """Return what a function makes of one column alone; the others are not compiled for it."""
+        key = (make, column)
+        if key not in self._views:
+            self._views[key] = make(replace(self.dataset, columns=(column,)))
+        cached_view: T = self._views[key]
+        return cached_view
+
+    @cached_property
+    def _views(self) -> dict[Any, Any]:
+        return {}
+
+    @cached_property
+    def compilation(self) -> Compilation:
+        """What targets see of it."""
+        return Compilation(self.dataset, self.lowered)
+
+    def location(self, field: SchemaField | None, *steps: str | int) -> Location:
+        """Where a field, or a part of it, is."""
+        origins = self.dataset.origins
+        path = (*field.declared_at, *steps) if field is not None else steps
+        location = origins.location(path)
+        if location is None:
+            return Location(self.label)
+        position = location.source.position(location.span.start)
+        at = location.labels[-1] if location.labels else None
+        used = Location(at.file, at.line, at.column) if at is not None else None
+        return Location(location.source.name, position.line, position.column, used)
+
+
+@dataclass(frozen=True)
+class LockedSchemaVersion(SchemaVersion):
+    """A schema whose fields have the ids of a lock."""
+
+    locked: LockedDataset
+    """The lock that the ids are of."""
+    ids: Ids
+    numbers: Mapping[SchemaField, Numbers]
+
+    @property
+    def number(self) -> int:
+        """That of the newest version of its lock."""
+        return self.version.number
+
+    @property
+    def version(self) -> Version:
+        """The newest version of its lock."""
+        return self.locked.versions[-1]
+
+    @cached_property
+    def lowered(self) -> LoweredSchema:
+        """Its Arrow fields, with the version for tables to keep."""
+        return with_version(lower(self.dataset), self.version.table_record)
+
+    @cached_property
+    def compilation(self) -> Compilation:
+        """What targets see of it, with the numbers of its fields."""
+        return Compilation(self.dataset, self.lowered, self.numbers)
+
+
+@dataclass(frozen=True)
+class InferredSchemaVersion(SchemaVersion):
+    """A schema that was inferred as Arrow's: which of its fields are optional, nobody declared."""
+
+    def with_optionality_of(self, new: SchemaVersion) -> SchemaVersion:
+        """Return the same schema with each field as optional as the new one has it."""
+        tree: Any = self.dataset.schema.model_dump(by_alias=True)
+        pairs = sorted(
+            pair_versions(SchemaVersion(self.dataset, self.label), new).before.items(),
+            key=lambda p: -len(p[1].path),
+        )
+        for after, before in pairs:
+            steps = (*before.declared_at, "type") if before.is_member else before.declared_at
+            *above, last = steps
+            holder: Any = reduce(getitem, above, tree)
+            if after.is_nullable and not before.is_nullable:
+                holder[last] = {"kind": "Option", "inner": holder[last]}
+            elif before.is_nullable and not after.is_nullable:
+                holder[last] = holder[last]["inner"]
+        schema = Schema.model_validate(tree)
+        return SchemaVersion(replace(self.dataset, schema=schema, columns=columns(schema)), self.label)
+
+
+def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVersion:
+    """One version of a locked dataset; there has to be one of this number."""
+    version = locked.version(number)
+    assert version is not None
+    opened = open_version(locked, version)
+    history = LockedDataset(locked.name, locked.versions[:number], locked.states)
+    ids = {field: state.id for field, state in opened.states.items()}
+    numbers = {field: state.numbers for field, state in opened.states.items()}
+    return LockedSchemaVersion(opened.logical, f"lock:{number}", history, ids, numbers)
+
+
+def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> LockedSchemaVersion:
+    """Return a version with those of its columns and members alone that have these paths, in the order of the paths."""
+    order = {path: index for index, path in enumerate(paths)}
+
+    def members(trees: Sequence[Json], fields: Sequence[SchemaField]) -> list[Json]:
+        by_name = {tree["name"]: tree for tree in trees}
+        ordered = sorted(
+            (field for field in fields if field.path in order), key=lambda field: order[field.path]
+        )
+        pairs = [(by_name[str(field.segment)], field) for field in ordered]
+        return [{**tree, "type": type_of(tree["type"], field)} for tree, field in pairs]
+
+    def type_of(tree: Any, field: SchemaField) -> Any:
+        if not isinstance(tree, dict):
+            return tree
+        if "inner" in tree:
+            return {**tree, "inner": type_of(tree["inner"], field)}
+        if "fields" in tree:
+            return {**tree, "fields": members(tree["fields"], field.children)}
+        parts = [key for key in ("itemType", "keyType", "valueType") if key in tree]
+        inner = {key: type_of(tree[key], child) for key, child in zip(parts, field.children, strict=True)}
+        return {**tree, **inner}
+
+    tree = version.dataset.schema.model_dump(mode="json", by_alias=True)
+    schema = Schema.model_validate({**tree, "fields": members(tree["fields"], version.dataset.columns)})
+    dataset = replace(version.dataset, schema=schema, columns=columns(schema))
+    fields = {field.path: field for field in version.ids}
+    before = {field: fields[field.path] for field in preorder(dataset.columns)}
+    return replace(
+        version,
+        dataset=dataset,
+        label=f"a part of {version.label}",
+        ids={field: version.ids[old] for field, old in before.items()},
+        numbers={field: version.numbers[old] for field, old in before.items()},
+    )
+
+
+@dataclass(frozen=True)
+class VersionPair:
+    """Two versions, and which field of the new one is which of the old one."""
+
+    old: SchemaVersion
+    new: SchemaVersion
+    before: Mapping[SchemaField, SchemaField]
+    """The old field of each new field that was there before."""
+
+    @cached_property
+    def after(self) -> Mapping[SchemaField, SchemaField]:
+        """The new field of each old field that is still there."""
+        return {old: new for new, old in self.before.items()}
+
+
+@dataclass(frozen=True)
+class LockedVersionPair(VersionPair):
+    """Two versions whose fields have the ids of one lock."""
+
+    old: LockedSchemaVersion
+    new: LockedSchemaVersion
+
+
+def pair_versions(old: SchemaVersion, new: SchemaVersion) -> VersionPair:
+    """Match two versions: by the ids of one lock where both have them, else by names and what is declared.
+
+    Of a schema that was inferred, the standard ignores which fields were optional.
+    """
+    if isinstance(old, InferredSchemaVersion):
+        old = old.with_optionality_of(new)
+    if (
+        isinstance(old, LockedSchemaVersion)
+        and isinstance(new, LockedSchemaVersion)
+        and _is_same_line(old, new)
+    ):
+        return LockedVersionPair(old, new, _by_ids(old, new))
+    if any(RENAMED_FROM.key in field.extra for field in preorder(new.dataset.columns)):
+        by_id, states = _numbered(old.dataset)
+        ids = Matcher(states, new.dataset.columns).match()
+        return VersionPair(old, new, {field: by_id[id] for field, id in ids.items()})
+    return VersionPair(old, new, dict(_namesakes(old.dataset.columns, new.dataset.columns)))
+
+
+def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[SchemaField, SchemaField]:
+    """By the ids that both locks know; those that a field would get by the next locking say nothing of it."""
+    known = min(old.locked.highest_id, new.locked.highest_id)
+    by_id = {id: field for field, id in old.ids.items() if id <= known}
+    before = {field: by_id[id] for field, id in new.ids.items() if id in by_id}
+    matched = set(before.values())
+    for field, namesake in _namesakes(old.dataset.columns, new.dataset.columns):
+        is_sibling = field.parent is None or before.get(field.parent) is namesake.parent
+        if field not in before and namesake not in matched and is_sibling and old.ids[namesake] > known:
+            before[field] = namesake
+    return before
+
+
+def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[State]]:
+    """Return the fields by number, and as much of a lock's states as it takes to match them."""
+    fields = preorder(dataset.columns)
+    ids = {field: id for id, field in enumerate(fields)}
+    states = []
+    for field, id in ids.items():
+        parent = ids[field.parent] if field.parent is not None else None
+        extra = compact(dict(field.extra)) if RENAMED_FROM.key in field.extra else ""
+        states.append(State(id, 1, None, Shape(parent, field.segment, None, "", extra), Numbers()))
+    return dict(enumerate(fields)), states
+
+
+def _namesakes(
+    old: Sequence[SchemaField], new: Sequence[SchemaField]
+) -> Iterator[tuple[SchemaField, SchemaField]]:
+    """Fields of the same path, new ones first."""
+    by_name = {field.segment: field for field in old}
+    for field in new:
+        before = by_name.get(field.segment)
+        if before is not None:
+            yield field, before
+            if field.children and before.children:
+                yield from _namesakes(before.children, field.children)
+
+
+def _is_same_line(old: LockedSchemaVersion, new: LockedSchemaVersion) -> bool:
+    """Whether one lock is a later state of the other: then their ids mean the same."""
+    olds, news = ([v.digest for v in version.locked.versions] for version in (old, new))
+    shared = min(len(olds), len(news))
+    return shared > 0 and olds[:shared] == news[:shared]

@@ -1,0 +1,4 @@
+"""Identity: every field keeps an id for life, and the lock file remembers it.
+
+Layer: versions.
+"""

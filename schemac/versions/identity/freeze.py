@@ -1,0 +1,320 @@
+"""Fields get their ids, and a schema becomes the next version of a lock.
+
+Layer: versions.
+Shape: what did not change keeps its line; what changed gets a new one, and its old one ends with the version before.
+      Versions that were elsewhere first, taken into a lock with the numbers that they had: the numbers of some engines are given, those
+      of the others are made here. Fields of a later version are those of the earlier one by the given numbers, not by their names.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+
+from schemac.arrow.metadata import compact
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.model import Segment, dotted
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.versions.identity.lock import (
+    EngineData,
+    Highest,
+    LockedDataset,
+    Numbers,
+    Shape,
+    State,
+    Version,
+    paths_of,
+)
+from schemac.versions.identity.lockfile import digest_of
+from schemac.versions.identity.match import Ids, Matcher
+from schemac.versions.identity.numbering import (
+    FieldNumbers,
+    Former,
+    Old,
+    not_installed,
+    numberings,
+    positions,
+)
+from schemac.versions.identity.opening import LockedVersion, open_version, shape_of
+
+
+@dataclass(frozen=True)
+class Identified:
+    """The fields of a schema with their ids and numbers."""
+
+    ids: Ids
+    numbers: Mapping[SchemaField, Numbers]
+    shapes: Mapping[SchemaField, Shape]
+    version: Version
+    """The newest version where nothing changed, else the next one, without its digest."""
+    is_changed: bool
+    """Whether the schema differs from the newest locked version, or there is none."""
+
+
+def identify(
+    dataset: LogicalDataset,
+    locked: LockedDataset,
+    findings: Findings | None = None,
+    renamed: Mapping[str, str] | None = None,
+) -> Identified:
+    """Return the ids and numbers of a dataset's fields; `renamed` gives old paths by new ones."""
+    newest = locked.newest
+    if newest is None:
+        return identified(dataset, locked, None, {})
+    before = open_version(locked, newest)
+    former, dropped = partial(former_places, locked), partial(lost, locked)
+    ids = Matcher(before.states.values(), dataset.columns, renamed, former, dropped).match(findings)
+    return identified(dataset, locked, before, ids)
+
+
+def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
+    """Return the fields by the places that they had in earlier versions, and have no more; the last one to be there counts."""
+    past = [
+        state for state in locked.states if state.last is not None and isinstance(state.shape.segment, str)
+    ]
+    present = {
+        state.id: (state.shape.parent, state.shape.segment) for state in locked.states if state.last is None
+    }
+    past.sort(key=lambda state: (state.last or 0, state.id))
+    places = {(state.shape.parent, state.shape.segment): state.id for state in past}
+    return {place: id for place, id in places.items() if present.get(id) != place}
+
+
+def lost(locked: LockedDataset) -> dict[int, str]:
+    """Return the fields of the newest version in which each was, by the ids that no field has now."""
+    newest = locked.newest
+    present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
+    gone: dict[int, str] = {}
+    for version in locked.versions:
+        for id, path in paths_of(locked.states_of(version.number)).items():
+            if id not in present and isinstance(path[-1], str):
+                gone[id] = dotted(path)
+    return gone
+
+
+def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:
+    """Return the lock with this schema as its newest version; the same lock where nothing changed."""
+    if not identified.is_changed:
+        return locked
+    return with_version(locked, identified.version, identified)
+
+
+def next_version(before: Version | None, highest: Highest, extra: str) -> Version:
+    """Return the version that comes after another one, with these highest numbers and attributes; its digest is not made yet."""
+    data = before.data if before is not None else EngineData()
+    for engine, numbering in numberings().items():
+        if numbering.is_existing_only and highest.get(engine) is None:
+            continue
+        remembered = numbering.next_data(data.of(engine))
+        if remembered:
+            data = data.with_value(engine, compact(dict(remembered)))
+    number = before.number + 1 if before is not None else 1
+    return Version(number, highest, data, extra, carried=not_installed(highest))
+
+
+def with_version(locked: LockedDataset, version: Version, identified: Identified) -> LockedDataset:
+    """Return the lock with one more version of these fields."""
+    fields = {
+        id: (identified.shapes[field], identified.numbers[field]) for field, id in identified.ids.items()
+    }
+    return advance(locked, version, fields)
+
+
+def advance(
+    locked: LockedDataset, version: Version, fields: Mapping[int, tuple[Shape, Numbers]]
+) -> LockedDataset:
+    """Return the lock with one more version, of exactly these fields; its digest is made here."""
+    lasting = {state.id: state for state in locked.states if state.last is None}
+    states = [state for state in locked.states if state.last is not None]
+    for id, (shape, numbers) in fields.items():
+        before = lasting.pop(id, None)
+        if before is not None and (before.shape, before.numbers) == (shape, numbers):
+            states.append(before)
+            continue
+        if before is not None:
+            states.append(replace(before, last=version.number - 1))
+        states.append(State(id, version.number, None, shape, numbers))
+    states += [replace(state, last=version.number - 1) for state in lasting.values()]
+    states.sort(key=lambda state: (state.id, state.first))
+    present = [state for state in states if state.last is None]
+    digest = digest_of(version, present)
+    version = replace(version, digest=digest, seal=digest)
+    return LockedDataset(locked.name, (*locked.versions, version), tuple(states))
+
+
+def identified(
+    dataset: LogicalDataset,
+    locked: LockedDataset,
+    before: LockedVersion | None,
+    matched: Ids,
+    back: frozenset[int] = frozenset(),
+    assigned_ids: Ids | None = None,
+    above: int = 0,
+) -> Identified:
+    """Return the fields of a dataset, given which of them were in the version before, and under what ids.
+
+    `back` are ids of fields that were dropped in between. `given` are ids that fields are to have which did not stand
+    there; the others get ids above `above`.
+    """
+    fields = preorder(dataset.columns)
+    states = {state.id: state for state in before.states.values()} if before is not None else {}
+    known_ids = {**(assigned_ids or {}), **matched}
+    ids = _all_ids(fields, known_ids, max(locked.highest_id, above, *known_ids.values(), 0))
+    shapes = _shapes(dataset.columns, ids, states)
+    extra = extra_of(dataset)
+    if before is not None:
+        same = len(states) == len(ids) and all(
+            id in states and states[id].shape == shapes[field] for field, id in ids.items()
+        )
+        if same and not back and before.version.extra == extra:
+            numbers = {field: states[id].numbers for field, id in ids.items()}
+            return Identified(ids, numbers, shapes, before.version, is_changed=False)
+    made, highest = _numbered(dataset, before, matched, back)
+    version = next_version(before.version if before is not None else None, highest, extra)
+    return Identified(ids, made, shapes, version, is_changed=True)
+
+
+def _all_ids(fields: Sequence[SchemaField], matched: Ids, highest: int) -> Ids:
+    ids: Ids = {}
+    for field in fields:
+        id = matched.get(field)
+        if id is None:
+            highest += 1
+            id = highest
+        ids[field] = id
+    return ids
+
+
+def _numbered(
+    dataset: LogicalDataset, before: LockedVersion | None, matched: Ids, back: frozenset[int]
+) -> tuple[dict[SchemaField, Numbers], Highest]:
+    """Return the numbers of all engines; those of engines that are not installed stay with the fields that have them."""
+    made: dict[str, FieldNumbers] = {}
+    highest = before.version.highest if before is not None else Highest()
+    for engine in not_installed(highest):
+        assert before is not None
+        states = {state.id: state for state in before.states.values()}
+        made[engine] = {field: states[id].numbers.of(engine) for field, id in matched.items()}
+    for engine, numbering in numberings().items():
+        if numbering.is_existing_only and highest.get(engine) is None:
+            continue
+        former = former_of(before, matched, engine, back) if before is not None else None
+        made[engine], most = numbering.number(dataset, former, highest.of(engine))
+        highest = highest.with_value(engine, most)
+    return numbers_of(preorder(dataset.columns), made), highest
+
+
+def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int] = frozenset()) -> Former:
+    """Return what an engine gets to know of a version, given which of its fields the fields of another schema are."""
+    schema_fields = {state.id: field for field, state in before.states.items()}
+    fields = {
+        field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
+        for field, id in ids.items()
+        if id in schema_fields
+    }
+    return Former(before.logical, fields)
+
+
+def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) -> dict[SchemaField, Numbers]:
+    """Return the numbers by field, given those by engine."""
+    engines = sorted(made.items())
+    return {
+        field: Numbers(tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(field))]))
+        for field in fields
+    }
+
+
+def _shapes(
+    columns: Sequence[SchemaField], ids: Ids, states: Mapping[int, State]
+) -> dict[SchemaField, Shape]:
+    shapes: dict[SchemaField, Shape] = {}
+
+    def siblings(fields: Sequence[SchemaField], parent: int | None) -> None:
+        known: list[Decimal | None] = []
+        for field in fields:
+            state = states.get(ids[field])
+            is_here = state is not None and state.shape.parent == parent
+            known.append(state.shape.position if state is not None and is_here else None)
+        placed: Sequence[Decimal | None] = positions(known) if fields and fields[0].is_member else known
+        for field, position in zip(fields, placed, strict=True):
+            shapes[field] = shape_of(field, parent, position if field.is_member else None)
+            if field.children:
+                siblings(field.children, ids[field])
+
+    siblings(columns, None)
+    return shapes
+
+
+def extra_of(dataset: LogicalDataset) -> str:
+    """Return the attributes of a schema as a lock holds them."""
+    return compact(dict(dataset.schema.extra)) if dataset.schema.extra else ""
+
+
+def adopt(
+    dataset: LogicalDataset,
+    locked: LockedDataset,
+    existing_ids: Mapping[SchemaField, Numbers],
+    highest: Highest,
+    data: EngineData,
+) -> LockedDataset | None:
+    """Return the lock with this schema as its next version, whatever the version before was.
+
+    None if an engine would give a field more or fewer numbers than are given: they are not of this schema.
+    """
+    newest = locked.newest
+    before = open_version(locked, newest) if newest is not None else None
+    identities = identified(
+        dataset, locked, before, _matched(dataset, before, existing_ids) if before else {}
+    )
+    numbers: dict[SchemaField, Numbers] = {}
+    for field, made in identities.numbers.items():
+        field_numbers = made
+        for engine, engine_numbers in existing_ids[field].entries:
+            is_new = identities.version.highest.get(engine) is None
+            if len(engine_numbers) != len(made.of(engine)) and not is_new:
+                return None
+            field_numbers = field_numbers.with_value(engine, engine_numbers)
+        numbers[field] = field_numbers
+    known = identities.version.highest
+    for engine, most in highest.entries:
+        used = (number for field_numbers in numbers.values() for number in field_numbers.of(engine))
+        known = known.with_value(engine, max(most, *used, -1))
+    version = next_version(before.version if before is not None else None, known, extra_of(dataset))
+    for engine, text in data.entries:
+        version = replace(version, data=version.data.with_value(engine, text))
+    return with_version(locked, version, replace(identities, numbers=numbers))
+
+
+def _matched(
+    dataset: LogicalDataset, before: LockedVersion, existing_ids: Mapping[SchemaField, Numbers]
+) -> Ids:
+    """Return the ids of the fields that were there before."""
+    matched: Ids = {}
+    states = before.states.values()
+    by_number = {
+        (name, field_numbers): state.id for state in states for name, field_numbers in state.numbers.entries
+    }
+    parts = {(state.shape.parent, state.shape.segment): state.id for state in states}
+    for field in preorder(dataset.columns):
+        parent = matched.get(field.parent) if field.parent is not None else None
+        numbers = existing_ids[field].entries
+        id = by_number.get(numbers[0]) if numbers else parts.get((parent, field.segment))
+        if id is not None and (field.is_member or parent is not None):
+            matched[field] = id
+    return matched
+
+
+def adopt_ids(dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest: int) -> LockedDataset:
+    """Return the lock with this schema as its next version, whose fields have these ids; those without one get new ones.
+
+    `highest` is the highest id that was ever used where the ids come from.
+    """
+    newest = locked.newest
+    before = open_version(locked, newest) if newest is not None else None
+    known = {state.id for state in before.states.values()} if before is not None else set()
+    matched = {field: id for field, id in ids.items() if id in known}
+    identities = identified(dataset, locked, before, matched, assigned_ids=ids, above=highest)
+    if not identities.is_changed:
+        return locked
+    return with_version(locked, replace(identities.version, highest_id=highest), identities)

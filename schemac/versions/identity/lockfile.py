@@ -1,0 +1,452 @@
+"""The lock file's text.
+
+Layer: versions.
+Shape: a line for each version and one for each state of a field, sorted by id, so that two branches which add fields touch only the
+      ends of a dataset. Each line closes with a check of itself, each version has a digest of all its lines: what was changed by hand,
+      or lost in a merge, is found and refused with its line. A version that was locked in an earlier form keeps the digest that it had
+      as its name, next to the one of its present lines.
+      The lines of a lock file: their grammar: form 2 is written. Form 1 is read as well: its fields have the numbers of two engines,
+      `-` for none, and its versions two numbers of one of them.
+Errors: SC402 damaged-lock, SC403 unmerged-lock.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from hashlib import blake2b
+from typing import Any
+
+from schemac.arrow.metadata import compact
+from schemac.language.logical.model import Part, Segment
+from schemac.text.source.catalogue import DAMAGED_LOCK, UNMERGED_LOCK
+from schemac.text.source.report import Report
+from schemac.text.source.span import Region
+from schemac.text.source.text import reason_of
+from schemac.versions.identity.lock import (
+    EngineData,
+    Highest,
+    Lock,
+    LockedDataset,
+    Numbers,
+    Shape,
+    State,
+    Version,
+)
+from schemac.versions.identity.numbering import ENGINE_NAME, numberings
+
+HEADER = """\
+# schemac lock 2: the ids of every field, for life. `schemac lock` writes it; edits by hand are refused.
+# version N [highest <engine>=<number>…] [carried <engines>] [id<=<highest>] [was <digest>] [data <engine>=<JSON>…] [attributes] digest
+# field ID v<first>-<last> [in <parent>] [at <place>] [ids <engine>=<numbers>…] <name> <type> [attributes]
+"""
+FORMS = (1, 2)
+"""The forms that can be read; the last one is written."""
+_HEAD = re.compile(r"# schemac lock (\d+):")
+_DIGEST = "[0-9a-f]{16}"
+_VERSION_1 = re.compile(
+    rf"version (?P<number>\d+) schema-(?P<schema>\d+) (?P<highest>{ENGINE_NAME}<=-?\d+ {ENGINE_NAME}<=-?\d+)"
+    rf"(?: id<=(?P<id>\d+))?(?: made (?P<made>\d+))?(?: (?P<extra>\{{.*\}}))? (?P<digest>{_DIGEST})"
+)
+_VERSION = re.compile(
+    rf"version (?P<number>\d+)(?: highest(?P<highest>(?: {ENGINE_NAME}=-?\d+)+))?(?: carried (?P<carried>[^ ]+))?"
+    rf"(?: id<=(?P<id>\d+))?(?: was (?P<was>{_DIGEST}))?(?P<rest> .*)"
+)
+_DATA = re.compile(rf" ({ENGINE_NAME})=")
+_IDS = {
+    1: rf" (?P<ids>{ENGINE_NAME} (?:-|[0-9,]+) {ENGINE_NAME} (?:-|[0-9,]+))",
+    2: rf"(?: ids(?P<ids>(?: {ENGINE_NAME}=[0-9,]+)+))?",
+}
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_TYPE = re.compile(r"([A-Za-z0-9]+)(\??)")
+_PARTS = {f"[{part.value}]": part for part in Part}
+_decode = json.JSONDecoder().raw_decode
+
+
+_FIELD = {
+    form: re.compile(
+        rf"^field (?P<id>\d+) v(?P<first>\d+)-(?P<last>\d*)(?: in (?P<parent>\d+))?(?: at (?P<position>[0-9.]+))?"
+        rf'{_IDS[form]} (?P<name>"(?:[^"\\]|\\.)*"|\S+)',
+        re.MULTILINE,
+    )
+    for form in FORMS
+}
+"""A field's line up to its type."""
+
+
+class DamageError(Exception):
+    """A line that no lock has."""
+
+
+def form_of(text: str) -> int | None:
+    """Return the form that the first line of a lock names; None if it names none."""
+    match = _HEAD.match(text)
+    return int(match[1]) if match is not None else None
+
+
+def version_core(version: Version) -> str:
+    """Return the line of a version without its digest."""
+    words = [f"version {version.number}"]
+    if version.highest.entries:
+        words += ["highest", *(f"{engine}={number}" for engine, number in version.highest.entries)]
+    if version.carried:
+        words.append(f"carried {','.join(version.carried)}")
+    if version.highest_id:
+        words.append(f"id<={version.highest_id}")
+    if version.digest and version.digest != version.seal:
+        words.append(f"was {version.digest}")
+    if version.data.entries:
+        words += ["data", *(f"{engine}={text}" for engine, text in version.data.entries)]
+    if version.extra:
+        words.append(version.extra)
+    return " ".join(words)
+
+
+def field_core(state: State) -> str:
+    """Return the line of a field without its id and its versions."""
+    shape = state.shape
+    parent = f"in {shape.parent} " if shape.parent is not None else ""
+    position = f"at {shape.position:f} " if shape.position is not None else ""
+    numbers = "".join([f"{engine}={','.join(map(str, ids))} " for engine, ids in state.numbers.entries])
+    ids = f"ids {numbers}" if numbers else ""
+    extra = f" {shape.extra}" if shape.extra else ""
+    return f"{parent}{position}{ids}{_name(shape.segment)} {shape.type}{extra}"
+
+
+def _name(segment: Segment) -> str:
+    if isinstance(segment, Part):
+        return f"[{segment.value}]"
+    return segment if _PLAIN_NAME.fullmatch(segment) else compact(segment)
+
+
+def parse_version(line: str, form: int) -> tuple[Version, str]:
+    """Return a version with the digest that closes its line. Raises DamageError."""
+    if form == 1:
+        return _version_of_form_1(line)
+    match = _VERSION.fullmatch(line)
+    if match is None:
+        raise _no_version()
+    highest = dict(entry.split("=") for entry in (match["highest"] or "").split())
+    data, rest = _data(match["rest"])
+    extra, rest = _object(rest[1:]) if rest.startswith(" {") else ("", rest)
+    if not re.fullmatch(f" {_DIGEST}", rest):
+        raise _no_version()
+    seal = rest[1:]
+    version = Version(
+        int(match["number"]),
+        Highest.make({engine: int(number) for engine, number in highest.items()}),
+        data,
+        extra,
+        match["was"] or seal,
+        int(match["id"] or 0),
+        tuple((match["carried"] or "").split(",")) if match["carried"] else (),
+        seal,
+    )
+    return version, seal
+
+
+def _version_of_form_1(line: str) -> tuple[Version, str]:
+    match = _VERSION_1.fullmatch(line)
+    if match is None:
+        raise _no_version()
+    highest = dict(entry.split("<=") for entry in match["highest"].split())
+    remembered = {
+        engine: numbering.data_of_form_1(int(match["schema"]), int(match["made"] or 0))
+        for engine, numbering in numberings().items()
+        if numbering.data_of_form_1 is not None
+    }
+    version = Version(
+        int(match["number"]),
+        Highest.make({engine: int(number) for engine, number in highest.items()}),
+        EngineData.make({engine: compact(dict(data)) for engine, data in remembered.items()}),
+        match["extra"] or "",
+        match["digest"],
+        int(match["id"] or 0),
+    )
+    return version, match["digest"]
+
+
+def _no_version() -> DamageError:
+    return DamageError("the line of a version needs its highest ids and its digest")
+
+
+def _data(rest: str) -> tuple[EngineData, str]:
+    """Return what engines remember of a version, and what follows."""
+    data_by_engine: dict[str, str] = {}
+    if rest.startswith(" data "):
+        rest = rest.removeprefix(" data")
+        while match := _DATA.match(rest):
+            data_by_engine[match[1]], rest = _object(rest[match.end() :])
+    return EngineData.make(data_by_engine), rest
+
+
+def _object(text: str) -> tuple[str, str]:
+    """Return the text of a JSON object, and what follows."""
+    try:
+        end = _decode(text)[1]
+    except ValueError as error:
+        raise _no_version() from error
+    return text[:end], text[end:]
+
+
+def parse_field(line: str, form: int) -> tuple[State, str]:
+    """Return a state of a field with the core of its line. Raises DamageError."""
+    match = _FIELD[form].match(line)
+    if match is None:
+        raise DamageError("this line is neither a dataset, nor a version, nor a field")
+    type_, extra = _type(line[match.end() + 1 :])
+    state = State(
+        int(match["id"]),
+        int(match["first"]),
+        int(match["last"]) if match["last"] else None,
+        Shape(
+            int(match["parent"]) if match["parent"] else None,
+            _segment(match["name"]),
+            Decimal(match["position"]) if match["position"] else None,
+            type_,
+            extra,
+        ),
+        _numbers(match["ids"] or "", form),
+    )
+    return state, line[match.end("last") + 1 :]
+
+
+def _numbers(text: str, form: int) -> Numbers:
+    words = text.replace("=", " ").split() if form > 1 else text.split()
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return Numbers.make({name: tuple(map(int, ids.split(","))) for name, ids in pairs if ids != "-"})
+
+
+def _segment(name: str) -> Segment:
+    if not name.startswith('"'):
+        return _PARTS.get(name, name)
+    return str(_json(name, "the field's name is not a text in quotes"))
+
+
+def _type(rest: str) -> tuple[str, str]:
+    """Return the texts of the type and of the attributes."""
+    try:
+        end = _decode(rest)[1] if rest.startswith("{") else len(rest.partition(" ")[0])
+    except ValueError as error:
+        raise DamageError("the field's type cannot be read") from error
+    if rest[end : end + 1] == "?":
+        end += 1
+    type_, extra = rest[:end], rest[end + 1 :]
+    if not type_.startswith("{") and not _PLAIN_TYPE.fullmatch(type_):
+        raise DamageError("the field has no type")
+    return type_, extra
+
+
+def dataset_line(name: str) -> str:
+    """Return the line of a dataset."""
+    return f"dataset {compact(name)}"
+
+
+def parse_dataset(text: str) -> str:
+    """Return the name of a dataset as its line has it. Raises DamageError."""
+    return str(_json(text, "the name of the dataset is not a text in quotes"))
+
+
+def _json(text: str, message: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise DamageError(message) from error
+
+
+_END = "end"
+"""The last line, without which a file was cut off between two datasets."""
+_CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+_CHECK = re.compile(r" ~([0-9a-f]{6})")
+_DATASET = re.compile(r"dataset (.+)")
+
+
+def write_lock(lock: Lock) -> str:
+    """Return the whole file."""
+    lines = [line for dataset in lock.datasets for line in _lines(dataset)]
+    return HEADER + "".join(f"{line}\n" for line in (*lines, _with_check(_END)))
+
+
+def digest_of(version: Version, states: Iterable[State]) -> str:
+    """Return the digest of a version with these states."""
+    ordered = sorted(states, key=lambda state: state.id)
+    return _digest(version_core(version), ((state.id, field_core(state)) for state in ordered))
+
+
+def _digest(version: str, fields: Iterable[tuple[int, str]]) -> str:
+    """Return the digest of a version's line and those of its fields, by id."""
+    hash = blake2b(version.encode(), digest_size=8)
+    for id, field in fields:
+        hash.update(f"\n{id} {field}".encode())
+    return hash.hexdigest()
+
+
+def read_lock(text: str, file: str, report: Report) -> Lock | None:
+    """Return the lock in a file's text; None after saying what is wrong with it."""
+    # A mark of the encoding, as some editors put it before a text, changes nothing.
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        if line.startswith(_CONFLICT):
+            report.add(
+                UNMERGED_LOCK,
+                f"{file} has changes of two branches that git could not merge",
+                file=file,
+                at=Region.within(number, 1, len(line) + 1),
+                help="run `schemac lock --resolve`",
+            )
+            return None
+    form = form_of(lines[0])
+    if form is None:
+        _refuse(1, "this is not a lock file of schemac: its first line is not the expected one", file, report)
+        return None
+    if form not in FORMS:
+        report.add(
+            DAMAGED_LOCK,
+            f"{file}: this lock has format {form}, but this version of schemac reads only formats up to {FORMS[-1]}",
+            file=file,
+            at=Region.point(1, 1),
+            help="install the newer version of schemac that wrote it",
+        )
+        return None
+    reader = _Reader(file, form, report)
+    for number, line in enumerate(lines, 1):
+        if line and not line.startswith("#"):
+            try:
+                reader.take(number, line)
+            except DamageError as error:
+                _refuse(number, str(error), file, report)
+                return None
+    if not reader.is_ended:
+        _refuse(len(lines), "the file is truncated: its last line is missing", file, report)
+    return reader.lock()
+
+
+class _Reader:
+    """Gathers the lines of datasets, and holds each version against its digest."""
+
+    def __init__(self, file: str, form: int, report: Report) -> None:
+        self._file = file
+        self._form = form
+        self._report = report
+        self._datasets: list[LockedDataset] = []
+        self._name: str | None = None
+        self._at: dict[int, int] = {}
+        self.is_ended = False
+        self._versions: list[Version] = []
+        self._states: list[State] = []
+        self._texts: dict[int, tuple[str, str]] = {}
+        """Of each version its line without the digest, and the digest."""
+        self._cores: list[str] = []
+        """Of each state what counts for a digest."""
+
+    def take(self, number: int, line: str) -> None:
+        line = _checked(line)
+        if self.is_ended:
+            raise DamageError("there is something after the last line")
+        if line == _END:
+            self._close()
+            self.is_ended = True
+        elif match := _DATASET.fullmatch(line):
+            self._close()
+            name = parse_dataset(match[1])
+            if self._datasets and name <= self._datasets[-1].name:
+                raise DamageError(f"dataset {name} comes after dataset {self._datasets[-1].name}")
+            self._name, self._at = name, {}
+            self._versions, self._states, self._cores = [], [], []
+        elif self._name is None:
+            raise DamageError("there is no dataset line before this line")
+        elif line.startswith("version "):
+            version, digest = parse_version(line, self._form)
+            if self._states:
+                raise DamageError(f"version {version.number} comes after a field")
+            if version.number != len(self._versions) + 1:
+                raise DamageError(
+                    f"version {version.number} follows {len(self._versions) or 'nothing'}; a line is missing"
+                )
+            self._versions.append(version)
+            self._texts[version.number] = line.removesuffix(f" {digest}"), digest
+            self._at[version.number] = number
+        else:
+            state, core = parse_field(line, self._form)
+            if self._states and (state.id, state.first) <= (self._states[-1].id, self._states[-1].first):
+                raise DamageError(f"field {state.id} comes after field {self._states[-1].id}")
+            newest = len(self._versions)
+            if max(state.first, state.last or 0) > newest:
+                raise DamageError(
+                    f"field {state.id} belongs to a version after {newest or 'none'}; the line of that"
+                    " version is missing"
+                )
+            self._states.append(state)
+            self._cores.append(core)
+
+    def lock(self) -> Lock | None:
+        return None if self._report.has_errors else Lock(tuple(self._datasets))
+
+    def _close(self) -> None:
+        if self._name is None:
+            return
+        if not self._versions:
+            raise DamageError(f"dataset {self._name} has no version before this line")
+        members: list[list[int]] = [[] for _ in self._versions]
+        for place, state in enumerate(self._states):
+            for index in range(state.first - 1, state.last or len(members)):
+                members[index].append(place)
+        for version, places in zip(self._versions, members, strict=True):
+            text, digest = self._texts[version.number]
+            if _digest(text, ((self._states[i].id, self._cores[i]) for i in places)) != digest:
+                message = f"version {version.number} was changed after it was locked: a line of one of its fields is missing or was edited"
+                _refuse(self._at[version.number], message, self._file, self._report)
+                break
+        versions = [
+            version
+            if version.seal
+            else replace(version, seal=digest_of(version, [self._states[i] for i in places]))
+            for version, places in zip(self._versions, members, strict=True)
+        ]
+        self._datasets.append(LockedDataset(self._name, tuple(versions), tuple(self._states)))
+
+
+def _lines(dataset: LockedDataset) -> Iterator[str]:
+    yield _with_check(dataset_line(dataset.name))
+    for version in dataset.versions:
+        yield _with_check(f"{version_core(version)} {version.seal}")
+    for state in dataset.states:
+        last = "" if state.last is None else state.last
+        yield _with_check(f"field {state.id} v{state.first}-{last} {field_core(state)}")
+
+
+def _with_check(line: str) -> str:
+    return f"{line} ~{_check(line)}"
+
+
+def _check(line: str) -> str:
+    return blake2b(line.encode(), digest_size=3).hexdigest()
+
+
+def _checked(line: str) -> str:
+    core, check = line[:-8], line[-8:]
+    match = _CHECK.fullmatch(check)
+    if match is None or match[1] != _check(core):
+        raise DamageError("this line was edited by hand or damaged")
+    return core
+
+
+def report_unreadable(error: OSError | UnicodeDecodeError, file: str, report: Report) -> None:
+    """Report that the text of a lock cannot be read, at its line where it has one."""
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object.count(b"\n", 0, error.start) + 1
+        _refuse(line, f"byte 0x{error.object[error.start]:02x} in this line is not UTF-8", file, report)
+        return
+    report.add(DAMAGED_LOCK, f"{file} cannot be read: {reason_of(error)}", file=file)
+
+
+def _refuse(line: int, message: str, file: str, report: Report) -> None:
+    report.add(
+        DAMAGED_LOCK,
+        f"{file}: {message}",
+        file=file,
+        at=Region.point(line, 1),
+        help=f"restore the file from the repository: git checkout -- {shlex.quote(file)}",
+    )

@@ -1,0 +1,221 @@
+"""Matches the fields of a new schema with those of the old one.
+
+Layer: versions.
+Shape: the id of each field that was in the old version. A field keeps its id under its name, or under the name that
+its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed. What is declared
+counts more than a name: if another field declares that it was `a`, a field called `a` is new. An old name may also be one
+that a field had in an earlier version, for another branch may have renamed it since.
+Errors: SC404 unknown-old-name, SC420 ambiguous-old-name, SC429 late-rename.
+"""
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+
+from schemac.arrow.metadata import compact
+from schemac.language.attributes.own import RENAMED_FROM
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.model import Segment, dotted
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.text.source.catalogue import AMBIGUOUS_OLD_NAME, LATE_RENAME, UNKNOWN_OLD_NAME
+from schemac.text.source.phrases import closest
+from schemac.versions.identity.lock import State, paths_of
+
+Ids = dict[SchemaField, int]
+Places = Mapping[tuple[int | None, Segment], int]
+"""Fields by the id of what is around them and their names there."""
+
+
+class Matcher:
+    """Finds the fields of one old version among new fields."""
+
+    def __init__(
+        self,
+        states: Iterable[State],
+        columns: Sequence[SchemaField],
+        renamed: Mapping[str, str] | None = None,
+        former: Callable[[], Places] = dict,
+        dropped: Callable[[], Mapping[int, str]] = dict,
+    ) -> None:
+        """Prepare to match; `renamed` gives old paths by new ones, besides what the attributes say.
+
+        `former` gives the fields by the places that they had in earlier versions, `dropped` the last paths of those that
+        no field is any more.
+        """
+        self._states = tuple(states)
+        self._columns = columns
+        self._renamed = renamed or {}
+        self._former = former
+        self._dropped = dropped
+        self._children: dict[int | None, dict[Segment, State]] = {}
+        for state in self._states:
+            self._children.setdefault(state.shape.parent, {})[state.shape.segment] = state
+        self._ids: Ids = {}
+        self._used_ids: set[int] = set()
+
+    def match(self, findings: Findings | None = None) -> Ids:
+        """Return the ids of all fields that were there; old names that nothing had are found fault with."""
+        self._siblings(self._columns, None, findings)
+        return self._ids
+
+    def _siblings(self, fields: Sequence[SchemaField], parent: int | None, findings: Findings | None) -> None:
+        """Match the children of one parent; a parent that is new has no old children."""
+        old = self._children.get(parent, {}) if parent is not None or fields is self._columns else {}
+        for field in fields:
+            if field.is_member and (self._renamed or RENAMED_FROM.key in field.extra):
+                id = self._old_id(field, fields, parent, findings)
+                if id is not None:
+                    self._take(field, id)
+        for field in fields:
+            same = old.get(field.segment)
+            if field not in self._ids and same is not None and same.id not in self._used_ids:
+                self._take(field, same.id)
+        for field in fields:
+            if field.children:
+                self._siblings(field.children, self._ids.get(field, -1), findings)
+
+    def _take(self, field: SchemaField, id: int) -> None:
+        self._ids[field] = id
+        self._used_ids.add(id)
+
+    def _old_id(
+        self,
+        field: SchemaField,
+        siblings: Sequence[SchemaField],
+        parent: int | None,
+        findings: Findings | None,
+    ) -> int | None:
+        """Return the id that a declaration gives a field."""
+        before = self._renamed.get(field.path_text)
+        if before is not None:
+            id = self._ids_by_path.get(before)
+            return id if id not in self._used_ids else None
+        name = RENAMED_FROM.read(field.extra)
+        old = self._children.get(parent, {}) if parent is not None or field.parent is None else {}
+        same = old.get(field.segment)
+        if name is None or (same is not None and _says(same, name)):
+            return None
+        sibling = old.get(name)
+        id = sibling.id if sibling is not None else self._ids_by_path.get(name)
+        former = self._once(name, siblings, parent)
+        if id is None and former is not None:
+            return former
+        if id is not None and id not in self._used_ids:
+            heir = next((s for s in siblings if s.segment == name), None) or self._new_fields.get(name)
+            is_left = heir is None or _leaves(heir, self._by_id[id])
+            is_new = heir is not None and RENAMED_FROM.key not in heir.extra
+            if is_left or (is_new and same is None and former in (None, id)):
+                return id
+        if findings is not None:
+            self._report(field, name, id, former, same, findings)
+        return None
+
+    def _once(self, name: str, siblings: Sequence[SchemaField], parent: int | None) -> int | None:
+        """Return a field that had this name in an earlier version, and that no field has the present name of."""
+        places = self._former_places
+        id = places.get((parent, name), places.get((None, name)))
+        if id is None or id in self._used_ids:
+            return None
+        shape = self._by_id[id].shape
+        is_claimed = shape.parent != parent or any(s.segment == shape.segment for s in siblings)
+        return None if is_claimed else id
+
+    def _report(
+        self,
+        field: SchemaField,
+        name: str,
+        id: int | None,
+        former: int | None,
+        same: State | None,
+        findings: Findings,
+    ) -> None:
+        """Say why a declaration counts for nothing."""
+        late = self._dropped_id(name, field) if id is None else None
+        if late is not None:
+            restored = shlex.quote(f"{field.path_text}={late}")
+            findings.at_extra(
+                field,
+                RENAMED_FROM.key,
+                LATE_RENAME,
+                f"{field.path_text} is declared as renamed from '{name}', but an earlier version dropped that field"
+                + (f", and {field.path_text} was locked as a new one" if same is not None else ""),
+                help=f"if it is the same field, run `schemac lock {shlex.quote(findings.origins.file)} --restore {restored}`;"
+                " if not, remove the attribute",
+            )
+        elif id is None and same is None:
+            near = closest(name, [str(s) for s in self._siblings_of(field)]) or closest(
+                name, self._ids_by_path
+            )
+            findings.at_extra(
+                field,
+                RENAMED_FROM.key,
+                UNKNOWN_OLD_NAME,
+                f"there is no field '{name}' in the previous version, so {field.path_text} counts as a new field",
+                help=f"did you mean '{near}'?" if near else "remove the attribute",
+            )
+        elif id is not None:
+            heir = next((other.path_text for other, other_id in self._ids.items() if other_id == id), None)
+            reason = (
+                f"so is {heir}"
+                if heir is not None
+                else f"{self._paths_by_id[former]} once had that name too"
+                if former is not None
+                else f"'{name}' still exists"
+            )
+            findings.at_extra(
+                field,
+                RENAMED_FROM.key,
+                AMBIGUOUS_OLD_NAME,
+                f"{field.path_text} is declared as renamed from '{name}', but {reason}",
+                help="remove the attribute where it is outdated, so that only one field has it"
+                if former is None
+                else f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`",
+            )
+
+    def _dropped_id(self, name: str, field: SchemaField) -> int | None:
+        """Return the field of this name, or path, that was dropped in an earlier version; the last one."""
+        dropped = self._dropped()
+        parent = self._ids.get(field.parent, -1) if field.parent is not None else None
+        former = self._former()
+        id = former.get((parent, name), former.get((None, name)))
+        if id in dropped:
+            return id
+        return max((id for id, path in dropped.items() if path == name), default=None)
+
+    def _siblings_of(self, field: SchemaField) -> Iterable[Segment]:
+        parent = self._ids.get(field.parent, -1) if field.parent is not None else None
+        return self._children.get(parent, {})
+
+    @cached_property
+    def _former_places(self) -> Places:
+        """Earlier places of fields that are still there."""
+        return {place: id for place, id in self._former().items() if id in self._by_id}
+
+    @cached_property
+    def _paths_by_id(self) -> dict[int, str]:
+        return {id: path for path, id in self._ids_by_path.items()}
+
+    @cached_property
+    def _ids_by_path(self) -> dict[str, int]:
+        """The old fields by their paths; the items of lists are none."""
+        paths = paths_of(self._states)
+        return {dotted(path): id for id, path in paths.items() if isinstance(path[-1], str)}
+
+    @cached_property
+    def _new_fields(self) -> dict[str, SchemaField]:
+        return {field.path_text: field for field in preorder(self._columns) if field.is_member}
+
+    @cached_property
+    def _by_id(self) -> dict[int, State]:
+        return {state.id: state for state in self._states}
+
+
+def _says(state: State, name: str) -> bool:
+    """Whether a state already had this old name: then the renaming is done."""
+    return f"{compact(RENAMED_FROM.key)}:{compact(name)}" in state.shape.extra
+
+
+def _leaves(heir: SchemaField, state: State) -> bool:
+    """Whether the field that now has the name of an old one says that it is another."""
+    name = RENAMED_FROM.read(heir.extra)
+    return name is not None and not _says(state, name)

@@ -1,0 +1,421 @@
+"""Two branches of one lock into one.
+
+Layer: versions.
+Shape: our versions stay as they are; what their branch did since the two parted becomes one more version on top of
+ours. Of a field that both have, each side's changes are taken property by property. A field that they added keeps its
+id and numbers where we have not given them to another, else it gets new ones above all that either side ever used.
+Nothing that either side dropped comes back. Where the two cannot both be had, it stays as we have it, and is told.
+Source: the manifest is merged by git; this settles the ids, the next `schemac lock` takes what else the manifest says.
+"""
+
+import json
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from schemac.arrow.metadata import compact
+from schemac.language.logical.model import ExtraAttributes, Part, dotted
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.versions.identity.freeze import advance, former_of, next_version, numbers_of
+from schemac.versions.identity.lock import (
+    Highest,
+    Lock,
+    LockedDataset,
+    Numbers,
+    Shape,
+    State,
+    order_of,
+    paths_of,
+)
+from schemac.versions.identity.numbering import FieldNumbers, Former, numberings, positions
+from schemac.versions.identity.opening import LockedVersion, open_version
+
+_Value = TypeVar("_Value")
+Shapes = dict[int, Shape]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was decided where both branches had a say."""
+
+    text: str
+    """A sentence."""
+    id: int | None = None
+    """Of the field, where it goes by another name with them, or is not there any more."""
+    name: str = ""
+    """The field's path as they have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The settled lock, and the fields that both branches changed, each in its own way."""
+
+    lock: Lock
+    choices: tuple[Choice, ...] = ()
+    """What was decided."""
+
+
+def merge(ours: Lock, theirs: Lock) -> Merged:
+    """One lock with what both branches did."""
+    lock, choices = ours, list[Choice]()
+    for dataset in theirs.datasets:
+        merged, made = _merge(ours.dataset(dataset.name), dataset)
+        lock = lock.with_dataset(merged)
+        choices += made
+    return Merged(lock, tuple(choices))
+
+
+def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, Sequence[Choice]]:
+    shared = _shared(ours, theirs)
+    if len(theirs.versions) == shared:
+        return ours, ()
+    if len(ours.versions) == shared:
+        return theirs, ()
+    merge = _Merge(ours, theirs, shared)
+    merge.take_theirs()
+    _Settlement(merge.mine, merge.head, merge.choices).resolve()
+    return _on_top(merge), tuple(dict.fromkeys(merge.choices))
+
+
+def _shared(ours: LockedDataset, theirs: LockedDataset) -> int:
+    """How many versions the two have in common."""
+    count = 0
+    for mine, other in zip(ours.versions, theirs.versions, strict=False):
+        if mine.digest != other.digest:
+            break
+        count += 1
+    return count
+
+
+def _three_way(base: _Value, mine: _Value, other: _Value, clash: Callable[[], None]) -> _Value:
+    """Return what was changed by one side; ours where both changed it, each in its own way."""
+    if mine in (base, other):
+        return other
+    if other != base:
+        clash()
+    return mine
+
+
+def _merged_extra(base: str, mine: str, other: str, clash: Callable[[], None]) -> str:
+    """Attributes, each by itself."""
+    if mine in (base, other) or other == base:
+        return _three_way(base, mine, other, clash)
+    sides: list[ExtraAttributes] = [json.loads(text) if text else {} for text in (base, mine, other)]
+    merged: ExtraAttributes = {}
+    for key in sorted({key for side in sides for key in side}):
+        # Compared as texts, for to Python 1 is True.
+        texts = [compact(side[key]) if key in side else "" for side in sides]
+        text = _three_way(texts[0], texts[1], texts[2], clash)
+        if text:
+            merged[key] = json.loads(text)
+    return compact(merged) if merged else ""
+
+
+class _Merge:
+    """Combines their changes with ours; the result need not be valid yet."""
+
+    def __init__(self, ours: LockedDataset, theirs: LockedDataset, shared: int) -> None:
+        self.ours, self.theirs = ours, theirs
+        self.base_extra = ours.versions[shared - 1].extra if shared else ""
+        self.base: Shapes = {state.id: state.shape for state in ours.states_of(shared)}
+        self.mine: Shapes = {state.id: state.shape for state in ours.states if state.last is None}
+        self.other: Shapes = {state.id: state.shape for state in theirs.states if state.last is None}
+        self.head = dict(self.mine)
+        self.choices: list[Choice] = []
+        self.new_ids: dict[int, int] = {}
+        """Our ids of the fields that they added, by theirs."""
+        self.highest_id = max(ours.highest_id, theirs.highest_id)
+        self.used_ids = {state.id for state in ours.states}
+
+    def take_theirs(self) -> None:
+        """All that they did."""
+        ours = {(shape.parent, shape.segment): id for id, shape in self.mine.items() if id not in self.base}
+        # Parents first, for a field's place needs to know how its parent is called here.
+        for id in _parents_first(self.other):
+            if id not in self.base:
+                self.added(id, ours)
+        for id, shape in self.other.items():
+            if id in self.base:
+                self.changed(id, self.here(shape))
+        for id in self.base.keys() - self.other.keys():
+            self.dropped(id)
+
+    def here(self, shape: Shape) -> Shape:
+        """Return a shape of theirs below the parent as it is called here."""
+        parent = shape.parent
+        return shape if parent is None else replace(shape, parent=self.new_ids.get(parent, parent))
+
+    def added(self, id: int, ours: Mapping[tuple[int | None, Any], int]) -> None:
+        shape = self.here(self.other[id])
+        duplicate = ours.get((shape.parent, shape.segment))
+        if duplicate is not None:
+            # Both added a field of this name: it is one field, and ours has its ids already.
+            self.new_ids[id] = duplicate
+            mine = self.mine[duplicate]
+            if (mine.type, mine.extra) != (shape.type, shape.extra):
+                self.choices.append(Choice(f"{_name(shape)} was added by both: our version is kept"))
+            return
+        new = id
+        if new in self.used_ids:
+            self.highest_id += 1
+            new = self.highest_id
+        self.used_ids.add(new)
+        self.new_ids[id] = new
+        self.head[new] = shape
+
+    def changed(self, id: int, shape: Shape) -> None:
+        base, mine = self.base[id], self.mine.get(id)
+        if mine is None:
+            if _content(shape) != _content(base):
+                self.choices.append(
+                    Choice(
+                        f"{_name(base)} was changed by them and dropped by us: it stays dropped",
+                        id,
+                        self.path_with_them(id),
+                    )
+                )
+            return
+
+        def clash() -> None:
+            self.choices.append(Choice(f"{_name(mine)} was changed by both: our version is kept"))
+
+        def clash_of_names() -> None:
+            self.choices.append(
+                Choice(
+                    f"{_name(base)} was renamed to {_name(mine)} by us and to {_name(shape)} by them: it"
+                    f" stays {_name(mine)}",
+                    id,
+                    self.path_with_them(id),
+                )
+            )
+
+        parent = _three_way(base.parent, mine.parent, shape.parent, clash)
+        is_theirs = parent != mine.parent or (parent == base.parent and mine.position == base.position)
+        mark = _three_way(base.type[-1:] == "?", mine.type[-1:] == "?", shape.type[-1:] == "?", clash)
+        before, here, there = (side.type.removesuffix("?") for side in (base, mine, shape))
+        type_ = _three_way(before, here, there, clash)
+        self.head[id] = Shape(
+            parent,
+            _three_way(base.segment, mine.segment, shape.segment, clash_of_names),
+            shape.position if is_theirs else mine.position,
+            f"{type_}?" if mark else type_,
+            _merged_extra(base.extra, mine.extra, shape.extra, clash),
+        )
+
+    def dropped(self, id: int) -> None:
+        mine = self.mine.get(id)
+        if mine is None:
+            return
+        if _content(mine) != _content(self.base[id]):
+            self.choices.append(Choice(f"{_name(mine)} was dropped by them and changed by us: it is kept"))
+        else:
+            del self.head[id]
+
+    def ids_with_them(self, ids: Mapping[SchemaField, int]) -> dict[SchemaField, int]:
+        """Return the ids that fields of ours have with them, without those that only we have.
+
+        An id that was given after the two parted says nothing: they may have given it to another field.
+        """
+        theirs = {id: id for id in self.base} | {new: id for id, new in self.new_ids.items()}
+        return {field: theirs[id] for field, id in ids.items() if id in theirs}
+
+    def path_with_them(self, id: int) -> str:
+        """Return the path of a field as they have it."""
+        return dotted(paths_of(state for state in self.theirs.states if state.last is None)[id])
+
+    @property
+    def extra(self) -> str:
+        """The attributes of the schema."""
+
+        def clash() -> None:
+            text = "attributes of the schema were changed by both: our version is kept"
+            self.choices.append(Choice(text))
+
+        ours, theirs = self.ours.versions[-1].extra, self.theirs.versions[-1].extra
+        return _merged_extra(self.base_extra, ours, theirs, clash)
+
+
+class _Settlement:
+    """Makes merged shapes a tree again: what cannot stand where it was put goes back to where we have it.
+
+    Each step gives one field the shape that it has with us, which is never taken back, or leaves out one that they
+    added; so it comes to an end, and ours alone would be sound.
+    """
+
+    def __init__(self, mine: Mapping[int, Shape], head: Shapes, choices: list[Choice]) -> None:
+        self.mine, self.head, self.choices = mine, head, choices
+        self.left_out: set[int | None] = set()
+
+    def resolve(self) -> None:
+        while (wrong := next(self.misplaced(), None)) is not None:
+            self.put_back(wrong)
+
+    def misplaced(self) -> Iterator[int]:
+        """Fields that cannot stay as they are; the first one is right only until it is put back."""
+        places: dict[tuple[int | None, Any], int] = {}
+        parts: dict[int, set[Part]] = {}
+        for id, shape in self.head.items():
+            parent = shape.parent
+            if parent is not None:
+                if parent not in self.head:
+                    yield id if self.is_theirs(id) else parent
+                    return
+                expected_kind = _HOLDERS.get(shape.segment) if isinstance(shape.segment, Part) else "Struct"
+                if _kind(self.head[parent]) != expected_kind:
+                    yield id if self.is_theirs(id) else parent
+                    return
+                if isinstance(shape.segment, Part):
+                    parts.setdefault(parent, set()).add(shape.segment)
+            duplicate = places.setdefault((parent, shape.segment), id)
+            if duplicate != id:
+                # Ours is sound: one of the two is not as we have it.
+                yield id if self.is_theirs(id) else duplicate
+                return
+        for id, shape in self.head.items():
+            for part in _PARTS.get(_kind(shape), ()):
+                if part not in parts.get(id, ()):
+                    yield id if self.is_theirs(id) else self.part_of(id, part)
+                    return
+        yield from self.in_circles()
+
+    def in_circles(self) -> Iterator[int]:
+        """Yield a field that was moved into one that was moved into it."""
+        sound: set[int] = set()
+        for start in self.head:
+            way: dict[int, None] = {}
+            id: int | None = start
+            while id is not None and id not in sound and id not in way:
+                way[id] = None
+                id = self.head[id].parent
+            if id is not None and id in way:
+                circle = list(way)[list(way).index(id) :]
+                yield next(one for one in circle if self.is_theirs(one))
+                return
+            sound.update(way)
+
+    def is_theirs(self, id: int) -> bool:
+        """Whether a field is not as we have it."""
+        return self.head.get(id) != self.mine.get(id)
+
+    def part_of(self, id: int, part: Part) -> int:
+        """Our item, key or value of a field."""
+        return next(one for one, shape in self.mine.items() if (shape.parent, shape.segment) == (id, part))
+
+    def put_back(self, id: int) -> None:
+        shape = self.mine.get(id)
+        if shape is None:
+            self.left_out.add(id)
+            left = self.head.pop(id)
+            if left.parent in self.left_out:
+                # Told of what was around it.
+                return
+            text = f"{_name(left)} was added by them in a place that no longer exists: it is left out"
+            self.choices.append(Choice(text))
+            return
+        self.choices.append(Choice(f"{_name(shape)} cannot be changed as they did: our version is kept"))
+        self.head[id] = shape
+
+
+def _on_top(merge: _Merge) -> LockedDataset:
+    """Ours with one more version, of the merged shapes."""
+    ours, theirs = (open_version(side, side.versions[-1]) for side in (merge.ours, merge.theirs))
+    highest = ours.version.highest.merged(theirs.version.highest)
+    version = next_version(ours.version, highest, merge.extra)
+    shapes = _placed(merge.head)
+    draft = advance(merge.ours, version, {id: (shape, Numbers()) for id, shape in shapes.items()})
+    merged = open_version(draft, draft.versions[-1])
+    numbers, highest = _numbers(merge, ours, theirs, merged)
+    highest_id = max(merge.highest_id, merge.theirs.highest_id)
+    version = replace(
+        version,
+        highest=highest,
+        # Of fields that came and went on their branch alone no line is left; their ids are not given again.
+        highest_id=highest_id
+        if highest_id > max((*shapes, *(state.id for state in merge.ours.states)), default=0)
+        else 0,
+    )
+    return advance(merge.ours, version, {id: (shape, numbers[id]) for id, shape in shapes.items()})
+
+
+def _placed(shapes: Shapes) -> Shapes:
+    """Return the shapes with siblings at places of their own, for both sides may have added at the same one."""
+    members: dict[int | None, list[State]] = {}
+    for id, shape in shapes.items():
+        if not isinstance(shape.segment, Part):
+            members.setdefault(shape.parent, []).append(State(id, 0, None, shape, Numbers()))
+    placed = dict(shapes)
+    for siblings in members.values():
+        siblings.sort(key=order_of)
+        known: list[Decimal | None] = [state.shape.position for state in siblings]
+        for state, position in zip(siblings, positions(known), strict=True):
+            placed[state.id] = replace(state.shape, position=position)
+    return placed
+
+
+def _numbers(
+    merge: _Merge, ours: LockedVersion, theirs: LockedVersion, merged: LockedVersion
+) -> tuple[dict[int, Numbers], Highest]:
+    """Ours where an engine keeps them; else theirs, where we have not given them to another; else new ones."""
+    here = {field: state.id for field, state in merged.states.items()}
+    there = merge.ids_with_them(here)
+    highest, made = merged.version.highest, dict[str, FieldNumbers]()
+    for engine in highest.engines:
+        mine, other = former_of(ours, here, engine), former_of(theirs, there, engine)
+        used = {one for state in merge.ours.states for one in state.numbers.of(engine)}
+        used |= {one for state in ours.states.values() for one in state.numbers.of(engine)}
+        numbering = numberings().get(engine)
+        if numbering is None:
+            # Whoever has the engine may number what has nothing yet.
+            numbers: FieldNumbers = {field: old.numbers for field, old in mine.fields.items()}
+            adoptable: Container[SchemaField] = here.keys() - numbers.keys()
+        else:
+            numbers, most = numbering.number(merged.logical, mine, highest.of(engine))
+            highest = highest.with_value(engine, most)
+            adoptable = numbering.takes(merged.logical, other) if numbering.takes is not None else numbers
+        made[engine] = _with_theirs(numbers, other, adoptable, used)
+    return {here[field]: field_numbers for field, field_numbers in numbers_of(here, made).items()}, highest
+
+
+def _with_theirs(
+    numbers: FieldNumbers, other: Former, adoptable: Container[SchemaField], used: Collection[int]
+) -> FieldNumbers:
+    """Return the numbers that their fields have, where nothing of ours has any of them."""
+    merged = dict(numbers)
+    for field, old in other.fields.items():
+        field_numbers = numbers.get(field, ())
+        if field not in adoptable or (field_numbers and len(field_numbers) != len(old.numbers)):
+            continue
+        if not any(number in used for number in (*field_numbers, *old.numbers)):
+            merged[field] = old.numbers or field_numbers
+    return merged
+
+
+def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
+    done: set[int] = set()
+    for start in sorted(shapes):
+        way: list[int] = []
+        id: int | None = start
+        while id is not None and id not in done:
+            done.add(id)
+            way.append(id)
+            id = shapes[id].parent
+        yield from reversed(way)
+
+
+def _content(shape: Shape) -> tuple[Any, ...]:
+    """Return what a person would call a change; a place among siblings is none."""
+    return (shape.parent, shape.segment, shape.type, shape.extra)
+
+
+def _name(shape: Shape) -> str:
+    return f"[{shape.segment.value}]" if isinstance(shape.segment, Part) else shape.segment
+
+
+def _kind(shape: Shape) -> str:
+    text = shape.type.removesuffix("?")
+    return str(json.loads(text)["kind"]) if text.startswith("{") else text
+
+
+_HOLDERS = {Part.ITEM: "List", Part.KEY: "Map", Part.VALUE: "Map"}
+_PARTS = {"List": (Part.ITEM,), "Map": (Part.KEY, Part.VALUE)}

@@ -1,0 +1,232 @@
+"""Versions out of a lock, as they were.
+
+Layer: versions.
+Shape: where an installed engine did not number a version, since it was installed later or was not there on the machine that locked it,
+      it numbers that version now, as it would have then: always the same, so that nothing has to be written.
+      Fields as a lock holds them, and back: a type's text has its own properties but not its children, which have lines of their own;
+      `?` stands for Option.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import NamedTuple
+
+from schemac.arrow.metadata import compact
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import Part, Schema
+from schemac.language.logical.origins import Origins
+from schemac.language.logical.schema_fields import SchemaField, columns, preorder
+from schemac.text.source.span import Json
+from schemac.versions.identity.lock import LockedDataset, Shape, State, Version, order_of
+from schemac.versions.identity.numbering import Former, Numbering, Old, numberings
+
+_PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
+_CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
+
+
+def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> Shape:
+    """Return the shape of a field that is below a parent."""
+    type_ = field.type
+    properties: Json = {}
+    for name, info in type(type_).model_fields.items():
+        key = info.alias or name
+        if name == "kind" or key in _CHILDREN or name == "extra":
+            continue
+        value = getattr(type_, name)
+        if value != info.get_default():
+            properties[key] = value
+    text = compact({"kind": type_.kind, **properties}) if properties else str(type_.kind)
+    extra = compact(dict(field.extra)) if field.extra else ""
+    return Shape(parent, field.segment, position, f"{text}?" if field.is_nullable else text, extra)
+
+
+def schema_of(dataset: LockedDataset, version: Version) -> Schema:
+    """Return the schema of a version, attributes next to the names of fields."""
+    states = dataset.states_of(version.number)
+    tree: Json = {"fields": _members(_children(states), None)}
+    if version.extra:
+        tree["extra"] = json.loads(version.extra)
+    return Schema.model_validate(tree)
+
+
+def _children(states: Iterable[State]) -> dict[int | None, list[State]]:
+    children: dict[int | None, list[State]] = {}
+    for state in states:
+        children.setdefault(state.shape.parent, []).append(state)
+    for siblings in children.values():
+        siblings.sort(key=order_of)
+    return children
+
+
+def _members(children: dict[int | None, list[State]], parent: int | None) -> list[Json]:
+    return [_member(children, state) for state in children.get(parent, ())]
+
+
+def _member(children: dict[int | None, list[State]], state: State) -> Json:
+    tree: Json = {"name": state.shape.segment, "type": _type(children, state)}
+    if state.shape.extra:
+        tree["extra"] = json.loads(state.shape.extra)
+    return tree
+
+
+def _part(children: dict[int | None, list[State]], state: State) -> Json:
+    tree = _type(children, state)
+    return {**tree, "extra": json.loads(state.shape.extra)} if state.shape.extra else tree
+
+
+def _type(children: dict[int | None, list[State]], state: State) -> Json:
+    text = state.shape.type
+    is_nullable = text.endswith("?")
+    text = text.removesuffix("?")
+    type_: Json = json.loads(text) if text.startswith("{") else {"kind": text}
+    if type_["kind"] == "Struct":
+        type_["fields"] = _members(children, state.id)
+    for child in children.get(state.id, ()):
+        if isinstance(child.shape.segment, Part):
+            type_[_PART_KEYS[child.shape.segment]] = _part(children, child)
+    return {"kind": "Option", "inner": type_} if is_nullable else type_
+
+
+@dataclass(frozen=True)
+class LockedVersion:
+    """One version as it was: its schema, and the state behind every field, with the numbers of all installed engines."""
+
+    version: Version
+    logical: LogicalDataset
+    states: Mapping[SchemaField, State]
+
+
+def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
+    """Rebuild a version."""
+    opened = _as_locked(dataset, version)
+    for engine, numbering in numberings().items():
+        if version.is_numbered_by(engine):
+            continue
+        made = dataset.view(_Replay).numbered(engine, numbering, version.number)
+        if made is not None:
+            opened = _with_engine(opened, engine, made)
+    return opened
+
+
+def _as_locked(dataset: LockedDataset, version: Version) -> LockedVersion:
+    schema = schema_of(dataset, version)
+    logical = LogicalDataset(
+        dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
+    )
+    states = _preorder(dataset.states_of(version.number))
+    return LockedVersion(version, logical, dict(zip(preorder(logical.columns), states, strict=True)))
+
+
+def _preorder(states: Sequence[State]) -> list[State]:
+    children: dict[int | None, list[State]] = {}
+    for state in states:
+        children.setdefault(state.shape.parent, []).append(state)
+    for siblings in children.values():
+        siblings.sort(key=order_of, reverse=True)
+    ordered: list[State] = []
+    stack = list(children.get(None, ()))
+    while stack:
+        state = stack.pop()
+        ordered.append(state)
+        stack.extend(children.get(state.id, ()))
+    return ordered
+
+
+class _Numbered(NamedTuple):
+    """What an engine makes of a version that it did not number."""
+
+    numbers: Mapping[int, tuple[int, ...]]
+    """By the ids of the lock."""
+    highest: int
+    data: str
+    """As compact JSON; empty for none."""
+
+
+def _with_engine(opened: LockedVersion, engine: str, made: _Numbered) -> LockedVersion:
+    version = opened.version
+    version = replace(
+        version,
+        highest=version.highest.with_value(engine, made.highest),
+        data=version.data.with_value(engine, made.data) if made.data else version.data,
+        carried=tuple([name for name in version.carried if name != engine]),
+    )
+    states = {
+        field: replace(state, numbers=state.numbers.with_value(engine, made.numbers[state.id]))
+        for field, state in opened.states.items()
+    }
+    return LockedVersion(version, opened.logical, states)
+
+
+class _Replay:
+    """What installed engines make of the versions of a dataset that they did not number.
+
+    It starts at the last version that is numbered, and ends at the one that is asked for; no version is rebuilt twice.
+    """
+
+    def __init__(self, dataset: LockedDataset) -> None:
+        self._dataset = dataset
+        self._places = {version.number: place for place, version in enumerate(dataset.versions)}
+        self._opened: dict[int, LockedVersion] = {}
+        self._numbered: dict[tuple[str, int], _Numbered] = {}
+
+    def numbered(self, engine: str, numbering: Numbering, number: int) -> _Numbered | None:
+        """Return what an engine makes of the version of this number; None if it numbers nothing there."""
+        place = self._places.get(number)
+        if place is None:
+            return None
+        for each in range(self._first(engine, place, is_existing_only=numbering.is_existing_only), place + 1):
+            before = self._as_numbered(engine, each - 1) if each else None
+            self._numbered[engine, each] = _number(engine, numbering, self._as_locked(each), before)
+        return self._numbered.get((engine, place))
+
+    def _first(self, engine: str, place: int, *, is_existing_only: bool) -> int:
+        """Return the place of the first version to number so that the one at `place` can be; one behind it for none."""
+        versions, first = self._dataset.versions, place + 1
+        while first and not versions[first - 1].is_numbered_by(engine):
+            if (engine, first - 1) in self._numbered:
+                return first
+            first -= 1
+        while (
+            is_existing_only
+            and first <= place
+            and (not first or versions[first - 1].highest.get(engine) is None)
+        ):
+            first += 1
+        return first
+
+    def _as_numbered(self, engine: str, place: int) -> LockedVersion:
+        opened, made = self._as_locked(place), self._numbered.get((engine, place))
+        return opened if made is None else _with_engine(opened, engine, made)
+
+    def _as_locked(self, place: int) -> LockedVersion:
+        if place not in self._opened:
+            self._opened[place] = _as_locked(self._dataset, self._dataset.versions[place])
+        return self._opened[place]
+
+
+def _number(
+    engine: str, numbering: Numbering, opened: LockedVersion, before: LockedVersion | None
+) -> _Numbered:
+    """Return the numbers of a version, above all that any earlier one is known to have had."""
+    highest = opened.version.highest.of(engine)
+    former = None
+    if before is not None:
+        highest = max(highest, before.version.highest.of(engine))
+        fields = {state.id: field for field, state in before.states.items()}
+        former = Former(
+            before.logical,
+            {
+                field: Old(fields[state.id], before.states[fields[state.id]].numbers.of(engine))
+                for field, state in opened.states.items()
+                if state.id in fields
+            },
+        )
+    made, highest = numbering.number(opened.logical, former, highest)
+    data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
+    return _Numbered(
+        {state.id: made.get(field, ()) for field, state in opened.states.items()},
+        highest,
+        compact(dict(data)) if data else "",
+    )
