@@ -274,7 +274,7 @@ def shown_at(instant: int, zone: tzinfo) -> int:
 def instant_at(shown: int, zone: tzinfo | None) -> int:
     """Return the instant at which the clocks of a zone show a time; one that they skip, or show twice, is none."""
     if zone is None:
-        raise BrokenRuleError("zone", "say `timezone` under `source`, or `zone` of the field")
+        raise BrokenRuleError("zone", "set `timezone` under `source`, or `zone` of the field")
     if zone is UTC:
         return shown
     reading = _EPOCH + timedelta(microseconds=shown // 1000)
