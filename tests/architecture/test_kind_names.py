@@ -30,7 +30,6 @@ NAMING: Listed = {
     "the standard says of which kinds its system columns are": {
         "language/checks/fields.py": "Timestamp",
         "language/logical/origins.py": "Int32 Int64 UInt8 UInt64",
-        "language/manifest/standard.py": "Null Option Struct Timestamp",
     },
     "type tables of engines, the way back: their types into those of a manifest": {
         "engines/avro/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option String Struct Time Timestamp",
@@ -66,6 +65,7 @@ NAMING: Listed = {
         "versions/evolution/version_pair.py": "Option",
         "importers/sources.py": "Timestamp",
         "language/manifest/bind.py": "List String",
+        "language/manifest/standard.py": "Null Option Struct Timestamp",
         "text/syntax/type_text.py": "List",
     },
     "annotations of Python": {"engines/pydantic/lance_models.py": "List"},
