@@ -35,13 +35,11 @@ def from_tree(tree: Json, name: str, file: str, report: Report) -> LogicalDatase
         schema = Schema.model_validate(tree)
     except ValidationError as error:
         # Types that Arrow has and no kind admits, such as a decimal with a scale of a thousand.
-        for complaint in model_errors(error, Schema, tree):
-            column = tree["fields"][complaint.path[1]]["name"]
+        for problem in model_errors(error, Schema, tree):
+            column = tree["fields"][problem.path[1]]["name"]
             path = quoted(column)
             help = f"leave the column out with `--skip '{column}'`"
-            report.add(
-                UNSUPPORTED_ARROW_TYPE, f"{path}: {complaint.message}", file=file, path=path, help=help
-            )
+            report.add(UNSUPPORTED_ARROW_TYPE, f"{path}: {problem.message}", file=file, path=path, help=help)
         return None
     dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
     checked = Report()

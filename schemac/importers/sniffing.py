@@ -110,7 +110,7 @@ class ForeignDocument(NamedTuple):
 def refuse_foreign(path: Path, report: Report) -> bool:
     """Whether a file holds a schema of another system; that is said then."""
     document = _first_value(path)
-    foreign_document = next((sort for sort in (*_brought(), *_SORTS) if sort.is_one(document)), None)
+    foreign_document = next((sort for sort in (*_loaded_importer(), *_SORTS) if sort.is_one(document)), None)
     if foreign_document is None:
         return False
     message = f"{path} is {foreign_document.title}, not data"
@@ -128,7 +128,7 @@ def _first_value(path: Path) -> Any:
         return None
 
 
-def _brought() -> Iterator[ForeignDocument]:
+def _loaded_importer() -> Iterator[ForeignDocument]:
     for engine in engines():
         if engine.documents:
             what = f"`documents` of the engine {engine.name}"

@@ -188,11 +188,11 @@ def _without(imported: Imported, skipped: Collection[str], path: Path, report: R
             message = f"{path} has no column '{name}' to leave out"
             report.add(UNREADABLE_SOURCE, message, file=str(path), help=help)
     comment = f"left out: {', '.join(skipped)}"
-    first, *others = [_kept(one, skipped, comment) for one in every]
+    first, *others = [_remaining(one, skipped, comment) for one in every]
     return replace(first, others=tuple(others))
 
 
-def _kept(one: Imported, skipped: Collection[str], comment: str) -> Imported:
+def _remaining(one: Imported, skipped: Collection[str], comment: str) -> Imported:
     schema, losses = _without_columns(one.schema, skipped)
     return replace(
         one,

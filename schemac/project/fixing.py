@@ -188,7 +188,7 @@ class Ignoring:
         """Return the findings that no comment ignores."""
         remaining = list(findings)
         for ignores in self._ignores:
-            remaining = ignores.kept(remaining)
+            remaining = ignores.remaining(remaining)
         return remaining
 
     def of_comments(self, path: str, findings: Iterable[Diagnostic], *, has_schema: bool) -> list[Diagnostic]:
@@ -222,7 +222,7 @@ def without_ignored(
     for name in dict.fromkeys(can_be_ignored):
         content = texts(name)
         source = decode_text(content, name, Report()) if content is not None and _MARKED in content else None
-        remaining = _ignores(source, project).kept(remaining) if source is not None else remaining
+        remaining = _ignores(source, project).remaining(remaining) if source is not None else remaining
     return remaining
 
 

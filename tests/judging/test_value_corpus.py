@@ -102,7 +102,9 @@ def test_quick_proofs_say_what_exact_reading_says(zone: str | None) -> None:
             corpus.dataset_of(type_text).to_arrow(metadata=True), lambda _: None, zone
         )
     for source, array in corpus.arrays().items():
-        (batch,) = Batches(pa.schema([("f", array.type)]), pa.table({"f": array}).to_batches()).pieces()
+        (batch,) = Batches(
+            pa.schema([("f", array.type)]), pa.table({"f": array}).to_batches()
+        ).record_batches()
         plain = batch.column(0)
         for name in COLUMNS:
             for is_required in (False, True):

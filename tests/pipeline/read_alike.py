@@ -58,7 +58,7 @@ def doubts_counted() -> Iterator[set[int]]:
     def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
         if self.proof is None:
             rows.update(range(len(array)))
-        elif (doubts := self.proof(array).doubts) is not None:
+        elif (doubts := self.proof(array).doubtful) is not None:
             rows.update(pc.indices_nonzero(doubts).to_pylist())
         return known(self, array)
 

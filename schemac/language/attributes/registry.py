@@ -15,7 +15,7 @@ from schemac.registry.installed import engines
 _CORE = (arrow, odf)
 
 
-def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
+def _engine_attributes(engine: Engine) -> tuple[Attribute[Any], ...]:
     """Return the attributes of an engine. Raises EngineError."""
     what = f"`attributes` of the engine {engine.name}"
     attributes = load_as(engine.attributes, tuple, what)
@@ -42,7 +42,7 @@ ATTRIBUTES: dict[str, Attribute[Any]] = {
     attribute.key: attribute
     for attributes in (
         *(domain.ATTRIBUTES for domain in _CORE),
-        *map(_brought, _BRINGING),
+        *map(_engine_attributes, _BRINGING),
         own.ATTRIBUTES,
         constraints.ATTRIBUTES,
     )

@@ -110,12 +110,12 @@ class _Reader:
                 self.emit("|")
                 self.at += 1
                 continue
-            most = max(most, self.piece(depth))
+            most = max(most, self.fragment(depth))
         if depth:
             raise PatternError("a group is not closed", self.literally(opened))
         return most
 
-    def piece(self, depth: int) -> int:
+    def fragment(self, depth: int) -> int:
         """Read one atom with its quantifier; return how often its inside may be repeated."""
         inside, is_anchor = 1, self.next in "^$"
         if self.next == "(":

@@ -157,7 +157,7 @@ class Reader:
             raise UntakenError("the end of a document")
         marker = re.compile(r"^---(?=\s|$)", re.MULTILINE).search(self._text, self._at)
         self._pass(marker.start() if marker is not None else len(self._text))
-        self._settle(tree.root, 0)
+        self._attach(tree.root, 0)
         tree.foot = self._consumed()
         return tree
 
@@ -200,7 +200,7 @@ class Reader:
             if not node.is_flow:
                 if not node.entries and node.is_sequence:
                     node.column = self._dash
-                self._settle(node, node.column if node.entries else len(self._text))
+                self._attach(node, node.column if node.entries else len(self._text))
             self._end_of_last(node)
             lead = self._consumed()
             if node.is_sequence:
@@ -250,7 +250,7 @@ class Reader:
             self._lines.insert(0, Line(self._trailing, node.column))
             self._trailing = ""
 
-    def _settle(self, node: Node, column: int) -> None:
+    def _attach(self, node: Node, column: int) -> None:
         """Give the comments that stand deeper than the next entry to the ends of the collections before it."""
         self._end_of_last(node)
         if not node.entries or node.is_flow or not self._lines:
@@ -304,10 +304,10 @@ class Reader:
         self._at = max(self._at, to)
 
     def _comment_node(self, comment: str, at: int) -> CommentNode:
-        aside = CommentNode(comment)
+        comment_node = CommentNode(comment)
         is_aligned = self._text[max(0, at - _ALIGNED) : at].isspace()
-        aside.column = self._column(at) if is_aligned else 0
-        return aside
+        comment_node.column = self._column(at) if is_aligned else 0
+        return comment_node
 
     def _consumed(self) -> list[str]:
         lines = [line.text for line in self._lines]

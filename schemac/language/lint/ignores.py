@@ -58,7 +58,7 @@ class Ignores:
         self.found = list(self._read()) if MARK in source.content else []
         """All comments that ignore something."""
 
-    def kept(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    def remaining(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return the findings that no comment ignores."""
         return [diagnostic for diagnostic in findings if not self._is_ignored(diagnostic)]
 

@@ -241,7 +241,7 @@ def chunks_of(path: str, encoding: str) -> Iterator[str]:
     """Decode a file piece by piece, without a byte order mark."""
     with reading(path), open_file(path) as stream:
         first = stream.read(CHUNK_BYTES)
-        codec, skipped = _settled(path, codec_name(encoding), first)
+        codec, skipped = _encoding_after_mark(path, codec_name(encoding), first)
         decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
         yield decoder.decode(first[skipped:])
         while chunk := stream.read(CHUNK_BYTES):
@@ -249,7 +249,7 @@ def chunks_of(path: str, encoding: str) -> Iterator[str]:
         yield decoder.decode(b"", final=True)
 
 
-def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
+def _encoding_after_mark(path: str, codec: str, first: bytes) -> tuple[str, int]:
     """Find the codec with its byte order, and the length of the mark."""
     if codec not in WITH_BYTE_ORDER_MARK:
         return codec, 0

@@ -60,7 +60,7 @@ class _Window:
         self.at = 0
         self.is_last = False
         """Whether nothing more comes."""
-        self.held: int | None = None
+        self.data_type: int | None = None
         """Where text begins that is needed again, before the place of the reader."""
 
     @property
@@ -83,13 +83,13 @@ class _Window:
 
     def _forget(self) -> None:
         """Let go of what is behind, but for the indent of the line, by which the end of a broken record is found."""
-        start = self.at if self.held is None else self.held
+        start = self.at if self.data_type is None else self.data_type
         line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
         placeholder = line if not line.strip() else "x"
         self.text = placeholder + self.text[start:]
         self.at += len(placeholder) - start
-        if self.held is not None:
-            self.held = len(placeholder)
+        if self.data_type is not None:
+            self.data_type = len(placeholder)
 
     def skip(self, blank: re.Pattern[str]) -> None:
         """Pass over what is between two tokens."""
@@ -121,8 +121,8 @@ class _Window:
 
     def take(self, end: int) -> str:
         """Give the text up to a place, and go there."""
-        start = self.at if self.held is None else self.held
-        text, self.at, self.held = self.text[start:end], end, None
+        start = self.at if self.data_type is None else self.data_type
+        text, self.at, self.data_type = self.text[start:end], end, None
         return text
 
 
@@ -175,7 +175,7 @@ class _Cutter:
     def _collection(self, member: str) -> Iterator[str]:
         """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
         window, has_records = self.window, False
-        window.held = window.at
+        window.data_type = window.at
         window.at += 1
         window.skip(BETWEEN)
         try:
@@ -205,7 +205,7 @@ class _Cutter:
             if not has_records:
                 yield whole
         elif not has_records:
-            window.at = window.held or 0
+            window.at = window.data_type or 0
             yield self._record()[0]
         elif window.mark:
             while not window.is_last:

@@ -83,7 +83,7 @@ class Notes:
 class Watch:
     """What was told last; nothing told later is less."""
 
-    tell: Progress
+    notify: Progress
     tables: tuple[str, ...] = ()
     step: Step = Step.LOOKING
     counts: dict[str, int] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Watch:
         if self.since is None and (records or self.step is Step.WRITING):
             self.since = time.monotonic()
         seconds = 0.0 if self.since is None else time.monotonic() - self.since
-        self.tell(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
+        self.notify(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
 
     def end(self, records: int | None) -> None:
         """Take the number of all records in place of what was noted; None if it is not known."""

@@ -38,7 +38,7 @@ from schemac.text.source.catalogue import REPLAY
 
 OF_TEXT = ("json", "geojson")
 IN_FOLDER = r"/[^/=]+=[^/]*/"
-KEPT_OF_FILE = ("file_path", "file_name")
+COLUMNS_OF_FILE = ("file_path", "file_name")
 OF_SOURCE = (
     f"""named_struct('file_path', source, 'file_name', {file_name("substring_index(source, '/', -1)")})"""
 )
@@ -89,7 +89,7 @@ def _check_file_parts(job: Job) -> None:
     """Refuse fields that are read from what the quarantine does not keep of a file."""
     for label, origin in job.parts[0].fields.items():
         reason = None if origin is None else file_part(origin.from_)
-        if reason is not None and reason not in KEPT_OF_FILE:
+        if reason is not None and reason not in COLUMNS_OF_FILE:
             message = f"`{label}` is read from `{METADATA}.{reason}`, which the quarantine does not keep"
             help = "correct the records at their source, and run the pipeline over them"
             raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
@@ -112,7 +112,7 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
         addresses="true",
         storage=job.storage_options.to_json(),
     )
-    rows = _wanted(reader.load(), job, replay)
+    rows = _requested(reader.load(), job, replay)
     source = job.parts[0].source
     recordses = [] if source.format in OF_TEXT else list(_rows(rows))
     return [
@@ -120,7 +120,7 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
     ]
 
 
-_BESIDE = (
+_BOOKKEEPING = (
     f"source as {SOURCE}",
     f"{OF_SOURCE} as {FILE}",
     f"cast({ADDRESS} as string) as {ADDRESS}",
@@ -140,7 +140,7 @@ def _texts(rows: DataFrame, source: Source) -> Records:
         # What is no list has not become items; it may well look like one.
         is_whole = f"exists(errors, e -> e.path = '' and e.rule = {literal(NO_LIST)})"
         fault = f"if({is_whole}, {literal(NO_LIST)}, {fault})"
-    frame = rows.selectExpr(f"raw as {RAW}", f"{fault} as {FAULT}", *_BESIDE)
+    frame = rows.selectExpr(f"raw as {RAW}", f"{fault} as {FAULT}", *_BOOKKEEPING)
     records = json_text_records(Texts(lambda: frame, {}), is_geojson=source.format == "geojson")
     if source.explode is None:
         return records
@@ -166,10 +166,10 @@ def _rows(rows: DataFrame) -> Iterator[Records]:
             help = "select others with --run, --rule or --path"
             raise PipelineError(REPLAY, message, help, place=("source", "path")) from error
         typed_rows = rows.where(f"{types} = {literal(types_json)}")
-        yield records_of_row_texts(typed_rows.selectExpr(f"raw as {RAW}", *_BESIDE), known)
+        yield records_of_row_texts(typed_rows.selectExpr(f"raw as {RAW}", *_BOOKKEEPING), known)
 
 
-def _wanted(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
+def _requested(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
     runs = [replay.run] if replay.run else [run.id for run in _current(job)]
     rows = rows.where(functions.col("run").isin(runs))
     conditions = []

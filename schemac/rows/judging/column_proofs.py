@@ -27,10 +27,17 @@ from schemac.rows.judging.arrays import (
     role_of,
     storage_type,
 )
-from schemac.rows.judging.loose import nullable_type
+from schemac.rows.judging.nullable_arrays import nullable_type
 from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, some
 from schemac.rows.judging.timestamps import zone_of, zone_of_clock
-from schemac.rows.judging.typed_values import binary_width, is_alike, is_bytes, is_kept, range_of, takes_bytes
+from schemac.rows.judging.typed_values import (
+    binary_width,
+    is_alike,
+    is_bytes,
+    keeps_value,
+    range_of,
+    takes_bytes,
+)
 
 
 @dataclass(frozen=True)
@@ -42,32 +49,32 @@ class ColumnProof(ABC):
 
     def __call__(self, array: pa.Array) -> Proven:
         """Read values."""
-        doubts = some(self.doubts(array))
-        if doubts is None:
-            return Proven(self.taken(array), None)
-        is_certain = pc.invert(doubts)
+        doubtful = some(self.doubtful(array))
+        if doubtful is None:
+            return Proven(self.convert(array), None)
+        is_certain = pc.invert(doubtful)
         places = pc.subtract(pc.cumulative_sum(is_certain.cast(pa.int64())), 1)
         places = pc.if_else(is_certain, places, pa.scalar(None, pa.int64()))
-        return Proven(self.taken(array.filter(is_certain)).take(places), doubts)
+        return Proven(self.convert(array.filter(is_certain)).take(places), doubtful)
 
     @property
     def type(self) -> pa.DataType:
         """The type of the values that it gives."""
         return nullable_type(self.member, self.source)
 
-    def doubts(self, array: pa.Array) -> pa.Array:
+    def doubtful(self, array: pa.Array) -> pa.Array:
         """Return which values are in doubt."""
-        found = pc.fill_null(self._doubts_of_valid(array), False)
+        found = pc.fill_null(self._doubtful_if_valid(array), False)
         if not self.member.nullable and array.null_count:
             found = pc.or_(found, array.is_null())
         return found
 
     @abstractmethod
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         """Return which values are in doubt; what it says of null does not count."""
 
     @abstractmethod
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         """Return values that are not in doubt."""
 
 
@@ -85,40 +92,43 @@ def proof_of(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> P
     return _proof_of(member, source) or _by_text(member, storage_type(source.type))
 
 
-def _by_text(member: pa.Field, held: pa.DataType) -> Proof | None:
+def _by_text(member: pa.Field, source_type: pa.DataType) -> Proof | None:
     """Return the proof of values that are read from the texts that Arrow writes for them, as far as these are those of `typed_texts`."""
     is_ = pa.types
     is_of_text = is_string(storage_type(member.type))
-    is_known = is_.is_integer(held) or is_.is_boolean(held)
-    is_number = is_.is_float32(held) or is_.is_float64(held) or is_.is_decimal(held)
+    is_known = is_.is_integer(source_type) or is_.is_boolean(source_type)
+    is_number = is_.is_float32(source_type) or is_.is_float64(source_type) or is_.is_decimal(source_type)
     proof = TextProof.of(member) if is_known or (is_number and not is_of_text) else None
     return None if proof is None else lambda array: proof(array.cast(pa.string()))
 
 
 def _proof_of(member: pa.Field, source: pa.Field) -> ColumnProof | None:
-    held = storage_type(source.type)
-    if is_kept(member, source):
+    source_type = storage_type(source.type)
+    if keeps_value(member, source):
         return _AsItIs(member, source)
     if is_scalar(member):
         return _scalar_proof(member, source)
-    own, is_ = member.type, pa.types
-    if is_list(own) and is_list(held):
-        items = _proof_of(own.value_field, held.value_field)
+    target_type, is_ = member.type, pa.types
+    if is_list(target_type) and is_list(source_type):
+        items = _proof_of(target_type.value_field, source_type.value_field)
         return None if items is None else _ListProof(member, source, items)
-    if is_.is_map(own) and is_.is_map(held):
-        key, item = _proof_of(own.key_field, held.key_field), _proof_of(own.item_field, held.item_field)
+    if is_.is_map(target_type) and is_.is_map(source_type):
+        key, item = (
+            _proof_of(target_type.key_field, source_type.key_field),
+            _proof_of(target_type.item_field, source_type.item_field),
+        )
         return None if key is None or item is None else _MapProof(member, source, key, item)
-    if is_.is_struct(own) and is_.is_struct(held):
+    if is_.is_struct(target_type) and is_.is_struct(source_type):
         return _struct_proof(member, source)
     return None
 
 
 def _struct_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
-    held = storage_type(source.type)
+    source_type = storage_type(source.type)
     parts: list[tuple[int, ColumnProof]] = []
     for part in member.type:
-        place = held.get_field_index(part.name)
-        proof = _proof_of(part, held.field(place)) if place >= 0 else None
+        place = source_type.get_field_index(part.name)
+        proof = _proof_of(part, source_type.field(place)) if place >= 0 else None
         if proof is None:
             return None
         parts.append((place, proof))
@@ -126,46 +136,49 @@ def _struct_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
 
 
 def _scalar_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
-    own, is_, role = storage_type(member.type), pa.types, role_of(member)
-    held = storage_type(source.type)
+    target_type, is_, role = storage_type(member.type), pa.types, role_of(member)
+    source_type = storage_type(source.type)
     if takes_bytes(member):
-        return _BytesProof(member, source) if is_bytes(held) else None
+        return _BytesProof(member, source) if is_bytes(source_type) else None
     if role is not None or isinstance(member.type, pa.BaseExtensionType):
         return None
-    if is_string(own):
-        return _TextProof(member, source) if is_string(held) else None
-    if is_.is_timestamp(own):
+    if is_string(target_type):
+        return _TextProof(member, source) if is_string(source_type) else None
+    if is_.is_timestamp(target_type):
         return (
             _TimestampProof(member, source)
-            if is_.is_timestamp(held) and _is_shown_alike(member, held)
+            if is_.is_timestamp(source_type) and _has_same_text(member, source_type)
             else None
         )
-    if is_.is_integer(own) and is_.is_integer(held):
+    if is_.is_integer(target_type) and is_.is_integer(source_type):
         return _IntegerProof(member, source)
-    if is_.is_decimal(own) and is_.is_decimal(held):
-        has_room = own.scale >= held.scale and own.precision - own.scale >= held.precision - held.scale
+    if is_.is_decimal(target_type) and is_.is_decimal(source_type):
+        has_room = (
+            target_type.scale >= source_type.scale
+            and target_type.precision - target_type.scale >= source_type.precision - source_type.scale
+        )
         return _PlainProof(member, source) if has_room else None
-    if is_.is_null(own) or not is_alike(own, held):
+    if is_.is_null(target_type) or not is_alike(target_type, source_type):
         return None
-    return _CountProof(member, source) if range_of(own) is not None else _PlainProof(member, source)
+    return _CountProof(member, source) if range_of(target_type) is not None else _PlainProof(member, source)
 
 
-def _is_shown_alike(member: pa.Field, held: pa.DataType) -> bool:
+def _has_same_text(member: pa.Field, source_type: pa.DataType) -> bool:
     """Whether the count of a timestamp is the same on both sides, but for its unit."""
-    own = storage_type(member.type)
-    if (own.tz is None) == (held.tz is None):
+    target_type = storage_type(member.type)
+    if (target_type.tz is None) == (source_type.tz is None):
         return True
-    return zone_of_clock(own.tz or "UTC", zone_of(member)) == "UTC"
+    return zone_of_clock(target_type.tz or "UTC", zone_of(member)) == "UTC"
 
 
 @dataclass(frozen=True)
 class _AsItIs(ColumnProof):
     """Stored in a form of its own on both sides."""
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         return _none(array)
 
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         return array
 
 
@@ -173,10 +186,10 @@ class _AsItIs(ColumnProof):
 class _PlainProof(ColumnProof):
     """Every value of the type is one of the field."""
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         return _none(array)
 
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         return array.cast(self.type)
 
 
@@ -188,7 +201,7 @@ class NotUnicodeError(ValueError):
 class _TextProof(_PlainProof):
     """Every text is one of the field; that it is UTF-8, not every writer of Parquet has looked at."""
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         try:
             array.validate(full=True)
         except pa.ArrowInvalid as error:
@@ -201,14 +214,14 @@ class _TextProof(_PlainProof):
 class _BytesProof(ColumnProof):
     """Bytes of any length, or of one."""
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         width = binary_width(self.member)
-        held = storage_type(array.type)
-        if width is None or (pa.types.is_fixed_size_binary(held) and held.byte_width == width):
+        source_type = storage_type(array.type)
+        if width is None or (pa.types.is_fixed_size_binary(source_type) and source_type.byte_width == width):
             return _none(array)
         return pc.not_equal(pc.binary_length(array), width)
 
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         plain, target = array, self.type
         if pa.types.is_fixed_size_binary(plain.type) and plain.type != target:
             plain = plain.cast(pa.binary())
@@ -219,7 +232,7 @@ class _BytesProof(ColumnProof):
 class _CountProof(ColumnProof):
     """Dates and times of day, within their range."""
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         limits = range_of(storage_type(self.member.type))
         assert limits is not None
         plain = array
@@ -231,7 +244,7 @@ class _CountProof(ColumnProof):
             return pc.or_(pc.invert(is_whole), _outside(days, *limits))
         return _outside(counts, *limits)
 
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         return array.cast(self.type)
 
 
@@ -240,45 +253,45 @@ class _TimestampProof(ColumnProof):
     """Timestamps of any unit whose counts have as many digits as the field keeps."""
 
     @property
-    def held(self) -> pa.DataType:
+    def source_type(self) -> pa.DataType:
         """The type that the values come with."""
         return storage_type(self.source.type)
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
-        own = storage_type(self.member.type)
-        counts, per_own, per_held = _counts(array), *self._rates()
-        if per_held <= per_own:
-            factor = per_own // per_held
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
+        target_type = storage_type(self.member.type)
+        counts, target_per_second, source_per_second = _counts(array), *self._rates()
+        if source_per_second <= target_per_second:
+            factor = target_per_second // source_per_second
             low, high = -(2**63) // factor + 1, (2**63 - 1) // factor
             found = _outside(counts, low, high)
-            limits = range_of(own)
+            limits = range_of(target_type)
             if limits is not None:
                 found = pc.or_(found, _outside(counts, -(-limits[0] // factor), limits[1] // factor))
             return pc.or_(found, self._beyond_calendar(counts))
-        step = per_held // per_own
+        step = source_per_second // target_per_second
         shorter = pc.divide(counts, step)
         found = pc.not_equal(pc.multiply(shorter, step), counts)
-        limits = range_of(own)
+        limits = range_of(target_type)
         return found if limits is None else pc.or_(found, _outside(shorter, *limits))
 
     def _rates(self) -> tuple[int, int]:
-        own = storage_type(self.member.type)
-        return ARROW_PER_SECOND[own.unit], ARROW_PER_SECOND[self.held.unit]
+        target_type = storage_type(self.member.type)
+        return ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[self.source_type.unit]
 
     def _beyond_calendar(self, counts: pa.Array) -> pa.Array:
         """Return what is outside of the years 1 to 9999, where coarser counts become nanoseconds."""
-        if self.held.unit == "ns":
+        if self.source_type.unit == "ns":
             return _none(counts)
-        limits = range_of(pa.timestamp(self.held.unit))
+        limits = range_of(pa.timestamp(self.source_type.unit))
         assert limits is not None
         return _outside(counts, *limits)
 
-    def taken(self, array: pa.Array) -> pa.Array:
-        counts, per_own, per_held = _counts(array), *self._rates()
-        if per_held < per_own:
-            counts = pc.multiply(counts, per_own // per_held)
-        elif per_held > per_own:
-            counts = pc.divide(counts, per_held // per_own)
+    def convert(self, array: pa.Array) -> pa.Array:
+        counts, target_per_second, source_per_second = _counts(array), *self._rates()
+        if source_per_second < target_per_second:
+            counts = pc.multiply(counts, target_per_second // source_per_second)
+        elif source_per_second > target_per_second:
+            counts = pc.divide(counts, source_per_second // target_per_second)
         return counts.view(self.type)
 
 
@@ -287,18 +300,18 @@ class _IntegerProof(ColumnProof):
     """Integers of any width within the limits of the field."""
 
     @property
-    def held(self) -> pa.DataType:
+    def source_type(self) -> pa.DataType:
         """The type that the values come with."""
         return storage_type(self.source.type)
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         low, high = integer_limits(storage_type(self.member.type))
-        least, greatest = integer_limits(self.held)
+        least, greatest = integer_limits(self.source_type)
         if low <= least and greatest <= high:
             return _none(array)
         return _outside(array, max(low, least), min(high, greatest))
 
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         return array.cast(self.type)
 
 
@@ -308,16 +321,16 @@ class _ListProof(ColumnProof):
 
     items: ColumnProof
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         lists = _lists(array)
-        found = _rows_with(self.items.doubts(lists.flatten()), pc.list_parent_indices(lists), len(lists))
+        found = _rows_with(self.items.doubtful(lists.flatten()), pc.list_parent_indices(lists), len(lists))
         if pa.types.is_fixed_size_list(self.member.type):
             found = pc.or_(found, pc.not_equal(pc.list_value_length(lists), self.member.type.list_size))
         return found
 
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         lists = _lists(array)
-        return lists_of(lists, self.items.taken(lists.flatten()), self.type)
+        return lists_of(lists, self.items.convert(lists.flatten()), self.type)
 
 
 @dataclass(frozen=True)
@@ -327,23 +340,23 @@ class _MapProof(ColumnProof):
     key: ColumnProof
     item: ColumnProof
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         lists = entries_of(array)
         entries, rows = lists.flatten(), pc.list_parent_indices(lists)
         keys, items = entries.flatten()
-        wrong = pc.or_(pc.or_(self.key.doubts(keys), self.item.doubts(items)), keys.is_null())
+        wrong = pc.or_(pc.or_(self.key.doubtful(keys), self.item.doubtful(items)), keys.is_null())
         found = _rows_with(wrong, rows, len(lists))
         return pc.or_(
             found,
-            _with_twins(
-                self.key.taken(keys.filter(pc.invert(wrong))), rows.filter(pc.invert(wrong)), len(lists)
+            _with_duplicate_keys(
+                self.key.convert(keys.filter(pc.invert(wrong))), rows.filter(pc.invert(wrong)), len(lists)
             ),
         )
 
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         lists = entries_of(array)
         keys, items = lists.flatten().flatten()
-        return maps_of(lists, self.key.taken(keys), self.item.taken(items), self.type)
+        return maps_of(lists, self.key.convert(keys), self.item.convert(items), self.type)
 
 
 @dataclass(frozen=True)
@@ -352,19 +365,19 @@ class _StructProof(ColumnProof):
 
     parts: tuple[tuple[int, ColumnProof], ...]
 
-    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         plain = array
         members, found = plain.flatten(), _none(plain)
         for place, proof in self.parts:
-            found = pc.or_(found, proof.doubts(members[place]))
+            found = pc.or_(found, proof.doubtful(members[place]))
         return pc.and_(found, plain.is_valid())
 
-    def taken(self, array: pa.Array) -> pa.Array:
+    def convert(self, array: pa.Array) -> pa.Array:
         plain, target = array, self.type
         members = plain.flatten()
         if not self.parts:
             return pa.array([{} if there else None for there in plain.is_valid().to_pylist()], target)
-        children = [proof.taken(members[place]) for place, proof in self.parts]
+        children = [proof.convert(members[place]) for place, proof in self.parts]
         return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(plain))
 
 
@@ -396,7 +409,7 @@ def _rows_with(wrong: pa.Array, rows: pa.Array, count: int) -> pa.Array:
     )
 
 
-def _with_twins(keys: pa.Array, rows: pa.Array, count: int) -> pa.Array:
+def _with_duplicate_keys(keys: pa.Array, rows: pa.Array, count: int) -> pa.Array:
     """Return which of so many rows have a key twice."""
     if pa.types.is_floating(keys.type) or pa.types.is_nested(keys.type):
         return pa.repeat(True, count)

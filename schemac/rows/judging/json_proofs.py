@@ -22,7 +22,7 @@ from msgspec import Raw
 
 from schemac.language.attributes.attribute import Role
 from schemac.rows.judging.arrays import is_list, is_scalar, is_string, maps_of, role_of, storage_type
-from schemac.rows.judging.loose import nullable_type
+from schemac.rows.judging.nullable_arrays import nullable_type
 from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.settings import Settings, Step, Unexpected
 from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, either, some, without
@@ -227,12 +227,12 @@ class Tokens:
         return columns, odd | more
 
     def _below(
-        self, steps: tuple[Step, ...], column: pa.Array, found: dict[tuple[Step, ...], pa.Array]
+        self, steps: tuple[Step, ...], column: pa.Array, total: dict[tuple[Step, ...], pa.Array]
     ) -> Any:
         """Give a column, and those of the places below it."""
         odd = np.zeros(len(column), bool)
         if steps in self.places:
-            found[steps] = column
+            total[steps] = column
         inner = self._below_of.get(steps, {})
         if any(isinstance(step, str) for step in inner):
             is_object = _begins(column, "{")
@@ -240,7 +240,7 @@ class Tokens:
             columns, unsound = node.of_tokens(column.filter(is_object))
             odd[_fill(is_object)] |= unsound
             for key, tokens in columns.items():
-                odd |= self._below((*steps, key), _spread(tokens, is_object), found)
+                odd |= self._below((*steps, key), _spread(tokens, is_object), total)
         numbers = [step for step in inner if isinstance(step, int)]
         if numbers:
             is_of_items = _begins(column, "[")
@@ -250,7 +250,7 @@ class Tokens:
             rows = _decode_lists(_joined(_bytes_of(tokens)))
             for number in numbers:
                 items = column_of([row[number] if number < len(row) else NOTHING for row in rows])
-                odd |= self._below((*steps, number), _spread(items, is_of_items), found)
+                odd |= self._below((*steps, number), _spread(items, is_of_items), total)
         return odd
 
     def _too_deep(self, texts: pa.Array, raw: list[bytes]) -> Any:
@@ -320,8 +320,8 @@ class JsonLeaf:
         if is_escaped is not None:
             decoded = pa.array(_decode_texts(_joined(_bytes_of(texts.filter(is_escaped)))), pa.string())
             content = pc.replace_with_mask(content, is_escaped, decoded)
-        values, doubts = self.text.read(content)
-        return Proven(values, either(others, doubts))
+        values, doubtful = self.text.read(content)
+        return Proven(values, either(others, doubtful))
 
 
 def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, pa.Array | None]:
@@ -335,12 +335,12 @@ def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, 
     )
 
 
-def _of_rows(doubts: pa.Array | None, rows: Any, count: int) -> pa.Array | None:
+def _of_rows(doubtful: pa.Array | None, rows: Any, count: int) -> pa.Array | None:
     """Return which of so many rows have a doubtful part; `rows` are those of the parts."""
-    if doubts is None:
+    if doubtful is None:
         return None
     is_doubtful = np.zeros(count, bool)
-    is_doubtful[rows[_fill(doubts)]] = True
+    is_doubtful[rows[_fill(doubtful)]] = True
     return pa.array(is_doubtful)
 
 
@@ -372,19 +372,19 @@ class _JsonList:
     item: Proof
 
     def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubts = _parts(tokens, "[", self.member)
+        is_there, doubtful = _parts(tokens, "[", self.member)
         lengths, item_tokens = _items_of(tokens.filter(is_there))
         offsets = _offsets(is_there, lengths)
         items, odd = self.item(item_tokens)
         rows = np.repeat(np.arange(len(tokens)), np.diff(offsets))
-        doubts = either(doubts, _of_rows(odd, rows, len(tokens)))
+        doubtful = either(doubtful, _of_rows(odd, rows, len(tokens)))
         data_type = self.member.type
         if pa.types.is_fixed_size_list(data_type):
             is_other = pa.array(np.diff(offsets) != data_type.list_size)
-            doubts = either(doubts, some(pc.and_(is_there, is_other)))
+            doubtful = either(doubtful, some(pc.and_(is_there, is_other)))
         mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
         type_ = nullable_type(self.member)
-        return Proven(pa.ListArray.from_arrays(pa.array(offsets), items, type_, mask=mask), doubts)
+        return Proven(pa.ListArray.from_arrays(pa.array(offsets), items, type_, mask=mask), doubtful)
 
 
 @dataclass(frozen=True)
@@ -393,7 +393,7 @@ class _JsonMap:
     item: Proof
 
     def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubts = _parts(tokens, "{", self.member)
+        is_there, doubtful = _parts(tokens, "{", self.member)
         texts = _bytes_of(tokens.filter(is_there))
         maps = _decode_objects(_joined(texts))
         offsets = _offsets(is_there, np.fromiter(map(len, maps), np.int32, len(maps)))
@@ -410,11 +410,11 @@ class _JsonMap:
         items, odd = self.item(values)
         if len(keys) and pc.max(pc.binary_length(keys)).as_py() >= LONGEST_KEY:
             odd = either(odd, pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
-        doubts = either(either(doubts, some(is_odd)), _of_rows(odd, rows, len(tokens)))
+        doubtful = either(either(doubtful, some(is_odd)), _of_rows(odd, rows, len(tokens)))
         type_ = nullable_type(self.member)
         mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
         lists = pa.ListArray.from_arrays(pa.array(offsets), items, mask=mask)
-        return Proven(maps_of(lists, keys.cast(type_.key_type), items, type_), doubts)
+        return Proven(maps_of(lists, keys.cast(type_.key_type), items, type_), doubtful)
 
 
 @dataclass(frozen=True)
@@ -424,14 +424,14 @@ class _JsonStruct:
     members: Members
 
     def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubts = _parts(tokens, "{", self.member)
+        is_there, doubtful = _parts(tokens, "{", self.member)
         columns, unsound = self.members.of_tokens(tokens.filter(is_there))
         rows, count = np.flatnonzero(_fill(is_there)), len(tokens)
-        doubts = either(doubts, _of_rows(pa.array(unsound), rows, count) if unsound.any() else None)
+        doubtful = either(doubtful, _of_rows(pa.array(unsound), rows, count) if unsound.any() else None)
         children = []
         for part, proof in zip(self.member.type, self.parts, strict=True):
             values, odd = proof(columns[part.name])
-            doubts = either(doubts, _of_rows(odd, rows, count))
+            doubtful = either(doubtful, _of_rows(odd, rows, count))
             children.append(values)
         type_ = nullable_type(self.member)
         struct = pa.StructArray.from_arrays(children, fields=list(type_))
@@ -439,4 +439,4 @@ class _JsonStruct:
             places = np.zeros(count, np.int64)
             places[rows] = np.arange(len(rows))
             struct = struct.take(pa.array(places, mask=~_fill(is_there)))
-        return Proven(struct, doubts)
+        return Proven(struct, doubtful)

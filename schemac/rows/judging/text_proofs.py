@@ -27,7 +27,7 @@ from schemac.rows.judging.arrays import (
     storage_type,
     to_field,
 )
-from schemac.rows.judging.loose import nullable_type
+from schemac.rows.judging.nullable_arrays import nullable_type
 from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.settings import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
 from schemac.rows.judging.timestamps import zone_of
@@ -54,7 +54,7 @@ class Proven(NamedTuple):
     """Values that were read, null where they are in doubt; and which are in doubt, None where none is."""
 
     values: pa.Array
-    doubts: pa.Array | None
+    doubtful: pa.Array | None
 
 
 Proof = Callable[[pa.Array], Proven]
@@ -169,8 +169,8 @@ class TextProof:
     def read(self, texts: pa.Array, *, is_number: bool = False) -> Proven:
         """Read texts that are values, or null."""
         absent = some(texts.is_null()) if not self.member.nullable and texts.null_count else None
-        values, doubts = self.form.read(texts, is_number=is_number)
-        return Proven(self._lenient(values), either(absent, doubts))
+        values, doubtful = self.form.read(texts, is_number=is_number)
+        return Proven(self._lenient(values), either(absent, doubtful))
 
     def _lenient(self, values: pa.Array) -> pa.Array:
         target = nullable_type(self.member)

@@ -21,7 +21,7 @@ from schemac.language.attributes.zones import find_zone, is_utc
 from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.rows.judging import values
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, NANOSECONDS_PER
-from schemac.rows.judging.values import BrokenRuleError, shown_at
+from schemac.rows.judging.values import BrokenRuleError, local_time_at
 from schemac.versions.evolution.diff import declared_clock
 
 CLOCK_ZONE = b"schemac.dev/clockZone"
@@ -89,7 +89,7 @@ class Clock:
         """Return what the clock shows at an instant, both in nanoseconds."""
         rules = find_zone(self.zone or "UTC")
         assert rules is not None, self.zone
-        return shown_at(instant, rules)
+        return local_time_at(instant, rules)
 
 
 Value = Callable[[str], int]

@@ -225,7 +225,7 @@ def _json_scalar(value: Any, type_: pa.DataType) -> str:
     return quoted(value) if isinstance(value, str) else cast_text(value, type_)
 
 
-Shown = Callable[[Any], str]
+ValueText = Callable[[Any], str]
 
 
 __all__ = ["UnreadableTypeError", "raw_values", "typed_reader"]
@@ -234,8 +234,8 @@ __all__ = ["UnreadableTypeError", "raw_values", "typed_reader"]
 class UnreadableTypeError(Exception):
     """A column that can never become its field."""
 
-    def __init__(self, member: pa.Field, held: pa.DataType) -> None:
-        super().__init__(f"`{member.name}` is {member.type}, the table has {held}")
+    def __init__(self, member: pa.Field, source_type: pa.DataType) -> None:
+        super().__init__(f"`{member.name}` is {member.type}, the table has {source_type}")
 
 
 def typed_reader(
@@ -247,34 +247,34 @@ def typed_reader(
     epoch: str | None = None,
 ) -> Reader:
     """Compile the reader of a field for values of a type; `epoch` is what a number counts. Raises UnreadableTypeError, MissingMemberError."""
-    held = storage_type(source.type)
+    source_type = storage_type(source.type)
     if epoch is not None and is_scalar(member):
-        if is_string(held):
+        if is_string(source_type):
             return cell_reader(member, settings, epoch)
         counts = scalar_of(member, epoch)
-        if counts is None or pa.types.is_nested(held):
-            raise UnreadableTypeError(member, held)
-        return _of_text(member, counts, lambda x: cast_text(x, held))
-    if is_kept(member, source):
+        if counts is None or pa.types.is_nested(source_type):
+            raise UnreadableTypeError(member, source_type)
+        return _of_text(member, counts, lambda x: cast_text(x, source_type))
+    if keeps_value(member, source):
         return _as_it_is(member)
-    if is_string(held):
+    if is_string(source_type):
         if is_column or not is_scalar(member):
             return cell_reader(member, settings)
         return text_reader(member, settings.null_values)
-    if pa.types.is_null(held):
+    if pa.types.is_null(source_type):
         return lambda x, path, run: absent_reader(member)(path, run)
     if is_scalar(member):
-        return _scalar_reader(member, held)
-    if is_list(member.type) and is_list(held):
-        return _list_reader(member, held, settings)
-    if pa.types.is_map(member.type) and pa.types.is_map(held):
-        return _map_reader(member, held, settings)
-    if pa.types.is_struct(member.type) and pa.types.is_struct(held):
-        return _struct_reader(member, held, settings)
-    raise UnreadableTypeError(member, held)
+        return _scalar_reader(member, source_type)
+    if is_list(member.type) and is_list(source_type):
+        return _list_reader(member, source_type, settings)
+    if pa.types.is_map(member.type) and pa.types.is_map(source_type):
+        return _map_reader(member, source_type, settings)
+    if pa.types.is_struct(member.type) and pa.types.is_struct(source_type):
+        return _struct_reader(member, source_type, settings)
+    raise UnreadableTypeError(member, source_type)
 
 
-def is_kept(member: pa.Field, source: pa.Field) -> bool:
+def keeps_value(member: pa.Field, source: pa.Field) -> bool:
     """Whether a value is stored in a form of its own, which the source has as well."""
     role = role_of(member)
     return role is not None and not is_string(storage_type(member.type)) and role_of(source) is role
@@ -289,15 +289,15 @@ def binary_width(member: pa.Field) -> int | None:
     """Return the bytes that every value of a field must have; None if there may be any."""
     if extension_name(member) == "arrow.uuid":
         return 16
-    held = storage_type(member.type)
-    return int(held.byte_width) if pa.types.is_fixed_size_binary(held) else None
+    source_type = storage_type(member.type)
+    return int(source_type.byte_width) if pa.types.is_fixed_size_binary(source_type) else None
 
 
 def is_bytes(data_type: pa.DataType) -> bool:
     """Whether values of a type are bytes, of any length or of one."""
     is_ = pa.types
-    found = is_.is_binary(data_type) or is_.is_large_binary(data_type) or is_.is_fixed_size_binary(data_type)
-    return bool(found or is_.is_binary_view(data_type))
+    result = is_.is_binary(data_type) or is_.is_large_binary(data_type) or is_.is_fixed_size_binary(data_type)
+    return bool(result or is_.is_binary_view(data_type))
 
 
 def takes_bytes(member: pa.Field) -> bool:
@@ -306,53 +306,65 @@ def takes_bytes(member: pa.Field) -> bool:
     return role is Role.BLOB or (role is None and is_bytes(storage_type(member.type)))
 
 
-def _scalar_reader(member: pa.Field, held: pa.DataType) -> Reader:
-    is_, own = pa.types, storage_type(member.type)
-    if is_.is_nested(held):
-        raise UnreadableTypeError(member, held)
-    if takes_bytes(member) and is_bytes(held):
+def _scalar_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
+    is_, target_type = pa.types, storage_type(member.type)
+    if is_.is_nested(source_type):
+        raise UnreadableTypeError(member, source_type)
+    if takes_bytes(member) and is_bytes(source_type):
         return _bytes_reader(member)
-    if role_of(member) is None and is_alike(own, held):
-        return _alike_reader(member, held)
-    if is_.is_duration(own) and is_.is_duration(held):
-        return _duration_reader(member, own, held)
-    text, epoch = _texts_of(member, own, held)
+    if role_of(member) is None and is_alike(target_type, source_type):
+        return _alike_reader(member, source_type)
+    if is_.is_duration(target_type) and is_.is_duration(source_type):
+        return _duration_reader(member, target_type, source_type)
+    text, epoch = _texts_of(member, target_type, source_type)
     scalar = scalar_of(member, epoch)
     if scalar is None:
-        raise UnreadableTypeError(member, held)
+        raise UnreadableTypeError(member, source_type)
     return _of_text(member, scalar, text)
 
 
-def is_alike(own: pa.DataType, held: pa.DataType) -> bool:
+def is_alike(target_type: pa.DataType, source_type: pa.DataType) -> bool:
     """Whether values of a type are values of a field, but for their range."""
     is_ = pa.types
-    if is_.is_timestamp(own):
-        return is_.is_timestamp(held) and held.unit == own.unit and (held.tz is None) == (own.tz is None)
-    if is_.is_date(own):
-        return bool(is_.is_date(held))
-    if is_.is_decimal(own):
-        return is_.is_decimal(held) and (held.precision, held.scale) == (own.precision, own.scale)
-    return bool(own == held)
+    if is_.is_timestamp(target_type):
+        return (
+            is_.is_timestamp(source_type)
+            and source_type.unit == target_type.unit
+            and (source_type.tz is None) == (target_type.tz is None)
+        )
+    if is_.is_date(target_type):
+        return bool(is_.is_date(source_type))
+    if is_.is_decimal(target_type):
+        return is_.is_decimal(source_type) and (source_type.precision, source_type.scale) == (
+            target_type.precision,
+            target_type.scale,
+        )
+    return bool(target_type == source_type)
 
 
 Text = Callable[[Any], str]
 
 
-def _texts_of(member: pa.Field, own: pa.DataType, held: pa.DataType) -> tuple[Text, str | None]:
+def _texts_of(
+    member: pa.Field, target_type: pa.DataType, source_type: pa.DataType
+) -> tuple[Text, str | None]:
     """Return how a value is written for its field, and what a number counts where it is one of a timestamp."""
     is_ = pa.types
-    if not is_.is_timestamp(held):
-        return (lambda x: cast_text(x, held)), None
-    is_fine, is_instant = held.unit == "ns", held.tz is not None
-    if is_.is_date(own) or (is_fine and is_instant and is_.is_timestamp(own)):
-        factor = 1 if is_fine else 10**6 // ARROW_PER_SECOND[held.unit]
+    if not is_.is_timestamp(source_type):
+        return (lambda x: cast_text(x, source_type)), None
+    is_fine, is_instant = source_type.unit == "ns", source_type.tz is not None
+    if is_.is_date(target_type) or (is_fine and is_instant and is_.is_timestamp(target_type)):
+        factor = 1 if is_fine else 10**6 // ARROW_PER_SECOND[source_type.unit]
         return (lambda x: str(x * factor)), "Nanosecond" if is_fine else "Microsecond"
     if is_fine:
-        return (lambda x: count_text(x, held)), None
-    if is_instant and is_.is_timestamp(own) and own.tz is None:
-        clock, factor = Clock(zone_of_clock("UTC", zone_of(member))), 10**9 // ARROW_PER_SECOND[held.unit]
+        return (lambda x: count_text(x, source_type)), None
+    if is_instant and is_.is_timestamp(target_type) and target_type.tz is None:
+        clock, factor = (
+            Clock(zone_of_clock("UTC", zone_of(member))),
+            10**9 // ARROW_PER_SECOND[source_type.unit],
+        )
         return (lambda x: cast_text(clock.shown(x * factor) // 1000, pa.timestamp("us"))), None
-    return (lambda x: cast_text(x, held) + ("Z" if is_instant else "")), None
+    return (lambda x: cast_text(x, source_type) + ("Z" if is_instant else "")), None
 
 
 def _of_text(member: pa.Field, scalar: Scalar, text: Text) -> Reader:
@@ -373,38 +385,38 @@ def _bytes_reader(member: pa.Field) -> Reader:
     return read
 
 
-def range_of(own: pa.DataType) -> tuple[int, int] | None:
+def range_of(target_type: pa.DataType) -> tuple[int, int] | None:
     """Return the first and the last count of a date or a timestamp that all readers take, and of a time of day; None for others."""
     is_ = pa.types
-    if is_.is_date(own):
+    if is_.is_date(target_type):
         return FIRST_DAY, LAST_DAY
-    if is_.is_time(own):
-        return 0, 86_400 * ARROW_PER_SECOND[own.unit] - 1
-    if not is_.is_timestamp(own) or own.unit == "ns":
+    if is_.is_time(target_type):
+        return 0, 86_400 * ARROW_PER_SECOND[target_type.unit] - 1
+    if not is_.is_timestamp(target_type) or target_type.unit == "ns":
         return None
-    first, last = nanoseconds_of_years(own)
-    step = 10**9 // ARROW_PER_SECOND[own.unit]
+    first, last = nanoseconds_of_years(target_type)
+    step = 10**9 // ARROW_PER_SECOND[target_type.unit]
     return -(-first // step), last // step
 
 
-def _alike_reader(member: pa.Field, held: pa.DataType) -> Reader:
-    absent, own = absent_reader(member), storage_type(member.type)
-    limits = range_of(own)
-    per_day = 86_400_000 if pa.types.is_date64(own) else 1
+def _alike_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
+    absent, target_type = absent_reader(member), storage_type(member.type)
+    limits = range_of(target_type)
+    per_day = 86_400_000 if pa.types.is_date64(target_type) else 1
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
         if limits is not None and not limits[0] <= x <= limits[1]:
-            return run.object_to(path, "range", cast_text(x, held))
+            return run.object_to(path, "range", cast_text(x, source_type))
         return x * per_day if per_day != 1 else x
 
     return read
 
 
-def _duration_reader(member: pa.Field, own: pa.DataType, held: pa.DataType) -> Reader:
+def _duration_reader(member: pa.Field, target_type: pa.DataType, source_type: pa.DataType) -> Reader:
     absent = absent_reader(member)
-    to, of = ARROW_PER_SECOND[own.unit], ARROW_PER_SECOND[held.unit]
+    to, of = ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[source_type.unit]
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
@@ -417,50 +429,50 @@ def _duration_reader(member: pa.Field, own: pa.DataType, held: pa.DataType) -> R
     return read
 
 
-def _list_reader(member: pa.Field, held: pa.DataType, settings: Settings) -> Reader:
-    item = typed_reader(member.type.value_field, held.value_field, settings, is_column=False)
+def _list_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) -> Reader:
+    item = typed_reader(member.type.value_field, source_type.value_field, settings, is_column=False)
     absent = absent_reader(member)
     size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
-        found = [item(part, (path, i), run) for i, part in enumerate(x)]
+        result = [item(part, (path, i), run) for i, part in enumerate(x)]
         if size is not None and len(x) != size:
             run.object_to(path, "length", str(len(x)))
-        return found
+        return result
 
     return read
 
 
-def _map_reader(member: pa.Field, held: pa.DataType, settings: Settings) -> Reader:
+def _map_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) -> Reader:
     keys_settings = Settings(timezone=settings.timezone)
-    key = typed_reader(member.type.key_field, held.key_field, keys_settings, is_column=False)
-    item = typed_reader(member.type.item_field, held.item_field, settings, is_column=False)
-    absent, key_type = absent_reader(member), held.key_type
+    key = typed_reader(member.type.key_field, source_type.key_field, keys_settings, is_column=False)
+    item = typed_reader(member.type.item_field, source_type.item_field, settings, is_column=False)
+    absent, key_type = absent_reader(member), source_type.key_type
     is_hashed = is_scalar(member.type.key_field) and not pa.types.is_nested(storage_type(key_type))
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
-        found = []
+        result = []
         for label, value in x:
             at = (path, f'["{cast_text(label, key_type)}"]')
-            found.append((key(label, at, run), item(value, at, run)))
+            result.append((key(label, at, run), item(value, at, run)))
         if is_hashed:
-            check_duplicate_keys([pair[0] for pair in found], path, run)
-        return found
+            check_duplicate_keys([pair[0] for pair in result], path, run)
+        return result
 
     return read
 
 
-def _struct_reader(member: pa.Field, held: pa.DataType, settings: Settings) -> Reader:
+def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) -> Reader:
     members = []
     for part in member.type:
-        place = held.get_field_index(part.name)
+        place = source_type.get_field_index(part.name)
         if place < 0:
             raise MissingMemberError(part.name)
-        read = typed_reader(part, held.field(place), settings, is_column=False)
+        read = typed_reader(part, source_type.field(place), settings, is_column=False)
         members.append((part.name, "." + part.name, read))
     absent = absent_reader(member)
 

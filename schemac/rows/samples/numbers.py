@@ -209,7 +209,7 @@ class Floats:
     def draw(self, draws: Draws) -> float:
         """Return a float of the type: usual ones have two digits after the point."""
         for _ in range(40):
-            number = self._held(self._wanted(draws))
+            number = self._rounded(self._draw_number(draws))
             if self.allows(number):
                 return number
         return float(next((one.limit for one in self.bounds if not one.is_exclusive), 0.0))
@@ -218,7 +218,7 @@ class Floats:
         """Whether a value keeps all bounds, and is finite."""
         return abs(value) != float("inf") and all(bound.allows(value) for bound in self.bounds)
 
-    def _wanted(self, draws: Draws) -> float:
+    def _draw_number(self, draws: Draws) -> float:
         low, high = self._ends()
         case = draws.below(100)
         if case < 6:
@@ -239,7 +239,7 @@ class Floats:
         high = min([largest, *(float(one.limit) for one in self.bounds if not one.is_lower)])
         return low, high
 
-    def _held(self, value: float) -> float:
+    def _rounded(self, value: float) -> float:
         packing = self.type.packing  # type: ignore[attr-defined]  # of the family
         try:
             rounded: float = struct.unpack(packing, struct.pack(packing, value))[0]

@@ -151,7 +151,9 @@ def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constrai
             return Values(lambda draws: draws.chance(50), lambda number: bool(number), 2)
         case Family.FLOAT:
             floats = Floats(field.type, tuple([one for one in constraints if isinstance(one, Bound)]))
-            return Values(floats.draw, lambda number: _kept(floats.nth(number), floats.allows), floats.count)
+            return Values(
+                floats.draw, lambda number: _usable(floats.nth(number), floats.allows), floats.count
+            )
         case Family.NULL:
             return Values(lambda _: None)
         case family if family in COUNTED:
@@ -167,7 +169,7 @@ def _own(field: SchemaField) -> Values:
     return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
 
 
-def _kept(value: Any, is_allowed: Callable[[Any], bool]) -> Any:
+def _usable(value: Any, is_allowed: Callable[[Any], bool]) -> Any:
     return value if is_allowed(value) else None
 
 
@@ -291,7 +293,7 @@ def _matching(
     stride = _stride(widest.count)
     return Values(
         draw,
-        lambda number: _kept(widest.nth(number * stride % widest.count), keeps),
+        lambda number: _usable(widest.nth(number * stride % widest.count), keeps),
         widest.count,
         differ=widest.is_plain,
     )

@@ -30,7 +30,7 @@ from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.arrays import opened, to_batches
 from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.loose import nullable_array
+from schemac.rows.judging.nullable_arrays import nullable_array
 from schemac.rows.judging.tokens import NotJsonError, Number, parse, quoted
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
@@ -158,7 +158,7 @@ def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
     for field, member in _with_members(sampler):
         draws = Draws(seed, "wrong", field.path_text)
         for number, base in enumerate(islice(_with_place(records, field), BASES)):
-            current = _held(base, field)
+            current = _current_value(base, field)
             tokens = [
                 *_all_beyond(field, draws, current),
                 *(_tokens(field, member, draws, current) if number < 3 else ()),
@@ -186,7 +186,7 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
 def _with_place(records: Sequence[Any], field: SchemaField) -> Iterator[Any]:
     """Yield the records that have something where the field is, those with a value first."""
     there = [record for record in records if _place(record, field) is not None]
-    yield from sorted(there, key=lambda record: _held(record, field) in (None, [], {}, ""))
+    yield from sorted(there, key=lambda record: _current_value(record, field) in (None, [], {}, ""))
 
 
 def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
@@ -202,7 +202,7 @@ def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
     return (value, next(iter(value))) if type(value) is dict and value else None
 
 
-def _held(record: Any, field: SchemaField) -> Any:
+def _current_value(record: Any, field: SchemaField) -> Any:
     place = _place(record, field)
     if place is None:
         return None
@@ -409,17 +409,17 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     for one in validated(dataset, table, Rules(wrong.references)).reasons:
         reasons[one.row].append((one.path, one.rule))
     is_stored = [
-        reasons[i] == [(row.path, row.rule)] and _is_held(row, fixed) for i, (row, _) in enumerate(readable)
+        reasons[i] == [(row.path, row.rule)] and _is_stored(row, fixed) for i, (row, _) in enumerate(readable)
     ]
     form = _form(
-        wrong, [row for (row, _), is_shown_alike in zip(readable, is_stored, strict=True) if is_shown_alike]
+        wrong, [row for (row, _), has_same_text in zip(readable, is_stored, strict=True) if has_same_text]
     )
     # Not all types of Arrow can be filtered.
     typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
     return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))
 
 
-def _is_held(one: WrongRow, fixed: Iterable[str]) -> bool:
+def _is_stored(one: WrongRow, fixed: Iterable[str]) -> bool:
     return one.rule != "required" or one.path.partition(".")[0].partition("[")[0] not in fixed
 
 

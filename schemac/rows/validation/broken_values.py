@@ -58,7 +58,7 @@ def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_BrokenVal
         raw = raw_values(values.take(wrong)) if len(wrong) else []
         for i, value in zip(wrong.to_pylist(), raw, strict=True):
             row, path, order = trail(i)
-            text = _shown_item(place, value, values.type)[:LONGEST_VALUE]
+            text = _item_text(place, value, values.type)[:LONGEST_VALUE]
             yield _BrokenValue(row, (*order, 0, number), Reason(path, constraint.rule, text))
     for number, child in enumerate(place.children, 1):
         match place.schema_field.type.family:
@@ -129,7 +129,7 @@ def text_of_members(rows: pa.RecordBatch, fields: list[tuple[str, tuple[str, ...
     return json_object(members)[:LONGEST_VALUE]
 
 
-def _shown_item(place: Constrained, value: Any, type_: Any) -> str:
+def _item_text(place: Constrained, value: Any, type_: Any) -> str:
     if place.schema_field.children:
         return json_text(value, type_)
     if place.schema_field.type.family is Family.BYTES:

@@ -25,7 +25,7 @@ class Batches:
     schema: pa.Schema
     batches: Iterable[pa.RecordBatch]
 
-    def pieces(self) -> Iterator[pa.RecordBatch]:
+    def record_batches(self) -> Iterator[pa.RecordBatch]:
         """Yield batches of a size that is worked on at once, with what has a layout of its own in a plain one."""
         for batch in self.batches:
             if not all(is_laid_out(member.type) for member in self.schema):

@@ -86,8 +86,8 @@ class Validation:
     @property
     def counts(self) -> tuple[RuleCount, ...]:
         """How often each rule is broken, the most frequent first; paths have `[]` for a position."""
-        found = Counter((_POSITIONS.sub("[]", one.path), one.rule) for one in self.reasons)
-        counts = [RuleCount(path, rule, count) for (path, rule), count in found.items()]
+        validated = Counter((_POSITIONS.sub("[]", one.path), one.rule) for one in self.reasons)
+        counts = [RuleCount(path, rule, count) for (path, rule), count in validated.items()]
         return tuple(sorted(counts, key=lambda one: (-one.count, one.path, one.rule)))
 
     def raise_if_bad(self) -> "Validation":

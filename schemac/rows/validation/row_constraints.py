@@ -49,7 +49,7 @@ def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
     for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
         column = _target_column(table, path, reference.dataset)
         expected_type = _type_at(schema, node.path)
-        columns.append(_brought(column, expected_type, node, path, reference))
+        columns.append(_cast_column(column, expected_type, node, path, reference))
         nodes.append(FieldNode(node.type, (f"c{i}",)))
     return Target(
         reference, target_keys(reference, pa.table(columns, [node.path[0] for node in nodes]), nodes)
@@ -84,7 +84,7 @@ def _type_at(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
     return storage_type(data_type)
 
 
-def _brought(
+def _cast_column(
     column: Any, expected_type: pa.DataType, node: FieldNode, path: str, reference: ReferenceTo
 ) -> Any:
     """Return the values in the type of the own field, so that they can be compared."""

@@ -101,7 +101,7 @@ def _judged(
         raise _error(dataset, NO_ROWS, message, help) from error
     if batches is not None:
         columns = _columns(dataset, batches, schema, settings)
-        for batch in batches.pieces():
+        for batch in batches.record_batches():
             yield validated_columns(columns, batch)
         return
     judge = RowJudge.of(pa.schema([opened(member) for member in schema], schema.metadata), settings)

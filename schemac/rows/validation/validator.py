@@ -4,7 +4,7 @@ Layer: rows.
 Shape: a `Validator` takes batches with the texts of records of JSON, or with columns: texts such as the cells of CSV, or values with a type.
        A record is taken apart into one column of tokens for each field; a field is then read from its column: many values at once
        where a proof takes them, the others of this one field one by one. Constraints are evaluated over the columns. A `JudgedBatch` has
-       every column in its loose type (see `judging.loose`), also the values that do not fit, and the reasons by rows.
+       every column in its loose type (see `judging.nullable_arrays`), also the values that do not fit, and the reasons by rows.
 """
 
 import json
@@ -32,7 +32,7 @@ from schemac.rows.judging.judge import (
     object_to_unexpected,
     value_at,
 )
-from schemac.rows.judging.loose import nullable_array, nullable_type
+from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proof, Proven
@@ -122,10 +122,10 @@ class FieldReader:
         """Return the values, and the reasons by row."""
         count, rows, certain = len(array), np.arange(len(array)), None
         if self.proof is not None:
-            certain, doubts = self.proof(array)
-            if doubts is None:
+            certain, doubtful = self.proof(array)
+            if doubtful is None:
                 return certain, {}
-            rows, array = np.flatnonzero(doubts.to_numpy(zero_copy_only=False)), array.filter(doubts)
+            rows, array = np.flatnonzero(doubtful.to_numpy(zero_copy_only=False)), array.filter(doubtful)
         read_values: list[Any] = []
         reasons: Reasons = {}
         for row, value in zip(rows.tolist(), self.values(array), strict=True):
@@ -467,12 +467,12 @@ def shown_row(row: Any) -> str:
     if isinstance(row, str):
         return row
     try:
-        return json.dumps(row, ensure_ascii=False, default=_shown_value)
+        return json.dumps(row, ensure_ascii=False, default=_value_text)
     except (TypeError, ValueError, RecursionError):
         return text_of_object(row)
 
 
-def _shown_value(value: Any) -> Any:
+def _value_text(value: Any) -> Any:
     converted = as_record_value(value)
     return (
         converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)

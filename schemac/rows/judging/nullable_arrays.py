@@ -13,44 +13,44 @@ import pyarrow as pa
 
 from schemac.language.constraints.constraint import whole
 from schemac.rows.judging.arrays import is_list, is_scalar, is_string, role_of, storage_type, value_type
-from schemac.rows.judging.typed_values import is_bytes, is_kept
+from schemac.rows.judging.typed_values import is_bytes, keeps_value
 
 
 def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
     """Return the loose type of a field; `source` is the field that its values come from, where they have a type."""
-    own, is_ = member.type, pa.types
-    if source is not None and is_kept(member, source):
+    target_type, is_ = member.type, pa.types
+    if source is not None and keeps_value(member, source):
         return storage_type(source.type)
     if is_scalar(member):
-        found = value_type(member)
-        if is_string(found):
+        result = value_type(member)
+        if is_string(result):
             return pa.large_string()
         # Bytes of another length than the field's are kept, too.
-        return pa.large_binary() if is_bytes(found) else found
-    held = None if source is None else storage_type(source.type)
-    if is_.is_struct(own):
-        of_struct = held if held is not None and is_.is_struct(held) else None
+        return pa.large_binary() if is_bytes(result) else result
+    source_type = None if source is None else storage_type(source.type)
+    if is_.is_struct(target_type):
+        of_struct = source_type if source_type is not None and is_.is_struct(source_type) else None
         return pa.struct(
-            [pa.field(part.name, nullable_type(part, _member(of_struct, part.name))) for part in own]
+            [pa.field(part.name, nullable_type(part, _member(of_struct, part.name))) for part in target_type]
         )
-    if is_.is_map(own):
-        of_map = held if held is not None and is_.is_map(held) else None
-        key = nullable_type(own.key_field, None if of_map is None else of_map.key_field)
-        item = nullable_type(own.item_field, None if of_map is None else of_map.item_field)
+    if is_.is_map(target_type):
+        of_map = source_type if source_type is not None and is_.is_map(source_type) else None
+        key = nullable_type(target_type.key_field, None if of_map is None else of_map.key_field)
+        item = nullable_type(target_type.item_field, None if of_map is None else of_map.item_field)
         return pa.map_(pa.field("key", key, nullable=False), pa.field("value", item))
-    assert is_list(own)
-    item_field = held.value_field if held is not None and is_list(held) else None
-    return pa.list_(pa.field("item", nullable_type(own.value_field, item_field)))
+    assert is_list(target_type)
+    item_field = source_type.value_field if source_type is not None and is_list(source_type) else None
+    return pa.list_(pa.field("item", nullable_type(target_type.value_field, item_field)))
 
 
-def _member(held: pa.DataType | None, name: str) -> pa.Field | None:
-    place = -1 if held is None else held.get_field_index(name)
-    return held.field(place) if held is not None and place >= 0 else None
+def _member(source_type: pa.DataType | None, name: str) -> pa.Field | None:
+    place = -1 if source_type is None else source_type.get_field_index(name)
+    return source_type.field(place) if source_type is not None and place >= 0 else None
 
 
 def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | None = None) -> pa.Array:
     """Make an array of values that were read, also of those that do not fit: a map with a key that is absent or twice is null there."""
-    if source is not None and is_kept(member, source):
+    if source is not None and keeps_value(member, source):
         return pa.array(values, storage_type(source.type))
     is_ = pa.types
     type_ = nullable_type(member, source)
@@ -68,12 +68,12 @@ def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
         ]
         return pa.StructArray.from_arrays(children, fields=list(type_), mask=_absent(values))
     if is_.is_map(type_):
-        kept = [None if value is None or _has_duplicate_keys(value) else value for value in values]
-        pairs = list(chain.from_iterable(value or () for value in kept))
+        remaining = [None if value is None or _has_duplicate_keys(value) else value for value in values]
+        pairs = list(chain.from_iterable(value or () for value in remaining))
         keys = _array([key for key, _ in pairs], type_.key_type)
         items = _array([item for _, item in pairs], type_.item_type)
         entries = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
-        lists = _lists(kept, entries)
+        lists = _lists(remaining, entries)
         return pa.Array.from_buffers(type_, len(lists), lists.buffers()[:2], lists.null_count, 0, [entries])
     if is_.is_list(type_):
         items = _array(list(chain.from_iterable(value or () for value in values)), type_.value_type)
@@ -87,8 +87,8 @@ def _lists(values: Sequence[Any], items: pa.Array, type_: pa.DataType | None = N
 
 
 def _absent(values: Sequence[Any]) -> pa.Array | None:
-    found = [value is None for value in values]
-    return pa.array(found, pa.bool_()) if any(found) else None
+    result = [value is None for value in values]
+    return pa.array(result, pa.bool_()) if any(result) else None
 
 
 def _has_duplicate_keys(pairs: Sequence[tuple[Any, Any]]) -> bool:
