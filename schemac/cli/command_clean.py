@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
             report.add(
                 WRITE_FAILED,
                 f"cannot remove the cache: {reason}",
-                file=f"{folder.name}/.schemac/project/cache",
+                file=f"{folder.name}/.schemac/cache",
             )
             continue
         removed = size if removed is None else removed + (size or 0)

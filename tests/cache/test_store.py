@@ -223,7 +223,7 @@ def test_never_run_what_an_entry_holds(tmp_path: Path) -> None:
 def test_follow_no_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "project/.schemac").mkdir(parents=True)
-    (tmp_path / "project/.schemac/project/cache").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "project/.schemac/cache").symlink_to(tmp_path / "elsewhere")
     cache = Cache(tmp_path / "project")
     cache.put(cache.keys("test", None).key("a"), 1)
     cache.save()
@@ -249,7 +249,7 @@ def test_work_where_nothing_can_be_kept(tmp_path: Path) -> None:
 def test_ignore_itself_in_git_and_go(tmp_path: Path) -> None:
     project(tmp_path)
     assert schemac(tmp_path, "check").returncode == 0
-    assert (tmp_path / ".schemac/project/cache/.gitignore").read_text() == "*\n"
+    assert (tmp_path / ".schemac/cache/.gitignore").read_text() == "*\n"
     before = {path: content for path, content in tree(tmp_path).items() if not path.startswith(".schemac")}
     assert schemac(tmp_path, "clean").stderr == "removed the cache: 0.0 MB\n"
     assert tree(tmp_path) == before
@@ -354,14 +354,14 @@ def test_work_at_once(tmp_path: Path) -> None:
         assert process.returncode == 0, errors
     assert schemac(tmp_path, "build", "--check").returncode == 0
     assert schemac(tmp_path, "build", "--check", "--no-cache").returncode == 0
-    assert not list((tmp_path / ".schemac/project/cache").glob("*-journal"))
+    assert not list((tmp_path / ".schemac/cache").glob("*-journal"))
 
 
 def test_hold_no_place_of_the_machine(tmp_path: Path) -> None:
     for name in ("one", "another"):
         project(tmp_path / name)
         assert schemac(tmp_path / name, "build").returncode == 0
-    one, another = ((tmp_path / name / ".schemac/project/cache") for name in ("one", "another"))
+    one, another = ((tmp_path / name / ".schemac/cache") for name in ("one", "another"))
     assert tree(one) == tree(another)
     assert not any(str(tmp_path).encode() in content for content in tree(one).values())
 

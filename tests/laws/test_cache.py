@@ -283,7 +283,7 @@ def edit_artifact(folder: Path, step: Step) -> None:
 
 def damage_cache(folder: Path, source: random.Random, damage: str) -> None:
     """Damage the entries as a disk, another program or another version would."""
-    for file in sorted((folder / ".schemac/project/cache").glob("*.sqlite")):
+    for file in sorted((folder / ".schemac/cache").glob("*.sqlite")):
         content = bytearray(file.read_bytes())
         match damage:
             case "flip" if content:

@@ -151,7 +151,7 @@ BROKEN = {
     "no target": (
         "other = broken:ENGINE",
         engine('artifacts="parts:START"') + "START = 1\n",
-        "is no Target",
+        "is not a Target",
     ),
     "missing target": (
         "other = broken:ENGINE",

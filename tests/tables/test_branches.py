@@ -63,7 +63,7 @@ def go_on(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["apply", "t", "--table", table]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "SC421" in said
-    way_out = re.search(r"say it: schemac (apply .* --from [0-9]+)", said)
+    way_out = re.search(r"confirm it: schemac (apply .* --from [0-9]+)", said)
     assert way_out is not None, said
     words = shlex.split(way_out[1])
     assert main(["apply", "t", "--table", table, "--from", "1"]) == 1

@@ -1,4 +1,4 @@
-"""The cache of a project: `.schemac/project/cache`.
+"""The cache of a project: `.schemac/cache`.
 
 Layer: project.
 Shape: whatever is wrong with the folder, such as a full disk, costs time and nothing else: what cannot be read is not there, and what
