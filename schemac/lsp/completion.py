@@ -37,7 +37,7 @@ from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_items
 from schemac.lsp.texts import Lines
 from schemac.text.source.phrases import fold
-from schemac.text.syntax.document import AuthoredModel, class_text
+from schemac.text.syntax.model import AuthoredModel, class_text
 
 
 def complete(

@@ -29,7 +29,8 @@ from schemac.language.manifest.envelopes import (
 from schemac.language.manifest.groups import Group, GroupField, GroupLibrary, Use, is_inherited
 from schemac.language.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
 from schemac.language.manifest.standard import EVENTS
-from schemac.text.syntax.document import AuthoredModel, TreePath, class_text
+from schemac.text.syntax.document import TreePath
+from schemac.text.syntax.model import AuthoredModel, class_text
 
 ValueAt = Callable[[int], Any]
 """Returns what is written at the first steps of a path, as far as it can be read."""

@@ -27,7 +27,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
-from schemac.text.syntax.document import AuthoredModel, class_text
+from schemac.text.syntax.model import AuthoredModel, class_text
 from schemac.versions.evolution.diff import field_type_text
 from schemac.versions.identity.compilation import Compilation
 from schemac.versions.identity.opening import open_version

@@ -28,11 +28,12 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.reading.csv_records import QUOTES
+from schemac.pipeline.reading.cutting import Found, gathered, sound
 from schemac.pipeline.reading.files import File
 from schemac.pipeline.reading.parquet import Rows, spark_types
 from schemac.pipeline.reading.row_texts import text_of_row
 from schemac.pipeline.reading.source import EXPLAINED
-from schemac.pipeline.reading.texts import BAD_ENCODING, Found, gathered, sound
+from schemac.pipeline.reading.texts import BAD_ENCODING
 from schemac.pipeline.spark.columns import ARROW_TYPE, ERRORS, PACKED, RAW, REASONS, SOURCE, packed
 from schemac.pipeline.spark.sql import name, when
 from schemac.pipeline.spark.value_columns import column_of, column_type

@@ -28,7 +28,7 @@ from schemac.text.source.phrases import one_of, shortened
 from schemac.text.source.report import Report
 from schemac.text.source.span import Json
 from schemac.text.source.text import reason_of
-from schemac.text.syntax.document import AuthoredModel, Items
+from schemac.text.syntax.model import AuthoredModel, Items
 from schemac.text.syntax.model_errors import model_errors
 
 if TYPE_CHECKING:

@@ -150,7 +150,7 @@ def test_say_what_reads_no_rows(project: Path, capsys: pytest.CaptureFixture[str
     for name, format in (("delta", "delta"), ("t.csv", "csv")):
         (found,) = told(capsys, "verify", "t", "--table", name, "--data")
         assert found["code"] == "SC421"
-        assert f"no reader for rows of the format {format} is there" in found["message"]
+        assert f"there is no reader for rows of the format {format}" in found["message"]
         assert f"`schemac import {name} --out found.yaml`" in found["help"]
 
 

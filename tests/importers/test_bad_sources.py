@@ -395,7 +395,7 @@ def test_say_what_a_source_looks_like(tmp_path: Path, capsys: pytest.CaptureFixt
     )
     assert main(["import", str(contract), "--from", "datacontract"]) == 1
     said = " ".join("".join(capsys.readouterr()).split())
-    assert "it is read as odcs: leave `--from` out, or write `--from odcs`" in said
+    assert "it is recognized as odcs: leave `--from` out, or write `--from odcs`" in said
     assert main(["import", str(contract), "--from", "odcs"]) == 0
 
 

@@ -18,7 +18,7 @@ SOUND = [t for name, t in TEXTS.items() if t.sort is Sort.MANIFEST and not error
 
 NOT_EXACT = {
     r".*(, or | or (?=[0-9`])|; otherwise)|keep (one|this)|Spark and Paimon": "a choice for the author",
-    r"(add|give|name|use|choose|rename|put|mark|move|make|compare|calculate|change|leave|start|flatten|close|indent|save|compile) ": "there are many ways to do it, or it is to be done elsewhere",
+    r"(add|give|specify|name|use|choose|rename|put|mark|move|make|compare|calculate|change|leave|start|flatten|close|indent|save|compile) ": "there are many ways to do it, or it is to be done elsewhere",
     r"the (kinds|events|fields|form|greatest|last|least|system)|allowed here|its (parameters|entries)|Lance knows|it (is for|applies)|an? \w+ takes|there is|lists and maps|that folder|a name of|binaries and": "what is allowed, to choose from",
     r"\w+: ": "what an attribute is for",
     r"write (?![`'\"]|it in quotes)": "in words",

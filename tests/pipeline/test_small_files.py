@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.cutting import Found, TextRows, gathered
 from schemac.pipeline.reading.files import BLOCK_BYTES, File
-from schemac.pipeline.reading.texts import Found, TextRows, gathered
 from schemac.pipeline.record_tasks import FileTask
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.columns import ERRORS, PACKED, RAW, SOURCE, unpacked

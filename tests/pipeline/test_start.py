@@ -42,7 +42,7 @@ def loaded_by(module: str) -> set[str]:
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("schemac.pipeline.reading.texts", ("pydantic", "ruamel", "schemac.rows.judging")),
+        ("schemac.pipeline.reading.cutting", ("pydantic", "ruamel", "schemac.rows.judging")),
         (
             "schemac.pipeline.writing.table_sink",
             ("ruamel", "schemac.pipeline.conforming", "schemac.rows.judging.judge"),

@@ -300,7 +300,7 @@ def test_name_the_encoding_that_a_file_looks_like(
     if encoding == "utf-8":
         check_input(told_job)
         return
-    with pytest.raises(PipelineError, match="is no UTF-8, it looks like UTF-") as caught:
+    with pytest.raises(PipelineError, match="is not UTF-8; it looks like UTF-") as caught:
         check_input(told_job)
     assert caught.value.code is UNREADABLE_INPUT
     named = re.search(r"encoding: (\S+?)}", caught.value.help or "")

@@ -125,7 +125,7 @@ BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
         PIPELINE.replace("rides.lance}", "rides.lance, options: {a: b}}"), ["pipeline.yaml:3:", "formats of Spark"]),
     "a stream into files": (
         PIPELINE.replace("rides.lance}", "rides, format: parquet, mode: append}") + "trigger: available-now\n",
-        ["pipeline.yaml:3:", "what was read before, which a parquet target does not tell"]),
+        ["pipeline.yaml:3:", "what was read before, which a parquet target does not record"]),
     "two origins": (PIPELINE + "fields: {fare: {from: x, expr: y}}\n", ["pipeline.yaml:4:32", "`from` and `expr`"]),
     "an empty expression": (PIPELINE + "fields: {fare: {expr: ''}}\n", ["pipeline.yaml:4", "expr"]),
     "items of CSV": (
@@ -135,11 +135,11 @@ BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
         PIPELINE.replace("rides.json}", "rides.json, explode: 'a[0]'}"), ["pipeline.yaml:1:", "one item", "position"]),
     "a path of items with a slip": (
         PIPELINE.replace("rides.json}", "rides.json, explode: a..b}"), ["pipeline.yaml:1:", "character 3"]),
-    "one path twice": (PIPELINE + "quarantine: {path: rides.lance}\n", ["one path"]),
-    "one path twice, in two spellings": (PIPELINE + "quarantine: {path: ./rides.lance/}\n", ["one path"]),
+    "one path twice": (PIPELINE + "quarantine: {path: rides.lance}\n", ["the same path"]),
+    "one path twice, in two spellings": (PIPELINE + "quarantine: {path: ./rides.lance/}\n", ["the same path"]),
     "a target inside a file": (PIPELINE.replace("rides.lance", "rides.json/t.lance"), ["is a file"]),
     "a target that is a file": (PIPELINE.replace("rides.lance", "rides.yaml"), ["is a file"]),
-    "a target that is a folder of others": (PIPELINE.replace("rides.lance", "."), ["no Lance table"]),
+    "a target that is a folder of others": (PIPELINE.replace("rides.lance", "."), ["is not a Lance table"]),
     "a quarantine that is a file": (PIPELINE + "quarantine: {path: rides.yaml}\n", ["is a file"]),
 }  # fmt: skip
 

@@ -164,17 +164,21 @@ def parse_metadata(written: Any) -> TableMetadata:
 
 def _is_replaced(written: Mapping[str, Any]) -> bool:
     """Whether the first of the snapshots that led to the current one is not the first of the table."""
+    listed = written.get("snapshots")
     snapshots = {
-        one.get("snapshot-id"): one for one in written.get("snapshots") or () if isinstance(one, dict)
+        one["snapshot-id"]: one
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, dict) and isinstance(one.get("snapshot-id"), int)
     }
-    snapshot = snapshots.get(written.get("current-snapshot-id"))
+    current = written.get("current-snapshot-id")
+    snapshot = snapshots.get(current) if isinstance(current, int) else None
     if snapshot is None:
         return bool(snapshots)
     ancestors = [snapshot]
-    while (parent := snapshots.pop(ancestors[-1].get("parent-snapshot-id"), None)) is not None:
-        ancestors.append(parent)
-    first = ancestors[-1]
-    return first.get("parent-snapshot-id") is None and first.get("sequence-number", 0) > 1
+    while isinstance(parent := ancestors[-1].get("parent-snapshot-id"), int) and parent in snapshots:
+        ancestors.append(snapshots.pop(parent))
+    first, number = ancestors[-1], ancestors[-1].get("sequence-number", 0)
+    return first.get("parent-snapshot-id") is None and isinstance(number, int) and number > 1
 
 
 def _parse_primitive(text: str, location: str) -> IcebergType:

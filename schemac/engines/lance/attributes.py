@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from schemac.language.attributes.attribute import Attribute, Extra, Facts, Family, Role
 from schemac.language.logical.facts import AnyFact
-from schemac.text.syntax.document import AuthoredModel
+from schemac.text.syntax.model import AuthoredModel
 
 
 class LanceFact(AnyFact):

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Attribute, Facts, Family, Renaming
 from schemac.language.attributes.own import DOMAIN
-from schemac.text.syntax.document import AuthoredModel
+from schemac.text.syntax.model import AuthoredModel
 
 ORDERED = NUMBERS | TEMPORAL | {Family.DECIMAL}
 """Families whose values have an order that all systems agree on."""

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from schemac.language.attributes.attribute import Attribute, Facts, Family, spelled
 from schemac.text.source.span import Json
-from schemac.text.syntax.document import AuthoredModel
+from schemac.text.syntax.model import AuthoredModel
 
 DOMAIN = "opendatafabric.org"
 

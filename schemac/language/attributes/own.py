@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from schemac.language.attributes.attribute import NUMBERS, Attribute, Facts, Family, Inheritance
 from schemac.language.attributes.zones import find_zone
 from schemac.registry.installed import engines
-from schemac.text.syntax.document import AuthoredModel
+from schemac.text.syntax.model import AuthoredModel
 
 DOMAIN = "schemac.dev"
 TABLE_VERSION = "schemac.version"

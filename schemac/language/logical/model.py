@@ -23,7 +23,7 @@ from schemac.language.attributes.attribute import PROPERTIES, Family
 from schemac.language.logical.facts import Fact
 from schemac.language.physical.arrow import ArrowField, ArrowType
 from schemac.text.source.span import Json
-from schemac.text.syntax.document import AuthoredModel, Items
+from schemac.text.syntax.model import AuthoredModel, Items
 
 
 class Castability(IntEnum):

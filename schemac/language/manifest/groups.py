@@ -31,7 +31,8 @@ from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Json
-from schemac.text.syntax.document import AuthoredModel, Document, Location, TreePath
+from schemac.text.syntax.document import Document, Location, TreePath
+from schemac.text.syntax.model import AuthoredModel
 from schemac.text.syntax.model_errors import Vocabulary, model_errors, sort_of
 
 

@@ -48,7 +48,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.span import Json
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.compose import compose
-from schemac.text.syntax.document import class_text
+from schemac.text.syntax.model import class_text
 
 _FAMILIES = tuple(dict.fromkeys(kind.family for kind in BY_NAME.values() if kind.family is not Family.OPTION))
 

@@ -22,7 +22,8 @@ from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest, one_of
 from schemac.text.source.report import Report
-from schemac.text.syntax.document import AuthoredModel, Document, Origin, TreePath
+from schemac.text.syntax.document import Document, Origin, TreePath
+from schemac.text.syntax.model import AuthoredModel
 from schemac.text.syntax.model_errors import Vocabulary, model_errors
 
 

@@ -23,6 +23,7 @@ from schemac.pipeline.conforming.mapping import has_zone, with_zones
 from schemac.pipeline.conforming.row_constraints import rows_checked
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import (
     Counted,
     CountType,
@@ -34,12 +35,12 @@ from schemac.pipeline.reading.inputs import (
     unknown_column,
 )
 from schemac.pipeline.reading.source import RECORD, Records
-from schemac.pipeline.reading.texts import FAULT
 from schemac.pipeline.record_tasks import FAULT as BROKEN
 from schemac.pipeline.record_tasks import NUMBER, SHOWN, CsvForm, FileTask, RecordTask, RowTask
 from schemac.pipeline.spark.columns import ERRORS, PACKED, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.executors import mapped
-from schemac.pipeline.spark.sql import literal, name, reason, struct, when
+from schemac.pipeline.spark.reasons import reason
+from schemac.pipeline.spark.sql import literal, name, struct, when
 from schemac.pipeline.spark.value_columns import column_type, spark_type
 from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import Coerce, Origin, Settings

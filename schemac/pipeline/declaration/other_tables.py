@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from schemac.language.attributes.zones import find_zone
 from schemac.rows.runs.storage import table_address
 from schemac.rows.runs.tables import source_names
-from schemac.text.syntax.document import AuthoredModel
+from schemac.text.syntax.model import AuthoredModel
 
 
 class JobModel(AuthoredModel):

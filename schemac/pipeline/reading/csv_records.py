@@ -21,8 +21,9 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import NO_CELL, Dialect, dialect_of
+from schemac.pipeline.reading.cutting import Found, Listed, Work, cut, read_in_tasks
 from schemac.pipeline.reading.files import File, FileSplit, codec_name, has_marks, lines_of, lines_of_split
-from schemac.pipeline.reading.texts import Found, Listed, Texts, Work, cut, read_in_tasks
+from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, matches, name, when
 from schemac.text.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER

@@ -14,8 +14,9 @@ from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from schemac.pipeline.declaration.job import Explode
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, parse_steps, unknown_column, with_numbers_marked
-from schemac.pipeline.reading.texts import FAULT, Texts
+from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW
 from schemac.pipeline.spark.sql import concat, first_of, fresh, is_alone, literal, name, parsed, struct, when
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH

@@ -21,9 +21,10 @@ from pyspark.sql import DataFrame, SparkSession
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
+from schemac.pipeline.reading.cutting import Found, Listed, Work, read_in_tasks
 from schemac.pipeline.reading.files import FileSplit, chunks_of, codec_name, lines_of, lines_of_split
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.texts import Found, Listed, Texts, Work, read_in_tasks
+from schemac.pipeline.reading.texts import Texts
 from schemac.rows.judging.tokens import BLANK
 
 BLANKS = re.compile(r"[ \t\r\n]*")

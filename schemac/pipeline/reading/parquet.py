@@ -30,9 +30,9 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
+from schemac.pipeline.reading.cutting import Listed, Work, read_in_tasks
 from schemac.pipeline.reading.files import File, FileSplit, open_file, reading, seekable_file
 from schemac.pipeline.reading.inputs import CountType
-from schemac.pipeline.reading.texts import Listed, Work, read_in_tasks
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
 
 FILES_LOOKED_AT = 100

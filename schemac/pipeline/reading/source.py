@@ -26,12 +26,10 @@ from schemac.pipeline.declaration.source_options import Options, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import CsvRecords, read_csv
+from schemac.pipeline.reading.cutting import FAULT, Found, Work
+from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.reading.files import check_encoding
 from schemac.pipeline.reading.inputs import (
-    FILE,
-    METADATA,
-    NO_FILE_KNOWN,
-    OF_FILE,
     Input,
     Json,
     Text,
@@ -47,7 +45,7 @@ from schemac.pipeline.reading.parquet import InPlace, in_place, read_parquet, sp
 from schemac.pipeline.reading.paths import check_path
 from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables
-from schemac.pipeline.reading.texts import FAULT, Found, Texts, Work
+from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.failures import deepest, error_of_text
 from schemac.pipeline.spark.sql import first_of, is_alone, literal, name, parsed

@@ -77,7 +77,8 @@ def write_report(outcome: Outcome, path: Path) -> None:
 
 
 def _html(outcome: Outcome) -> str:
-    from schemac.pipeline.reports.run_report import first_offenders, run_page
+    from schemac.pipeline.reports.html import run_page
+    from schemac.pipeline.reports.offenders import first_offenders
     from schemac.rows.runs.tables import runs_of  # for those who ask for a page
 
     storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options

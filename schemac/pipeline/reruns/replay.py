@@ -15,7 +15,9 @@ from pyspark.sql import DataFrame, SparkSession, functions
 
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import FILE, METADATA, Json, file_name, file_part, parse_steps
+from schemac.pipeline.reading.cutting import FAULT
+from schemac.pipeline.reading.file_columns import FILE, METADATA, file_name, file_part
+from schemac.pipeline.reading.inputs import Json, parse_steps
 from schemac.pipeline.reading.items import NO_LIST
 from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text
 from schemac.pipeline.reading.source import (
@@ -26,7 +28,7 @@ from schemac.pipeline.reading.source import (
     records_of_row_texts,
 )
 from schemac.pipeline.reading.table_source import TableSource
-from schemac.pipeline.reading.texts import BAD_ENCODING, FAULT, Texts
+from schemac.pipeline.reading.texts import BAD_ENCODING, Texts
 from schemac.pipeline.spark.columns import ADDRESS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.sql import literal

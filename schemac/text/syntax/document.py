@@ -11,10 +11,7 @@ Units: spans as in `schemac.text.source.span`. Positions are found by a second r
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Any, NamedTuple, TypeVar
-
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from typing import Any, NamedTuple
 
 from schemac.text.source.diagnostic import Label
 from schemac.text.source.report import Report, label
@@ -182,29 +179,3 @@ def parse(
     values, event_source = compose(source, report, event_sources)
     positions = Positions(source.content, event_source)
     return [Document(source, value, index, positions) for index, value in enumerate(values)]
-
-
-T = TypeVar("T")
-
-Items = Annotated[tuple[T, ...], Field(strict=False)]
-"""Any number of values, which manifests write as a list."""
-
-
-class AuthoredModel(BaseModel):
-    """A mapping of a manifest or a pipeline file: closed, exact and frozen, with keys in camelCase."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        defer_build=True,
-        protected_namespaces=(),
-    )
-
-
-def class_text(model: type) -> str:
-    """Return the first paragraph of a class's docstring, on one line."""
-    return " ".join((model.__doc__ or "").partition("\n\n")[0].split())

@@ -85,8 +85,7 @@ class Evolution:
     @property
     def is_asked(self) -> bool:
         """Whether there is an operation beside the one that says which version the table has."""
-        record = SetOption(TABLE_VERSION, str(self.new.number))
-        return any(change != record for change in self.changes)
+        return any(not isinstance(c, SetOption) or c.key != TABLE_VERSION for c in self.changes)
 
     def place(self, warehouse: Path, table: str = "t") -> Path:
         """The empty table of the first version."""

@@ -159,19 +159,19 @@ def instant_of(text: str, digits: int, zone: tzinfo | None, margin: int) -> int:
     match = CLOCK.fullmatch(text)
     if match is None:
         raise BrokenRuleError("cast", "not of the form 2024-02-29T13:45:00Z")
-    return _moment(match, digits, zone, margin)
+    return _local_time(match, digits, zone, margin)
 
 
-def _moment(match: re.Match[str], digits: int, zone: tzinfo | None, margin: int) -> int:
+def _local_time(match: re.Match[str], digits: int, zone: tzinfo | None, margin: int) -> int:
     try:
-        return _moment_of(match, digits, zone, margin)
+        return _local_time_of(match, digits, zone, margin)
     except BrokenRuleError:
         if match[7] == "":
             raise BrokenRuleError("cast", "a fraction without digits") from None
         raise
 
 
-def _moment_of(match: re.Match[str], digits: int, zone: tzinfo | None, margin: int) -> int:
+def _local_time_of(match: re.Match[str], digits: int, zone: tzinfo | None, margin: int) -> int:
     year, month, day, hours, minutes, seconds, fraction, offset = match.groups()
     shown = _days(year, month, day) * DAY + _in_nanoseconds(hours, minutes, seconds, fraction)
     found = instant_at(shown, zone) if offset is None else shown - _offset(offset)
@@ -204,7 +204,7 @@ _CALENDAR = 146_097 * DAY
 _EPOCH = datetime(1970, 1, 1)
 
 
-def shown_at(instant: int, zone: tzinfo) -> int:
+def local_time_at(instant: int, zone: tzinfo) -> int:
     """Return what the clocks of a zone show at an instant, to the microsecond."""
     # The calendar repeats itself after 400 years, and what is shown at its ends may lie beyond those of Python.
     shift = _CALENDAR if instant < FIRST + 2 * DAY else -_CALENDAR if instant > LAST - 2 * DAY else 0
@@ -216,7 +216,7 @@ def shown_at(instant: int, zone: tzinfo) -> int:
 def instant_at(shown: int, zone: tzinfo | None) -> int:
     """Return the instant at which the clocks of a zone show a time; one that they skip, or show twice, is none."""
     if zone is None:
-        raise BrokenRuleError("zone", "say `timezone` under `source`, or `zone` of the field")
+        raise BrokenRuleError("zone", "set `timezone` under `source`, or `zone` of the field")
     if zone is UTC:
         return shown
     reading = _EPOCH + timedelta(microseconds=shown // 1000)
@@ -224,7 +224,7 @@ def instant_at(shown: int, zone: tzinfo | None) -> int:
     for fold in (0, 1):
         offset = reading.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta()
         instant = shown - offset // timedelta(microseconds=1) * 1000
-        if shown_at(instant, zone) == shown:
+        if local_time_at(instant, zone) == shown:
             found.add(instant)
     if not found:
         raise BrokenRuleError("zone-gap", "the clocks of this zone skip the time")
