@@ -10,15 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.versions.evolution.changes import Fact
-from schemac.versions.evolution.diff import (
-    AttributeFact,
-    attribute_facts,
-    field_type_text,
-    schema_facts,
-    type_facts,
-)
+from schemac.versions.evolution.diff import AttributeFact, attribute_facts, schema_facts, type_facts
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 
 
@@ -148,7 +142,7 @@ class _Field:
         self._attributes.add(number, field)
 
     def _add_type(self, number: int, field: SchemaField) -> None:
-        types, text = self._history.types, field_type_text(field)
+        types, text = self._history.types, type_text_of(field)
         state = next(
             (n for n, one in enumerate(self._states) if not _facts_of_types(one, field)), len(self._states)
         )

@@ -22,7 +22,7 @@ from schemac.language.attributes.own import Deprecation
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import ATTRIBUTES as OWNERSHIP
-from schemac.language.logical.schema_fields import Ownership, SchemaField
+from schemac.language.logical.schema_fields import Ownership, SchemaField, type_text_of
 from schemac.project.configuration import Project
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.manifests import CompiledFile
@@ -31,7 +31,7 @@ from schemac.project.targets import emit_targets, engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change
-from schemac.versions.evolution.diff import diff, field_type_text
+from schemac.versions.evolution.diff import diff
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version
 from schemac.versions.identity.compilation import Compilation
 
@@ -281,7 +281,7 @@ def _field(field: SchemaField, known: _Known) -> FieldPage:
         field.segment.value if isinstance(field.segment, Part) else field.segment,
         path,
         f"field-{file_of(path)}",
-        field_type_text(field),
+        type_text_of(field),
         field.is_nullable,
         field.is_member,
         _text(field.extra.get(DESCRIPTION.key)),

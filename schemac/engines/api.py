@@ -116,12 +116,11 @@ class Dataset(CheckedDataset):
     def _repr_html_(self) -> str:
         """Return the fields as an HTML table, for notebooks."""
         from schemac.language.attributes.odf import DESCRIPTION  # for start-up time: programs show nothing
-        from schemac.language.logical.schema_fields import preorder
+        from schemac.language.logical.schema_fields import preorder, type_text_of
         from schemac.text.source.render.fragment import html_table
-        from schemac.versions.evolution.diff import field_type_text
 
         rows = [
-            (field.path_text, field_type_text(field), str(DESCRIPTION.read(field.extra) or ""))
+            (field.path_text, type_text_of(field), str(DESCRIPTION.read(field.extra) or ""))
             for field in preorder(self._logical.columns)
             if field.is_member
         ]

@@ -15,7 +15,7 @@ from schemac.language.attributes.registry import known
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.lsp.context import Context
 from schemac.lsp.field_locations import DatasetField
 from schemac.lsp.grammar import Property, Shape, alternatives, chosen, description_of, kind_of, properties_of
@@ -28,7 +28,6 @@ from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
 from schemac.text.syntax.model import AuthoredModel, class_text
-from schemac.versions.evolution.diff import field_type_text
 from schemac.versions.identity.compilation import Compilation
 from schemac.versions.identity.opening import open_version
 
@@ -117,7 +116,7 @@ def field_text(dataset_field: DatasetField, checked: Checked, others: int = 0) -
     """Return all that is known of a field: its type in each engine, its ids and history, constraints and losses."""
     field, dataset = dataset_field.field, dataset_field.dataset
     is_read = dataset.is_read(field)
-    about = f"`{field_type_text(field)}`" if is_read else "has a mistake in its type"
+    about = f"`{type_text_of(field)}`" if is_read else "has a mistake in its type"
     lines = [f"**{field.path_text}**  {about}"]
     description = field.extra.get(DESCRIPTION.key)
     if isinstance(description, str):
@@ -234,10 +233,10 @@ def history(locked: Locked, field: SchemaField) -> Iterator[str]:
     for version in locked.dataset.versions[-_MOST_VERSIONS:]:
         opened = open_version(locked.dataset, version)
         then = next((one for one, state in opened.states.items() if state.id == id_), None)
-        row = (then.path_text, field_type_text(then)) if then is not None else ("", "")
+        row = (then.path_text, type_text_of(then)) if then is not None else ("", "")
         if (former[-1][1:] if former else ("", "")) != row:
             former.append((version.number, *row))
-    now = (field.path_text, field_type_text(field))
+    now = (field.path_text, type_text_of(field))
     rows = [
         f"| {number} | {f'`{path}` `{text}`' if path else 'not there'} |" for number, path, text in former
     ]

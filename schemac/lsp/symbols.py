@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.language.manifest.groups import GroupFile
 from schemac.lsp.field_locations import location_of
 from schemac.lsp.findings import LinesOf, uri_of
@@ -17,7 +17,6 @@ from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.texts import Lines
 from schemac.project.manifests import CompiledFile
 from schemac.text.syntax.document import Document
-from schemac.versions.evolution.diff import field_type_text
 
 _MAX_SYMBOLS = 500
 """Symbols of a project that are listed for one search."""
@@ -62,7 +61,7 @@ def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.D
         types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field,
         _around(lines.range(whole.source.region(whole.span)), region),
         region,
-        field_type_text(field),
+        type_text_of(field),
         children=nested,
     )
 

@@ -34,7 +34,8 @@ from schemac.pipeline.reading.parquet import Rows, spark_types
 from schemac.pipeline.reading.row_texts import text_of_row
 from schemac.pipeline.reading.source import EXPLAINED
 from schemac.pipeline.reading.texts import BAD_ENCODING
-from schemac.pipeline.spark.columns import ARROW_TYPE, ERRORS, PACKED, RAW, REASONS, SOURCE, packed
+from schemac.pipeline.spark.columns import ERRORS, RAW, REASONS, SOURCE
+from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, packed
 from schemac.pipeline.spark.sql import name, when
 from schemac.pipeline.spark.value_columns import column_of, column_type
 from schemac.rows.judging.judge import Reason

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.own import Classification
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder
+from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder, type_text_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import read_manifests
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report
 from schemac.text.source.span import Json
-from schemac.versions.evolution.diff import field_type_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def _listed(dataset: LogicalDataset, field: SchemaField, ownership: Ownership) -
     return ListedField(
         dataset.name,
         field.path_text,
-        field_type_text(field),
+        type_text_of(field),
         DESCRIPTION.read(field.extra),
         ownership,
         place.source.name,

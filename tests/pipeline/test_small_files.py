@@ -20,7 +20,8 @@ from schemac.pipeline.reading.cutting import Found, TextRows, gathered
 from schemac.pipeline.reading.files import BLOCK_BYTES, File
 from schemac.pipeline.record_tasks import FileTask
 from schemac.pipeline.runner import run
-from schemac.pipeline.spark.columns import ERRORS, PACKED, RAW, SOURCE, unpacked
+from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
+from schemac.pipeline.spark.packed import PACKED, unpacked
 from schemac.rows.validation.validator import JudgedBatch, Validator
 from tests.pipeline.read_alike import job_of, one_by_one, task_of
 

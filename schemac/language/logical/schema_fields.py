@@ -227,3 +227,8 @@ class Ownership(NamedTuple):
             Classification(classification) if classification is not None else None,
             inherited(DEPRECATED, field, schema),
         )
+
+
+def type_text_of(field: SchemaField) -> str:
+    """Return a field's type for people; `?` stands for Option."""
+    return f"{field.type.type_text()}{'?' if field.is_nullable else ''}"

@@ -34,7 +34,8 @@ from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES, METADATA, fi
 from schemac.pipeline.reading.inputs import Input, Json, JsonText, Text, Typed, parse_steps, typed_input
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, check_input, open_records
 from schemac.pipeline.record_tasks import RecordTask
-from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, COUNTED, ERRORS, NOT_PACKED, PACKED
+from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS
+from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
 from schemac.pipeline.spark.sql import literal, name
 from schemac.rows.validation.validator import FieldInput
 from schemac.text.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION

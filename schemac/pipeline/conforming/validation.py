@@ -37,8 +37,9 @@ from schemac.pipeline.reading.inputs import (
 from schemac.pipeline.reading.source import RECORD, Records
 from schemac.pipeline.record_tasks import FAULT as BROKEN
 from schemac.pipeline.record_tasks import NUMBER, SHOWN, CsvForm, FileTask, RecordTask, RowTask
-from schemac.pipeline.spark.columns import ERRORS, PACKED, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.executors import mapped
+from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.reasons import reason
 from schemac.pipeline.spark.sql import literal, name, struct, when
 from schemac.pipeline.spark.value_columns import column_type, spark_type

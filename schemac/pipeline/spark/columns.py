@@ -8,10 +8,7 @@ Rule: whoever looks at single records (a key that is compared, an expression, a 
       that are proven to be right where they are read need not become rows of Spark on their way to the sink.
 """
 
-from collections.abc import Iterator
-
 import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_type
 
 ERRORS, RAW, SOURCE, DELETE = "_errors", "_raw", "_source", "_delete"
 WARNINGS = "_warnings"
@@ -33,48 +30,3 @@ QUARANTINE_SCHEMA = pa.schema(
     ]
 )
 POSITIONS = r'\[(?:\d+|"[^\]]*")\]'
-
-
-PACKED = "_packed"
-COUNTED = f"coalesce(sum(coalesce({PACKED}.rows, 1L)), 0L)"
-"""The number of records in a frame's rows."""
-ARROW_TYPE = pa.struct([("rows", pa.int64()), ("batch", pa.binary())])
-PACKED_TYPE = from_arrow_type(ARROW_TYPE)
-NOT_PACKED = f"cast(null as {PACKED_TYPE.simpleString()}) as {PACKED}"
-
-
-def packed(batch: pa.RecordBatch) -> pa.Array:
-    """Pack a batch of records: an array of one value."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
-    bytes_of = sink.getvalue()
-    offsets = pa.array([0, bytes_of.size], pa.int32()).buffers()[1]
-    texts = pa.Array.from_buffers(pa.binary(), 1, [None, offsets, bytes_of])
-    return pa.StructArray.from_arrays([pa.array([batch.num_rows]), texts], fields=list(ARROW_TYPE))
-
-
-def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give every record a row of its own again; columns that packed records do not have are null in their rows."""
-    for batch in batches:
-        at = batch.schema.get_field_index(PACKED)
-        if at < 0:
-            yield batch
-            continue
-        column = batch.column(at)
-        rows = batch.remove_column(at).filter(column.is_null())
-        if rows.num_rows:
-            yield rows
-        for text in column.field("batch").filter(column.is_valid()):
-            yield from _read(text.as_buffer(), rows.schema)
-
-
-def _read(packed_bytes: pa.Buffer, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    # A buffer of its own lies where Arrow wants it, which a value inside of a column does not.
-    aligned = pa.allocate_buffer(packed_bytes.size)
-    pa.FixedSizeBufferWriter(aligned).write(packed_bytes)
-    for batch in pa.ipc.open_stream(aligned):
-        by_name = dict(zip(batch.schema.names, batch.columns, strict=True))
-        missing = [field for field in schema if field.name not in by_name]
-        columns = [*batch.columns, *(pa.nulls(batch.num_rows, field.type) for field in missing)]
-        yield pa.RecordBatch.from_arrays(columns, names=[*by_name, *(field.name for field in missing)])

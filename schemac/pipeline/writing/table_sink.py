@@ -25,8 +25,9 @@ from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.reading.paths import check_unchanged
 from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
 from schemac.pipeline.reports.progress import Notes
-from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS, unpacked
+from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS
 from schemac.pipeline.spark.executors import register
+from schemac.pipeline.spark.packed import unpacked
 from schemac.pipeline.writing.batches import QuarantineBuffer, counted, to_schema
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,

@@ -177,7 +177,7 @@ class Validator:
 
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
         """Return the values of each record, and the reasons of those that do not fit."""
-        records = self._records(batch) if self._places else _Records({})
+        records = self._records(batch) if self._places or self.folders else _Records({})
         reasons: Reasons = {}
         arrays = []
         for one in self.inputs:

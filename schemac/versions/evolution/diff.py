@@ -22,7 +22,7 @@ from schemac.language.attributes.registry import known
 from schemac.language.attributes.zones import is_utc
 from schemac.language.constraints.registry import BY_KEY as OF_VALUES
 from schemac.language.logical.facts import AnyFact
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.versions.evolution.changes import Change, Fact
 from schemac.versions.evolution.constraints import RULE_BY_KEY as OF_ROWS
 from schemac.versions.evolution.constraints import constraint_fact, row_fact
@@ -157,14 +157,9 @@ def diff_of(pair: VersionPair) -> tuple[Change, ...]:
         if before is not None:
             changes += _field_changes(pair, before, field)
         elif field.is_member and (field.parent is None or field.parent in pair.before):
-            changes.append(_change(pair, Fact.FIELD_ADDED, None, field, None, field_type_text(field)))
+            changes.append(_change(pair, Fact.FIELD_ADDED, None, field, None, type_text_of(field)))
     changes += _dropped(pair)
     return tuple(changes)
-
-
-def field_type_text(field: SchemaField) -> str:
-    """Return a field's type for people; `?` stands for Option."""
-    return f"{field.type.type_text()}{'?' if field.is_nullable else ''}"
 
 
 def _schema_changes(pair: VersionPair) -> Iterator[Change]:
@@ -189,7 +184,7 @@ def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Ite
             yield _change(pair, Fact.FIELD_RENAMED, old, new, old.segment, new.segment)
     if old.is_nullable != new.is_nullable:
         fact = Fact.BECAME_OPTIONAL if new.is_nullable else Fact.BECAME_REQUIRED
-        yield _change(pair, fact, old, new, field_type_text(old), field_type_text(new))
+        yield _change(pair, fact, old, new, type_text_of(old), type_text_of(new))
     for fact, before, after in type_facts(old.type, new.type):
         yield _change(pair, fact, old, new, before, after)
     if old.extra or new.extra:
@@ -230,7 +225,7 @@ def _dropped(pair: VersionPair) -> Iterator[Change]:
     for field in preorder(pair.old.dataset.columns):
         is_outermost = field.parent is None or field.parent in pair.after
         if field.is_member and field not in pair.after and is_outermost:
-            yield _change(pair, Fact.FIELD_DROPPED, field, None, field_type_text(field), None)
+            yield _change(pair, Fact.FIELD_DROPPED, field, None, type_text_of(field), None)
 
 
 def _change(

@@ -10,11 +10,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.text.source.phrases import closest
 from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
 from schemac.versions.evolution.changes import Location
-from schemac.versions.evolution.diff import field_type_text
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
 
 
@@ -119,7 +118,7 @@ def _around(old: SchemaField, new: SchemaField) -> Iterator[tuple[SchemaField, S
 
 def _fits(old: SchemaField, new: SchemaField) -> bool:
     """Whether one type holds all values of the other; of two structs, whether one member of the new one does."""
-    if field_type_text(old) == field_type_text(new):
+    if type_text_of(old) == type_text_of(new):
         return True
     if castability(old.type, new.type) > Castability.LOSSLESS and not is_lossless_by_calendar(
         old.type, new.type
@@ -147,13 +146,13 @@ def _is_decided(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
 def _described(pair: VersionPair, old: SchemaField, fit: Sequence[SchemaField]) -> UndeclaredRename:
     near = closest(str(old.segment), [str(field.segment) for field in fit])
     successors = [
-        Successor(field.path_text, field_type_text(field), pair.new.location(field, "name"), field)
+        Successor(field.path_text, type_text_of(field), pair.new.location(field, "name"), field)
         for field in sorted(fit, key=lambda field: str(field.segment) != near)
     ]
     are_siblings = all(_is_same(pair, old.parent, field.parent) for field in fit)
     return UndeclaredRename(
         old.path_text,
-        field_type_text(old),
+        type_text_of(old),
         str(old.segment) if are_siblings else old.path_text,
         tuple(successors),
         isinstance(pair.new, LockedSchemaVersion),

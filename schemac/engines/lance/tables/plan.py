@@ -54,7 +54,7 @@ from schemac.engines.lance.tables.steps import (
 from schemac.engines.lance.transactions import lance_schema
 from schemac.language.attributes.own import CLOCK_ZONE, TABLE_IDS
 from schemac.language.constraints.rows import row_constraints
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.rows.validation.stored import report_unknown_references
 from schemac.text.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.text.source.report import Report
@@ -62,7 +62,7 @@ from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.constraints import loss_of_key, rules_to_check
-from schemac.versions.evolution.diff import clock_of, diff_of, field_type_text
+from schemac.versions.evolution.diff import clock_of, diff_of
 from schemac.versions.evolution.judge import judge_change
 from schemac.versions.evolution.tables import digest_of_ids, has_replaced_fields
 from schemac.versions.evolution.verdict import METADATA, Judgement, Outcome
@@ -324,13 +324,13 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
     for field in sorted(roots or layout.written, key=lambda field: layout.ids(field)[0]):
         before = layout.pair.before.get(field)
         is_carrier = field not in layout.written
-        was = field_type_text(before) if before is not None else "nothing"
+        was = type_text_of(before) if before is not None else "nothing"
         numbers = layout.pair.old.numbers
         yield Rewrite(
             field.path_text,
             field=field,
             before="" if is_carrier else was,
-            after=field_type_text(field),
+            after=type_text_of(field),
             ids=layout.ids_below(field),
             old_ids=lance_ids(numbers[before]) if before is not None and not is_carrier else (),
         )
