@@ -39,6 +39,7 @@ EXACT = {
     "SC314": "an example",
     "SC327": "an example",
     "SC583": "the list has the field already",
+    "SC698": "there are several ways to do it",
     "SC611": "an alias stands for it elsewhere",
 }
 """Codes with helps that say what to write and that are no fix, and why."""

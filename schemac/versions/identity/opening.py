@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
+import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.metadata import compact
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Part, Schema

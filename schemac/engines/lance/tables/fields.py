@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.from_arrow import lift
 from schemac.arrow.metadata import compact, forms
 from schemac.engines.lance._generated.lance import file_pb2 as pb

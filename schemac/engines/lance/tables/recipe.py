@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+import schemac.language.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.dataset import open_dataset
 from schemac.engines.lance.fields import lance_ids, nodes_by_field, nodes_of
