@@ -36,7 +36,6 @@ from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report
 from schemac.text.source.text import read_file, reason_of
 from schemac.versions.evolution.changes import Change, Fact
-from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.versions.identity.compilation import Compilation
@@ -234,6 +233,8 @@ def report_unlocked(
         return
     name = shlex.quote(dataset.origins.file)
     pair = pair_since(dataset, locked, identities) if locked.newest else None
+    from schemac.versions.evolution.diff import diff_of  # for start-up time: a merge of locks needs none
+
     changes = diff_of(pair) if pair is not None else ()
     what = summary(changes) if locked.newest else "it has no version yet"
     report.add(

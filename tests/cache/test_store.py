@@ -294,7 +294,7 @@ def test_know_the_compiler_by_its_code(tmp_path: Path) -> None:
 
 KILLED = """\
 import os, signal, sys
-from schemac.project.cache import database
+from schemac.project.cache import store as database
 from schemac.project.cache.store import Cache
 from pathlib import Path
 point, folder = int(sys.argv[1]), Path(sys.argv[2])
