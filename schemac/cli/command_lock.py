@@ -40,7 +40,6 @@ from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, listed
 from schemac.text.source.report import Report
 from schemac.text.source.text import read_file
-from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.evolution.version_pair import VersionPair
 from schemac.versions.identity.freeze import freeze
@@ -318,6 +317,10 @@ def _next(
             dropped.take(pair)
             undecided = [rename for rename in undeclared_renames(pair) if rename.path not in dropped.paths]
             report_undeclared_renames(dataset, undecided, report, Severity.ERROR)
+            from schemac.versions.evolution.diff import (
+                diff_of,  # for start-up time: a merge of locks needs none
+            )
+
             changes = diff_of(pair)
             report_returned_names(dataset, changes, locked, identities, report)
             what = summary(changes)
