@@ -9,7 +9,9 @@ FOLDER = Path(__file__).parent
 PARTS = {"tutorial": "Tutorial", "how-to": "How to", "reference": "Reference", "explanation": "Explanation"}
 """The folders of the guide with their titles: lessons, tasks, facts, reasons. A page belongs to one of them."""
 
-_INTO_TREE = re.compile(r"\]\((?:\.\./)+schemac/(?:text/source|pipeline|language/lint|engines/\w+)/pages/(losses/)?")
+_INTO_TREE = re.compile(
+    r"\]\((?:\.\./)+schemac/(?:text/source|pipeline|language/lint|engines/\w+)/pages/(losses/)?"
+)
 """Links from the guide to pages that the compiler shows with `schemac explain`, as a code host follows them."""
 
 
