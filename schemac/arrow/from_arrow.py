@@ -31,8 +31,8 @@ from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME,
 from schemac.language.logical.model import FieldPath, Lifted, LogicalType, Part, UnsupportedTypeError, dotted
 from schemac.language.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _KEY = re.compile(KEY_PATTERN)
 

@@ -25,7 +25,7 @@ from schemac.language.physical.arrow import ArrowType
 from schemac.language.physical.field import LoweredSchema
 from schemac.registry.engine import Capability
 from schemac.registry.installed import engines
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 Tree = Json
 

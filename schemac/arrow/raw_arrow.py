@@ -20,8 +20,8 @@ from schemac.language.attributes.arrow import (
     DICTIONARY_ENCODING,
 )
 from schemac.language.physical.arrow import ArrowSchema, pa
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _ENCODINGS = {a.key for a in (BUFFER_ENCODING, DATE_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING)}
 _V5, _SCHEMA = 4, 1

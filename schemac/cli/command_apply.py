@@ -23,9 +23,9 @@ from schemac.cli.progress import progress_bar
 from schemac.cli.terminal import ask, put
 from schemac.registry.engine import Trait
 from schemac.registry.installed import blamed, engines, with_trait
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.versions.evolution.tables import (
     SPREAD,
     TABLES,

@@ -1,6 +1,4 @@
-"""`schemac check`: findings, and nothing written.
-
-`--fix`, `--unsafe-fixes` and `--diff` of `schemac check`.
+"""`schemac check`: findings in manifests and pipelines, and their fixes.
 
 Layer: cli.
 Shape: Pipelines among the files that `schemac check` checks: a pipeline that somebody names is checked as by `schemac run --dry-run`;

@@ -27,8 +27,8 @@ from schemac.language.manifest.write import write_manifest
 from schemac.project.locking import lock_name
 from schemac.text.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
 from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.source.text import reason_of
 from schemac.versions.identity.freeze import adopt, adopt_ids
 from schemac.versions.identity.lock import Lock, LockedDataset, Numbers

@@ -30,9 +30,9 @@ from schemac.project.configuration import Project
 from schemac.project.targets import engines_of, is_left_out
 from schemac.registry.installed import blamed, engine, engines
 from schemac.text.source.catalogue import UNUSABLE_TABLE
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import one_of
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.versions.evolution.tables import TABLES, TableChange, refuse_rounding
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 from schemac.versions.identity.lock import LockedDataset

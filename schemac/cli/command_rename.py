@@ -14,8 +14,8 @@ from schemac.language.manifest.write import scalar
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.referring import referring_fields
 from schemac.project.renaming import rename
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.source.text import SourceText, read_file
 from schemac.text.syntax.document import parse
 

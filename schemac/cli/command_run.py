@@ -1,4 +1,4 @@
-"""`schemac run`: a pipeline on Spark, with its progress and its report.
+"""`schemac run`: a pipeline on Spark, with its progress, its report and the files it writes.
 
 Layer: cli.
 Shape: The files that `schemac run` writes about a run: reports, metrics, events: a bad path is told before anything is run. What is

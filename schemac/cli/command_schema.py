@@ -1,4 +1,4 @@
-"""`schemac schema`: JSON Schemas for editors without the language server.
+"""`schemac schema`: JSON Schemas of manifests, pipelines and settings for editors.
 
 Layer: cli.
 Shape: The JSON Schemas for editors without the language server: of manifests, pipelines and the configuration: `schemas/` has them
@@ -13,7 +13,7 @@ from pathlib import Path
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import notify, put
 from schemac.project.writing import replace_file
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.text.source.text import reason_of
 
 FOLDER = "schemas"

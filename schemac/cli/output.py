@@ -1,4 +1,4 @@
-"""Printing findings, and the arguments that all commands share.
+"""Printing findings, the arguments that all commands share, `--output-file` and `--deny losses`.
 
 `--deny losses` of `schemac check` and `schemac build`.
 

@@ -1,4 +1,4 @@
-"""The one way out: what is printed goes through here, for names, values and arguments are texts of others.
+"""The one way out for what is printed, with its width, colours and tables.
 
 Layer: cli.
 Source: How texts are laid out where a person looks: width, colours, tables. What goes elsewhere is the same on every terminal:

@@ -1,4 +1,4 @@
-"""The site as HTML: every page by its path, with all texts escaped.
+"""The pages of the site and of a comparison as HTML, with all texts escaped.
 
 Layer: documentation.
 Shape: pages are alone in a folder and ask no server and no other host for anything: `index.html`, `references.html`,
@@ -25,8 +25,8 @@ from schemac.documentation.model import DatasetPage, FieldPage, Site
 from schemac.documentation.picture import draw
 from schemac.language.attributes.own import Classification
 from schemac.project.comparisons import Comparison, rename_findings
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import printable
-from schemac.text.source.span import Json
 from schemac.versions.evolution.changes import Change, Fact
 
 _PRIVATE = (Classification.CONFIDENTIAL, Classification.PERSONAL, Classification.SENSITIVE)

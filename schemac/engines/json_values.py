@@ -14,7 +14,7 @@ from schemac.language.kinds.answers import FRACTION_DIGITS
 from schemac.language.kinds.sequences import Binary
 from schemac.language.logical.model import Field, LogicalType
 from schemac.rows.judging import values
-from schemac.text.source.span import Json, in_order
+from schemac.text.source.json_object import Json, in_order
 
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
 _LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"

@@ -23,8 +23,8 @@ from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.type_text import MalformedError
 

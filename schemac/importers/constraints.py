@@ -22,8 +22,8 @@ from schemac.language.logical.findings import Findings
 from schemac.language.logical.model import FieldPath, LogicalType, Part, Schema
 from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import columns
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
 

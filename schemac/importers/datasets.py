@@ -24,8 +24,8 @@ from schemac.language.logical.schema_fields import columns
 from schemac.language.physical.arrow import ArrowSchema
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.syntax.model_errors import model_errors
 
 

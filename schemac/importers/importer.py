@@ -19,8 +19,9 @@ from typing import Any
 
 from schemac.language.logical.model import FieldPath, Part
 from schemac.text.source.catalogue import UNREADABLE_SOURCE
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json, Region, Span
+from schemac.text.source.span import Region, Span
 from schemac.text.source.text import SourceText
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 

@@ -17,8 +17,9 @@ from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.importers.sniffing import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json, Span
+from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
 
 _BLANK = re.compile(r"\s*")

@@ -19,9 +19,9 @@ from schemac.registry.installed import blamed, engines
 from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import install_help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _OWN = (
     Format("parquet", "schemac.importers.parquet:IMPORTER", (".parquet", ".pq"), magic=b"PAR1"),

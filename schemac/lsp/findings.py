@@ -1,4 +1,4 @@
-"""Findings as an editor shows them.
+"""Findings and completions as an editor shows them.
 
 Items of completion: what an editor proposes at a cursor.
 

@@ -1,4 +1,4 @@
-"""What a cursor inside of brackets is in.
+"""What a cursor inside of brackets is in, and the parts of a line of YAML.
 
 Layer: lsp.
 Units: One line of YAML in block style: its dashes, its key, and where the value begins: columns are zero-based, in code points.

@@ -1,4 +1,4 @@
-"""What an editor shows behind the names and types of fields: ids of the lock, and Arrow types.
+"""What an editor shows behind the names and types of fields, and their history.
 
 Layer: lsp.
 """

@@ -1,4 +1,4 @@
-"""What a name at a cursor may mean.
+"""What a name at a cursor may mean, and the names that a text may use.
 
 The names that a text may use: groups, fields, datasets, vocabularies.
 

@@ -1,4 +1,4 @@
-"""What may be written in a pipeline, and what its keys mean.
+"""What may be written in a pipeline, and findings of open pipelines and overlays.
 
 Layer: lsp.
 Shape: keys, words and descriptions are those of the JSON Schema that `schemac schema pipeline` prints; nothing is listed here but the
@@ -28,8 +28,8 @@ from schemac.lsp.projects import Checked, is_yaml
 from schemac.project.fixing import without_ignored
 from schemac.project.options import overlay_of
 from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import TreePath, parse
 

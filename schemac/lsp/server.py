@@ -25,7 +25,7 @@ from schemac.lsp.findings import EXPLAIN, page_link
 from schemac.lsp.session import Session
 from schemac.lsp.texts import EditedText, Frames
 from schemac.registry.codes import codes, page
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.version import __version__
 
 P = TypeVar("P")

@@ -1,4 +1,4 @@
-"""The datasets, fields and groups of texts.
+"""The datasets, fields and groups of texts, and the lines of locks.
 
 Layer: lsp.
 """

@@ -1,4 +1,4 @@
-"""Texts as editors hold them.
+"""Texts as editors hold them, and the messages in which they come.
 
 Layer: lsp.
 Shape: The messages of an editor, as they come in on standard input: bytes in, as pygls reads them; header and body of whole messages

@@ -22,9 +22,9 @@ from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import find_manifests
 from schemac.project.options import CompileOptions
 from schemac.project.workers import share
+from schemac.text.source.json_object import Json
 from schemac.text.source.render.text import render_text
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _SETTINGS = ("out", "paths", "targets", "strict")
 _OF_HATCH = ("dependencies", "enable-by-default", "require-runtime-dependencies", "require-runtime-features")

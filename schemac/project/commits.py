@@ -31,8 +31,8 @@ from schemac.project.past_manifests import Before
 from schemac.project.setting_values import Configuration
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
 from schemac.text.source.files import Files
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.source.text import read_file
 
 _SUFFIXES = (".yaml", ".yml")

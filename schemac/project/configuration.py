@@ -21,8 +21,9 @@ from schemac.project.discovery import Exclusion, is_within
 from schemac.project.setting_values import Configuration
 from schemac.project.settings_file import SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json, Region
+from schemac.text.source.span import Region
 from schemac.text.source.text import read_file, reason_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Finds the files of a run.
+"""Finds the files of a run, and leaves out what settings exclude.
 
 A named file is a manifest; in a named folder every .yaml and .yml below it may be one, unless the settings exclude it. Hidden folders,
 installed packages and the output folder are not entered, nor are artifacts that are elsewhere.

@@ -1,4 +1,4 @@
-"""Fixes of findings, carried out on the manifests of a run until there are no more.
+"""Carries out fixes until there are no more, and reads comments that ignore findings.
 
 Layer: project.
 Shape: nothing is written before the end: what a round of fixes makes is checked again in memory, with what it may bring to light. A

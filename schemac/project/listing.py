@@ -1,4 +1,4 @@
-"""The fields of manifests, by what is known of them.
+"""The fields of manifests, and manifests with their groups inserted.
 
 Layer: project.
 """
@@ -14,8 +14,8 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import read_manifests
 from schemac.text.source.diagnostic import Severity
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Finds the locks of a project.
+"""The locks of a project, and those that have lost their manifests.
 
 Layer: project.
 Shape: Manifests and locks that have lost each other: a dataset that no lock next to its manifest knows is looked for in the locks of

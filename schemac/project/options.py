@@ -1,4 +1,4 @@
-"""How a run is to compile.
+"""The options of a compilation, and the overlay of a run.
 
 Layer: project.
 Shape: The overlay of a run, laid over each dataset before it is emitted: locks, ids and changes are those of the manifest alone; an

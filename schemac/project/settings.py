@@ -24,9 +24,9 @@ from schemac.registry.engine import EngineError
 from schemac.registry.installed import engines, version_settings
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import one_of, shortened
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.source.text import reason_of
 from schemac.text.syntax.model import AuthoredModel, Items
 from schemac.text.syntax.model_errors import model_errors

@@ -1,4 +1,4 @@
-"""Both cores for large inputs.
+"""Processes for large inputs, and the stage that a command is at.
 
 What a command is doing, for whoever waits for it.
 

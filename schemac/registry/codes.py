@@ -1,4 +1,4 @@
-"""All diagnostic codes: those of the core, and those that engines and the pipeline bring.
+"""All diagnostic codes and their pages: those of the core, of engines and of the pipeline.
 
 The pages of `schemac explain`: those of the core, and those that engines bring.
 

@@ -141,7 +141,7 @@ def test_import_in_no_circle() -> None:
 
 
 DICTIONARIES = {
-    "text/source/span.py": "Json, an object of a document",
+    "text/source/json_object.py": "Json, an object of a document",
     "rows/judging/judge.py": "values by the names of fields",
     "rows/judging/tokens.py": "objects of a record, by the keys of its source",
     "language/logical/model.py": "ExtraAttributes, whose keys are the author's",

@@ -23,7 +23,7 @@ from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Other
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.span import Json, in_order
+from schemac.text.source.json_object import Json, in_order
 from schemac.versions.identity.compilation import Compilation
 
 TYPE = "schemac.dev/type"

@@ -29,8 +29,8 @@ from schemac.importers.importer import Imported, Importer, Notes, double, refuse
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _NAMED = ("record", "error", "enum", "fixed")
 

@@ -30,8 +30,8 @@ from schemac.importers.importer import Imported, Importer, Notes
 from schemac.language.attributes.own import OWNER
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical.arrow import ArrowType, pa
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _TITLE = "a data contract"
 _DEEPEST = 50

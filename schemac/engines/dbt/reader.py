@@ -31,8 +31,8 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, dotted
 from schemac.language.physical.arrow import pa
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _TITLE = "a property file of dbt"
 _PLURALS = ("models", "seeds", "snapshots")

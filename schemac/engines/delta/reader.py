@@ -24,8 +24,8 @@ from schemac.importers.importer import Imported, Importer, Notes, NumberedVersio
 from schemac.importers.sources import import_value
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _ID = "delta.columnMapping.id"
 _PHYSICAL_NAME = "delta.columnMapping.physicalName"

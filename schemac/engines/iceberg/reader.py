@@ -40,8 +40,8 @@ from schemac.importers.importer import Imported, Importer, NumberedVersion, json
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.own import TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 PLAIN = (
     "boolean",

@@ -23,7 +23,7 @@ from datetime import date, datetime, time
 from typing import Any
 from uuid import UUID
 
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 FORMAT_2, FORMAT_3 = 2, 3
 MOST_DIGITS = 38

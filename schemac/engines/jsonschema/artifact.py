@@ -29,7 +29,7 @@ from schemac.language.physical.arrow import pa
 from schemac.language.physical.field import LoweredField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.help import Help
-from schemac.text.source.span import Json, in_order
+from schemac.text.source.json_object import Json, in_order
 from schemac.versions.identity.compilation import Compilation
 
 SCHEMA_FILE = "jsonschema/schema.json"

@@ -40,7 +40,7 @@ from schemac.language.constraints.values import limits_of
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TYPE = "schemac.dev/type"

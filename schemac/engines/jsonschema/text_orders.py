@@ -11,7 +11,7 @@ from schemac.language.constraints.field_constraints import Bound, Enum
 from schemac.language.constraints.values import shown
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 _DAY = 86400
 _LAST_DAY = 2932896

@@ -30,8 +30,8 @@ from schemac.importers.declarations import (
 from schemac.importers.importer import Imported, Importer, Notes
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical.arrow import pa
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _TITLE = "a contract of ODCS"
 _JSON = "its parts are not described; this is its JSON"

@@ -42,7 +42,7 @@ from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import ExtraAttributes
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 FLAGS = {
     "precision": numbers.Uint32Flags,

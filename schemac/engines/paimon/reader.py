@@ -40,8 +40,8 @@ from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.own import TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
 _NEEDED = ("id", "fields", "highestFieldId", "partitionKeys", "primaryKeys", "options")

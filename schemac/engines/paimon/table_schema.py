@@ -14,7 +14,7 @@ from typing import Any
 
 from schemac.engines.paimon.types import Array, DataField, Map, PaimonType, Row, Vector
 from schemac.language.attributes.own import TABLE_VERSION
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 VERSION = 3
 """What Paimon writes since 0.9."""

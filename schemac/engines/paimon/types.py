@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 LONGEST = 2**31 - 1
 """Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""

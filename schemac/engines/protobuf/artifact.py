@@ -34,7 +34,7 @@ from schemac.language.logical.findings import Other
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.help import Help
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
 MARK = "schemac:"

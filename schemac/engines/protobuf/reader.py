@@ -27,8 +27,8 @@ from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.own import DEPRECATED
 from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.versions.identity.lock import Highest, Numbers
 
 _SCALARS = {

@@ -41,7 +41,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.field import LoweredField
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
 _FILES = (("schemac.rows.judging", "values.py"), (__package__, "values.py"), (__package__, "keeping.py"))

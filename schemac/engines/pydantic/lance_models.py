@@ -22,8 +22,8 @@ from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.logical.model import dotted
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _PLAIN: Mapping[str, Callable[[], ArrowType]] = {
     "int": lambda: pa.int64(),

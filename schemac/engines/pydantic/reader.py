@@ -40,8 +40,8 @@ from schemac.language.attributes.constraints import UNIQUE_ITEMS
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.own import DEPRECATED, DOMAIN
 from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 _DEEPEST = 50
 _OF_PROGRAMS = (

@@ -46,7 +46,7 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import pa
 from schemac.language.physical.field import LoweredField, LoweredSchema
 from schemac.text.source.help import Help
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
 MOST_DIGITS = 38

@@ -11,7 +11,7 @@ from typing import Any
 
 from schemac.arrow.metadata import compact
 from schemac.engines.spark_sql import literal, quoted_name
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 
 @dataclass(frozen=True)

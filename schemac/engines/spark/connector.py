@@ -50,7 +50,7 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 from schemac.language.physical.field import LoweredField
 from schemac.text.source.help import Help
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")

@@ -36,8 +36,8 @@ from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 
 COLLATIONS = "__COLLATIONS"
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")

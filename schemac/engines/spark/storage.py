@@ -13,7 +13,7 @@ from schemac.engines.spark import ENGINE
 from schemac.language.attributes.attribute import Attribute, Extra, Role
 from schemac.language.attributes.registry import roles
 from schemac.registry.installed import engine
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 
 @cache

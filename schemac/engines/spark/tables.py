@@ -14,8 +14,8 @@ from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark_sql import table_name, without_substitution
 from schemac.text.source.catalogue import REFUSED_CHANGE
 from schemac.text.source.diagnostic import Severity
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change

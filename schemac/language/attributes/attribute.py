@@ -1,4 +1,4 @@
-"""The definition of an attribute.
+"""The definition of an attribute, and the families of kinds that it may fit.
 
 Families of kinds: what the rules that hold between kinds, and the places of attributes, go by.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemac.language.attributes.attribute import Attribute, Facts, Family, spelled
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.text.syntax.model import AuthoredModel
 
 DOMAIN = "opendatafabric.org"

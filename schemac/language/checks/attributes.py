@@ -29,8 +29,8 @@ from schemac.text.source.catalogue import (
     UNKNOWN_ATTRIBUTE,
 )
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest, fold, one_of, with_article
-from schemac.text.source.span import Json
 from schemac.text.syntax.events import written
 from schemac.text.syntax.model_errors import ModelError, model_errors
 

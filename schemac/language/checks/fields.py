@@ -1,4 +1,4 @@
-"""Names of fields.
+"""Checks of fields: names, nesting, successors of deprecated fields, system columns.
 
 Options and types as a whole. Successors of deprecated fields.
 

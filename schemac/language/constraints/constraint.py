@@ -1,4 +1,4 @@
-"""What a constraint is.
+"""The interface of a constraint, and Arrow arrays in a form whose values compare exactly.
 
 Layer: language.
 Shape: a constraint is made of a type and of what an author wrote; it knows which values of an Arrow array break it, and whether it lets

@@ -1,4 +1,4 @@
-"""The least and the greatest value, and what every value is a multiple of.
+"""Constraints of one value: bounds, multiples, lengths, patterns, enumerations and items.
 
 Layer: language.
 Units: Lengths, patterns and enumerations: a text is as long as it has characters (Unicode code points, as in JSON Schema), bytes as

@@ -1,4 +1,4 @@
-"""Every constraint of values.
+"""Every constraint of values, and those that the type implies already.
 
 Constraints that say what the type says already.
 

@@ -1,4 +1,4 @@
-"""Nodes as text, in one style.
+"""Nodes as text, in one style, and the order of keys in manifests.
 
 Layer: language.
 Shape: two spaces a level, also for lists below a key; a collection that its author wrote on one line stays on one where it fits into

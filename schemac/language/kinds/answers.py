@@ -1,4 +1,4 @@
-"""Answers that several kinds share.
+"""Answers that several kinds share, and units of time.
 
 Layer: language.
 Source: Units of time: RFC-016's TimeUnit; no plurals, no abbreviations.

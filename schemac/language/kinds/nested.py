@@ -1,4 +1,4 @@
-"""Struct: named members in an order.
+"""Struct and Map: named members in an order; keys and values.
 
 Layer: language.
 Errors: SC305 optional-map-key.

@@ -1,6 +1,4 @@
-"""Option: the value may be absent.
-
-Null: a value that is never there.
+"""Option and Null: values that may be absent, and values that always are.
 
 Layer: language.
 Errors: SC306 bare-null.

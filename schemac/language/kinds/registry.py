@@ -1,4 +1,4 @@
-"""All kinds, in the order of the standard.
+"""All kinds, in the order of the standard, and their names in other systems.
 
 Layer: language.
 Shape: What other systems call a kind: names without case and punctuation; what is in brackets behind a name is read by

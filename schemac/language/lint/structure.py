@@ -1,4 +1,4 @@
-"""Rules about the size of a schema, and about keys and references.
+"""Rules about the size of a schema, keys, references, descriptions and vocabularies.
 
 Rules about descriptions.
 

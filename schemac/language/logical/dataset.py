@@ -1,6 +1,4 @@
-"""A dataset as it was declared.
-
-What the resources of a project are called.
+"""A dataset as it was declared, its key, and the names of resources.
 
 Layer: language.
 Shape: The fields that identify a row: fields are ordered by their position; those without one follow, as they are in the schema.

@@ -1,6 +1,4 @@
-"""Findings about the fields of one schema.
-
-Kinds with rules of their own.
+"""Findings about the fields of one schema, and kinds with rules of their own.
 
 Layer: language.
 """

@@ -1,4 +1,4 @@
-"""Types, fields and schemas.
+"""Types, fields and schemas; paths of fields; how well a type fits another.
 
 How well values of one type fit another.
 
@@ -22,7 +22,7 @@ from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import PROPERTIES, Family
 from schemac.language.logical.facts import Fact
 from schemac.language.physical.arrow import ArrowField, ArrowType
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.text.syntax.model import AuthoredModel, Items
 
 

@@ -1,4 +1,4 @@
-"""The places of a schema in its text, kept with it.
+"""The places of a schema in its text, and the standard's system columns.
 
 Layer: language.
 Source: The columns that every dataset of the standard carries besides its data: the standard's DatasetVocabulary and SetVocab for names

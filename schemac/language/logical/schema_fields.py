@@ -1,4 +1,4 @@
-"""The fields of a schema at every depth.
+"""The fields of a schema at every depth, and what they inherit from the fields around them.
 
 What a field has from what is around it: its owner, its tags, how sensitive it is, whether it is deprecated.
 

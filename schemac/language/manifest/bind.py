@@ -1,4 +1,4 @@
-"""Text into logical datasets.
+"""Binds documents to logical datasets, and recovers what can be read after mistakes.
 
 Findings about one document.
 

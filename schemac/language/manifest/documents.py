@@ -36,8 +36,8 @@ from schemac.text.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest
-from schemac.text.source.span import Json
 from schemac.text.syntax.document import Document, TreePath
 from schemac.text.syntax.model_errors import sort_of
 

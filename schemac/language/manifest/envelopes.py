@@ -10,7 +10,7 @@ from pydantic import Field
 
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.standard import NAME_RULE, DatasetKind, OtherEventKind
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.text.syntax.model import AuthoredModel
 
 DatasetName = Annotated[str, Field(json_schema_extra=NAME_RULE)]

@@ -1,4 +1,4 @@
-"""Groups into the schemas that use them.
+"""Inserts groups into the schemas that use them, with arguments for their parameters.
 
 What a use gives to the parameters of a group.
 
@@ -27,9 +27,9 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.syntax.document import Document, MappingNode, Origin, SequenceNode, TreePath, Via
 from schemac.text.syntax.entries import MAX_DEPTH
 from schemac.text.syntax.model_errors import model_errors, sort_of

@@ -25,8 +25,8 @@ from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME,
 from schemac.language.kinds.sequences import List, String
 from schemac.language.logical.model import LogicalType
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest, fold
-from schemac.text.source.span import Json
 from schemac.text.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}

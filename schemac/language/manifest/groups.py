@@ -1,4 +1,4 @@
-"""Groups of fields, as they are written.
+"""Groups of fields, as they are written, and what their fields inherit.
 
 Attributes of a group that its fields have.
 
@@ -28,9 +28,9 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report, label
-from schemac.text.source.span import Json
 from schemac.text.syntax.document import Document, Location, TreePath
 from schemac.text.syntax.model import AuthoredModel
 from schemac.text.syntax.model_errors import Vocabulary, model_errors, sort_of

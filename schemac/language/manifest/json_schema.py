@@ -44,8 +44,8 @@ from schemac.language.manifest.json_schema_conditions import (
     words_of,
 )
 from schemac.language.manifest.standard import EVENTS, SOURCE_EVENTS, SOURCE_NAME_RULE
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.compose import compose
 from schemac.text.syntax.model import class_text

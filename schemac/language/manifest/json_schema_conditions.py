@@ -21,7 +21,7 @@ from schemac.language.attributes.registry import ATTRIBUTES, of_role
 from schemac.language.kinds.decimal import MOST_DIGITS
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.model import LogicalType
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 
 def spelled_words(words: Iterable[str]) -> list[str]:

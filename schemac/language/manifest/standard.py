@@ -1,4 +1,4 @@
-"""Friendly forms into the standard ones.
+"""Turns friendly forms into the standard ones: names, incomplete types, system columns.
 
 A type whose author has left out what its kind needs.
 
@@ -40,9 +40,9 @@ from schemac.text.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import Document, TreePath, parse
 from schemac.text.syntax.model_errors import sort_of

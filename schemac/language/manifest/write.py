@@ -18,8 +18,8 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Field, FieldPath, LogicalType, Part, Schema
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import printable
-from schemac.text.source.span import Json
 
 _MAPPING, _SEQUENCE = 2, 4
 """Columns by which the text of a mapping's and of a sequence's values is indented."""

@@ -6,7 +6,7 @@ Layer: pipeline.
 from typing import Any
 
 from schemac.pipeline.declaration.job import Job
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 
 def pipeline_schema() -> Json:

@@ -2,7 +2,7 @@
 
 Layer: rows.
 Shape: `ColumnProof.doubts` gives a mask of the rows that a reader of `typed_values` has to judge, `taken` the values of the other rows in
-       the loose type of the field. Arrays are laid out by `layouts`. A proof is compiled for a field and a type; None if there is none.
+       the nullable type of the field. Arrays are laid out by `arrays`. A proof is compiled for a field and a type; None if there is none.
 Rule: whatever is not proven is in doubt; a proof says nothing about a rule of its own.
 """
 
@@ -93,7 +93,7 @@ def proof_of(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> P
 
 
 def _by_text(member: pa.Field, source_type: pa.DataType) -> Proof | None:
-    """Return the proof of values that are read from the texts that Arrow writes for them, as far as these are those of `typed_texts`."""
+    """Return the proof of values that are read from the texts that Arrow writes for them, as far as these are those of `typed_values`."""
     is_ = pa.types
     is_of_text = is_string(storage_type(member.type))
     is_known = is_.is_integer(source_type) or is_.is_boolean(source_type)

@@ -52,7 +52,7 @@ _DIGITS_OF_SINGLE = 9
 
 
 def raw_values(array: pa.Array) -> list[Any]:
-    """Return the values of an array that is laid out by `layouts`."""
+    """Return the values of an array that is laid out by `arrays`."""
     type_, is_ = array.type, pa.types
     if is_.is_struct(type_):
         columns = [raw_values(column) for column in array.flatten()]

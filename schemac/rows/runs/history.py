@@ -21,7 +21,7 @@ from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local, local_path
 from schemac.text.source.catalogue import UNREADABLE_TABLE
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schemac.run.table"
 SUPERSEDED, DELETED = "schemac.run.superseded", "schemac.run.deleted"

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from schemac.rows.runs.errors import PipelineError
 from schemac.text.source.catalogue import INVALID_RUN, SINK_OPTION
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 
 class Mode(StrEnum):

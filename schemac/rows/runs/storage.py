@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from schemac.rows.runs.errors import PipelineError
 from schemac.text.source.catalogue import STORAGE_SETTING
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 REFERENCE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 S3_SCHEMES = ("s3", "s3a", "s3n")

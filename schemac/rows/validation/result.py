@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from schemac.text.source.catalogue import UNFIT_ROWS
 from schemac.text.source.diagnostic import Diagnostic, SchemaError
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed, printable
-from schemac.text.source.span import Json
 
 ROW, ERRORS = "_row", "_errors"
 REASONS = pa.list_(

@@ -1,4 +1,4 @@
-"""The files that a text may name.
+"""The files that a text may name, and the extras that bring a library.
 
 Layer: text.
 Source: The extra of schemac that installs a library: the requirements in the package's own metadata.

@@ -1,4 +1,4 @@
-"""Did you mean …? Ranks the words an author may have meant.
+"""Phrases in messages: suggestions, lists of words, and escapes of what a terminal would obey.
 
 Words in a row, as a sentence has them.
 

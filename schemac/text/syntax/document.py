@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from schemac.text.source.diagnostic import Label
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report, label
-from schemac.text.source.span import Json, Span
+from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.compose import compose
 from schemac.text.syntax.entries import Entry, Positions

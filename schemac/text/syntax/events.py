@@ -1,4 +1,4 @@
-"""The events of a YAML text.
+"""The events of a YAML text, its plain scalars, and texts that need no quotes.
 
 Layer: text.
 Source: ruamel.yaml. Its C parser is twenty times as fast as its pure one, but of YAML 1.1: it refuses a colon in an unquoted text

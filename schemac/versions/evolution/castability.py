@@ -1,4 +1,4 @@
-"""Whether the values of one type fit another.
+"""Whether the values of one type, or arrays of one layout, fit another.
 
 Layer: versions.
 Shape: about one level of a type; items, keys, values and members are fields of their own. Shape of the rule: a value fits if the new

@@ -14,7 +14,8 @@ from typing import Any
 from schemac.language.logical.facts import AnyFact
 from schemac.language.logical.facts import Fact as Fact  # noqa: PLC0414 — an explicit re-export, for the change and its fact belong together
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.span import Json, Region
+from schemac.text.source.json_object import Json
+from schemac.text.source.span import Region
 
 DESCRIPTION_FACTS = frozenset(
     {

@@ -1,4 +1,4 @@
-"""What a change of a constraint means.
+"""What a change of a constraint, a key or a rule for rows means.
 
 Layer: versions.
 Shape: constraints are told apart by the values that they allow. No engine checks stored rows when one is added or narrowed, so it

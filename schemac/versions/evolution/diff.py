@@ -1,4 +1,4 @@
-"""What changed between two versions of a schema.
+"""What changed between two versions of a schema: fields, types, attributes, clock zones.
 
 Layer: versions. Facts only; `judge` says what they mean.
 Shape: changes in the order of the new schema, dropped fields where they stood, the schema's own changes first. Of a field that came or

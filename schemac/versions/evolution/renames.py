@@ -1,4 +1,4 @@
-"""The order of renames.
+"""Renames: their order, and fields that may have been renamed without a declaration.
 
 Layer: versions.
 Shape: Fields that were removed next to new ones that may be the same fields under other names: a field may have become each new one

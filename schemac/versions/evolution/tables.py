@@ -1,4 +1,4 @@
-"""What an engine does with existing tables: the capability `tables`.
+"""What an engine does with existing tables (the capability `tables`), and which version a table has.
 
 Layer: versions.
 Shape: `plan` returns the steps of a change, the plan carries itself out, and `verify` compares a table with its schema. Errors are
@@ -22,8 +22,8 @@ from schemac.language.logical.schema_fields import preorder
 from schemac.registry.engine import Capability
 from schemac.text.source.catalogue import POINTLESS_ROUNDING, REFUSED_CHANGE, UNCHECKED_ROWS, UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Code, Diagnostic
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.versions.evolution.verdict import Judgement
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.lock import LockedDataset

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from schemac.text.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
 from schemac.text.source.diagnostic import Code
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.evolution.changes import Change
 
 

@@ -1,4 +1,4 @@
-"""Fields get their ids, and a schema becomes the next version of a lock.
+"""Assigns ids to fields, and freezes a schema as the next version of a lock.
 
 Layer: versions.
 Shape: what did not change keeps its line; what changed gets a new one, and its old one ends with the version before.

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
 from schemac.language.logical.model import FieldPath, Part, Segment
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The lock file's text.
+"""The text of a lock file, and the grammar of its lines.
 
 Layer: versions.
 Shape: a line for each version and one for each state of a field, sorted by id, so that two branches which add fields touch only the

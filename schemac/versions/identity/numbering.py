@@ -1,4 +1,4 @@
-"""How an engine numbers fields.
+"""How an engine numbers fields, and the positions of siblings that stay.
 
 Layer: versions.
 Shape: numbers that a field had are kept where the engine would keep them, the others are new, above the highest that was ever used;

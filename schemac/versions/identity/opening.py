@@ -1,4 +1,4 @@
-"""Versions out of a lock, as they were.
+"""Versions out of a lock, as they were, and fields in the form of a lock.
 
 Layer: versions.
 Shape: where an installed engine did not number a version, since it was installed later or was not there on the machine that locked it,
@@ -19,7 +19,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Part, Schema
 from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.identity.lock import LockedDataset, Shape, State, Version, order_of
 from schemac.versions.identity.numbering import Former, Numbering, Old, numberings
 

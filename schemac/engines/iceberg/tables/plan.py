@@ -25,9 +25,9 @@ from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.own import TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo
 from schemac.text.source.catalogue import REFUSED_CHANGE
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.versions.evolution.changes import Change, Fact
 from schemac.versions.evolution.constraints import Rule, rules_to_check
 from schemac.versions.evolution.diff import diff_of

@@ -27,7 +27,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, LogicalType, Schema
 from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.evolution.tables import PartsTask, Progress
 from schemac.versions.evolution.version_pair import LockedVersionPair, SchemaVersion, VersionPair
 from schemac.versions.identity.lock import Numbers

@@ -10,7 +10,7 @@ from enum import Enum, auto
 from typing import Any
 
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.evolution.constraints import Rule
 from schemac.versions.evolution.verdict import Outcome
 

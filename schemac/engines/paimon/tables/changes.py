@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from schemac.engines.paimon.options import BEFORE_PARTITION, after_renames, is_true
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import Array, DataField, Map, Multiset, PaimonType, Row
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.versions.evolution.renames import in_turn
 
 Path = tuple[str, ...]

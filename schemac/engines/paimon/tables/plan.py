@@ -18,8 +18,8 @@ from schemac.engines.paimon.tables.live_table import PaimonTable, schema_in_tabl
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.language.attributes.own import TABLE_VERSION
 from schemac.text.source.catalogue import REFUSED_CHANGE
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Json
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change

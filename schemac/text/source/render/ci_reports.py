@@ -1,4 +1,4 @@
-"""Where programs look for files: from the root of the repository.
+"""Findings as reports of CI servers: GitHub, GitLab, JUnit and SARIF.
 
 Layer: text.
 Shape: findings name files from the working folder, which is not always the root. What is outside of the repository has an absolute
@@ -30,8 +30,8 @@ from xml.etree import ElementTree as Xml
 
 from schemac.text.source.catalogue import CATALOGUE
 from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, Severity
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import printable
-from schemac.text.source.span import Json
 from schemac.version import __version__
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.text.source.diagnostic import Diagnostic, Fix, Severity
-from schemac.text.source.span import Json
+from schemac.text.source.json_object import Json
 from schemac.version import __version__
 
 _MEMBERS = (
