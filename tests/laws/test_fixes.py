@@ -21,7 +21,7 @@ NOT_EXACT = {
     r"(add|give|specify|name|use|choose|rename|put|mark|move|make|compare|calculate|change|leave|start|flatten|close|indent|save|compile) ": "there are many ways to do it, or it is to be done elsewhere",
     r"the (kinds|events|fields|form|greatest|last|least|system)|allowed here|its (parameters|entries)|Lance knows|it (is for|applies)|an? \w+ takes|there is|lists and maps|that folder|a name of|binaries and": "what is allowed, to choose from",
     r"\w+: ": "what an attribute is for",
-    r"write (?![`'\"]|it in quotes)": "in words",
+    r"write (?![`'\"]|it in quotes)|set the ": "in words",
     r"`schemac|see `schemac": "a command",
     r".*…": "with a gap in it",
     r".*, for example": "an example",
@@ -39,7 +39,6 @@ EXACT = {
     "SC314": "an example",
     "SC327": "an example",
     "SC583": "the list has the field already",
-    "SC698": "there are several ways to do it",
     "SC611": "an alias stands for it elsewhere",
 }
 """Codes with helps that say what to write and that are no fix, and why."""
