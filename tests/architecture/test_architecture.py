@@ -86,7 +86,7 @@ def test_load_what_an_engine_refers_to(engine: Engine) -> None:
         assert not format.recognizes or callable(load(format.recognizes))
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "identity").glob("*.py")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted((PACKAGE / "versions/identity").glob("*.py")), ids=lambda p: p.name)
 def test_name_no_engine_where_ids_are_kept(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     names = {word for engine in engines() for word in (engine.name, engine.title)} - {
