@@ -24,7 +24,7 @@ from tests.laws.strategies import manifests
 ROOT = Path(schemac.__file__).parent.parent
 OWN = [
     path
-    for path in sorted([*ROOT.glob("examples/**/*.yaml"), *ROOT.glob("schemac/cli/template/**/*.yaml")])
+    for path in sorted([*ROOT.glob("examples/**/*.yaml"), *ROOT.glob("schemac/cli/templates/**/*.yaml")])
     if "pipeline" not in path.name
 ]
 COMMENT = re.compile(r"(?:^|\s)(#.*)$", re.MULTILINE)

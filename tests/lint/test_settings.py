@@ -66,7 +66,7 @@ def test_have_many_rules_of_many_sorts() -> None:
 
 def test_find_nothing_in_own_manifests(project: Project) -> None:
     """The rules that are wanted by default are quiet."""
-    paths = [str(p) for p in (*ROOT.glob("examples/*"), ROOT / "schemac/cli/template") if p.is_dir()]
+    paths = [str(p) for p in (*ROOT.glob("examples/*"), ROOT / "schemac/cli/templates") if p.is_dir()]
     assert [found for found in project.found(*paths, "--no-cache") if found[0].startswith("SC8")] == []
 
 
