@@ -30,7 +30,6 @@ from schemac.text.source.catalogue import (
     UNLOCKED_CHANGE,
 )
 from schemac.text.source.diagnostic import Diagnostic, Severity
-from schemac.text.source.render.ci_reports import from_root, render_github, render_sarif
 from schemac.text.source.render.json import envelope
 from schemac.text.source.render.text import count_summary, render_text
 from schemac.text.source.text import reason_of
@@ -39,41 +38,15 @@ if TYPE_CHECKING:
     from schemac.project.configuration import Project
 
 
-def _sarif(diagnostics: Sequence[Diagnostic]) -> str:
-    # Imported here for start-up time: only SARIF describes the codes.
-    from schemac.registry.codes import codes
-
-    return render_sarif(diagnostics, codes())
-
-
-def _junit(diagnostics: Sequence[Diagnostic], fail_on: Severity) -> str:
-    from schemac.text.source.render.ci_reports import (
-        render_junit,  # for start-up time, as below: XML takes a while to load
-    )
-
-    return render_junit(diagnostics, fail_on)
-
-
-def _gitlab(diagnostics: Sequence[Diagnostic], _: Severity) -> str:
-    from schemac.text.source.render.ci_reports import render_gitlab
-
-    return render_gitlab(diagnostics)
-
-
-RENDERERS: dict[str, Callable[[Sequence[Diagnostic], Severity], str]] = {
-    "github": lambda diagnostics, _: render_github(diagnostics),
-    "sarif": lambda diagnostics, _: _sarif(diagnostics),
-    "junit": _junit,
-    "gitlab": _gitlab,
-}
-"""Forms of findings for programs besides JSON, given the lowest severity that fails; `text` is the one for people."""
+CI_FORMATS = ("github", "sarif", "junit", "gitlab")
+"""Forms of findings for CI servers."""
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """`--format`, `--max-findings`, `--fail-on`, and what `add_common` adds."""
     parser.add_argument(
         "--format",
-        choices=("text", "json", *RENDERERS),
+        choices=("text", "json", *CI_FORMATS),
         default="text",
         help="output format of the findings (default: text)",
     )
@@ -218,9 +191,13 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
     if options.format == "json":
         show_document(diagnostics, options)
         return
-    if options.format in RENDERERS:
+    if options.format in CI_FORMATS:
+        # Imported here for start-up time: XML and the codes of all engines take a while to load.
+        from schemac.registry.codes import codes
+        from schemac.text.source.render.ci_reports import from_root, render
+
         diagnostics = from_root(diagnostics, Path.cwd())
-        put_rendered(RENDERERS[options.format](diagnostics, Severity(options.fail_on)))
+        put_rendered(render(options.format, diagnostics, Severity(options.fail_on), codes))
         return
     selected = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
     selected_ids = set(map(id, selected))

@@ -9,7 +9,6 @@ listed from their own object store, wherever this clone keeps it.
 import dataclasses
 import os
 import posixpath
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -20,6 +19,10 @@ from schemac.project.cache.store import FILE
 _LINK, _SUBMODULE = "120000", "160000"
 _MOST_LINKS = 40
 """Links on the way to one file, as many as Linux follows."""
+
+
+class GitError(Exception):
+    """Git ended with an error; has what it printed."""
 
 
 class NoCommitError(Exception):
@@ -35,10 +38,10 @@ class Store:
     def git(self, *words: str, input: bytes = b"") -> bytes:
         """Return what a git command prints."""
         if not self.folder:
-            return _git(*words, input=input)
+            return git_output(*words, input=input)
         # Hooks get variables that bind git to their own repository.
         environment = {name: value for name, value in os.environ.items() if name not in _local_variables()}
-        return _git(f"--git-dir={self.folder}", *words, input=input, environment=environment)
+        return git_output(f"--git-dir={self.folder}", *words, input=input, environment=environment)
 
     def read(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Contents by object id; objects that the store does not have are left out."""
@@ -186,8 +189,8 @@ def open_tree(ref: str) -> Tree:
         commit = output.strip().decode()
         top = Path(os.fsdecode(store.git("rev-parse", "--show-toplevel")[:-1])).resolve()
         listed, unread = _list(store, commit, top)
-    except subprocess.CalledProcessError as error:
-        messages = error.stderr.decode("utf-8", "replace").strip().splitlines()
+    except GitError as error:
+        messages = str(error).strip().splitlines()
         raise NoCommitError(_way_out(messages[0] if messages else "")) from error
     return Tree(top, commit, listed, tuple(unread))
 
@@ -196,7 +199,7 @@ def _way_out(message: str) -> str:
     """How to come by a commit that is not here."""
     try:
         is_shallow = Store().git("rev-parse", "--is-shallow-repository").strip() == b"true"
-    except subprocess.CalledProcessError:
+    except GitError:
         is_shallow = False
     if is_shallow:
         return (
@@ -240,7 +243,7 @@ def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
         output = store.git(
             "config", "--file", "-", "--null", "--get-regexp", r"^submodule\..*\.path$", input=text
         )
-    except subprocess.CalledProcessError:
+    except GitError:
         return {}
     names: dict[str, str] = {}
     for pair in os.fsdecode(output).split("\0")[:-1]:
@@ -256,14 +259,14 @@ def _inside(
     folder = top / path
     try:
         if (folder / ".git").exists():
-            git_folder = _git(
+            git_folder = git_output(
                 "-C", str(folder), "rev-parse", "--absolute-git-dir", environment=_free_environment()
             )
         else:
             common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
             git_folder = os.fsencode(os.path.abspath(posixpath.join(common, "modules", name))) + b"\n"
         return _list(Store(os.fsdecode(git_folder[:-1])), commit, folder)
-    except subprocess.CalledProcessError:
+    except GitError:
         return None
 
 
@@ -271,23 +274,27 @@ def _commit_today(store: Store, top: Path, path: str) -> str:
     """Return the commit that a submodule is at now: that of its own folder, else that of the index."""
     try:
         if (top / path / ".git").exists():
-            output = _git("-C", str(top / path), "rev-parse", "HEAD", environment=_free_environment())
+            output = git_output("-C", str(top / path), "rev-parse", "HEAD", environment=_free_environment())
             return output.strip().decode()
         output = store.git("-C", str(top), "ls-files", "--stage", "-z", "--", path)
         return os.fsdecode(output).split(" ")[1] if output.startswith(_SUBMODULE.encode()) else ""
-    except subprocess.CalledProcessError:
+    except GitError:
         return ""
 
 
-def _git(*words: str, input: bytes = b"", environment: Mapping[str, str] | None = None) -> bytes:
-    return subprocess.run(
-        ["git", *words], input=input, check=True, capture_output=True, env=environment
-    ).stdout
+def git_output(*words: str, input: bytes = b"", environment: Mapping[str, str] | None = None) -> bytes:
+    """Return what a git command prints. Raises GitError, and FileNotFoundError if there is no git."""
+    import subprocess  # most runs ask git nothing, and to load it takes a while
+
+    done = subprocess.run(["git", *words], input=input, check=False, capture_output=True, env=environment)
+    if done.returncode:
+        raise GitError(done.stderr.decode("utf-8", "replace"))
+    return done.stdout
 
 
 @cache
 def _local_variables() -> frozenset[str]:
-    return frozenset(_git("rev-parse", "--local-env-vars").decode().split())
+    return frozenset(git_output("rev-parse", "--local-env-vars").decode().split())
 
 
 def _free_environment() -> dict[str, str]:
@@ -303,10 +310,10 @@ def tracked_files(folder: Path) -> list[str]:
         # Git is asked only where its index has the name of one: most runs need no other program.
         if index is None or FILE.encode() not in index.read_bytes():
             return []
-        done = subprocess.run(["git", "ls-files", "-z"], cwd=folder, capture_output=True, check=False)
-    except OSError:
+        output = git_output("-C", str(folder), "ls-files", "-z")
+    except (OSError, GitError):
         return []
-    names = done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    names = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
     return [f"{folder.name}/{name}" for name in names]
 
 

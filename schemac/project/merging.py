@@ -6,9 +6,9 @@ Errors: SC402, SC407 merge-choice.
 
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
+from schemac.project.git_tree import GitError, git_output
 from schemac.project.writing import replace_file
 from schemac.text.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
 from schemac.text.source.report import Report
@@ -61,11 +61,9 @@ def _sides_in_git(path: Path) -> tuple[str, ...] | None:
     """Ours and theirs, as git's index has them of a file that is not merged yet."""
     sides: list[str] = []
     for stage in (2, 3):
-        command = ["git", "-C", str(path.parent), "show", f":{stage}:./{path.name}"]
         try:
-            process = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 — no shell, our arguments
-            sides.append(process.stdout.decode())
-        except (OSError, subprocess.CalledProcessError, UnicodeDecodeError):
+            sides.append(git_output("-C", str(path.parent), "show", f":{stage}:./{path.name}").decode())
+        except (OSError, GitError, UnicodeDecodeError):
             return None
     return tuple(sides)
 

@@ -1,20 +1,12 @@
 """Findings as reports of CI servers: GitHub, GitLab, JUnit and SARIF.
 
 Layer: text.
-Shape: findings name files from the working folder, which is not always the root. What is outside of the repository has an absolute
-      path, for no other would lead there.
-Source: GitHub resolves the file of a workflow command, and a code scanner the URI of a result, against the checkout.
-      Findings as workflow commands of GitHub Actions, which shows them in the changed lines: GitHub's documentation of workflow
-      commands; `%`, line ends and, in properties, `:` and `,` are escaped.
-      Findings as a code quality report of GitLab, which shows them in the diff of a merge request: GitLab's documentation of the code
-      quality report format: a JSON array whose items have `description`, `check_name`, `fingerprint`, `severity` and `location`. GitLab
-      takes two findings of one fingerprint for the same one, also between commits.
-      Findings as a JUnit report, which Jenkins, GitLab, Azure and other CI servers show: the JUnit XML that Ant and Maven Surefire
-      write: a `testsuite` for each file, a `testcase` for each finding. What makes the command fail is a `failure`; any other finding
-      is a test that passed, with the finding as its output. Jenkins' XML Schema (junit-10) allows no place on a `testcase`, and its
-      xUnit plugin refuses reports that differ: the line is in the text alone.
-      Findings in SARIF 2.1.0, for code scanning: OASIS SARIF 2.1.0: lines and columns are one-based, a column counts UTF-16 units
-      unless told otherwise; a file is a URI (RFC 3986), relative to a base that has a name.
+Shape: findings name files from the working folder, which is not always the root of the repository. A file outside of the repository
+has an absolute path.
+Source: GitHub, the documentation of workflow commands (`%`, line ends and, in properties, `:` and `,` are escaped); it resolves the file
+against the checkout. GitLab, the documentation of the code quality report: two findings with one fingerprint are the same one, also
+between commits. JUnit, the XML that Ant and Maven Surefire write: Jenkins' XML Schema (junit-10) allows no line on a `testcase`, so the
+line is in the text. SARIF 2.1.0, by OASIS: lines and columns are one-based, a column counts UTF-16 units, a file is a URI (RFC 3986).
 """
 
 import json
@@ -33,6 +25,17 @@ from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, Severit
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import printable
 from schemac.version import __version__
+
+
+def render(
+    form: str, diagnostics: Sequence[Diagnostic], fail_on: Severity, codes: Callable[[], Mapping[str, Code]]
+) -> str:
+    """Return the findings in one of the forms `github`, `sarif`, `junit` and `gitlab`; only SARIF describes all `codes`."""
+    if form == "github":
+        return render_github(diagnostics)
+    if form == "sarif":
+        return render_sarif(diagnostics, codes())
+    return render_junit(diagnostics, fail_on) if form == "junit" else render_gitlab(diagnostics)
 
 
 def root_of(folder: Path) -> Path:
