@@ -1,15 +1,12 @@
-"""Arrow schemas as values of a manifest: their types, their metadata, and `rawArrowSchema`, the form of old events.
+"""Arrow schemas as values of a manifest: types, layouts and metadata.
 
 Layer: arrow.
-Shape: the schema in the standard's long form, as plain values that `schemac.language.manifest` binds; nested hints stand next to `kind`.
-      Arrow metadata as attributes: an entry is an attribute where lowering that attribute would write the very same entry, or for an
-      attribute of our own domains one with the same value; any other entry is kept as it is, in `arrow.apache.org/metadata`, so that
-      nothing is lost.
-      Arrow types as kinds with hints: a type in the standard's long form, as plain values, and the attributes that its field needs;
-      hints only where the layout is not what lowering would choose by itself.
+Shape: the schema in the standard's long form, as plain values that `schemac.language.manifest` binds, with hints next
+to `kind`. A hint is written only if lowering would choose another layout. A metadata entry becomes an attribute if
+lowering that attribute writes the same entry, or, for an attribute of schemac's domains, one with the same value; any
+other entry is kept in `arrow.apache.org/metadata`.
 Errors: SC551 unsupported-arrow-type.
-Source: the inverse of `schemac.arrow.metadata`.
-      The inverse of `schemac.language.kinds` and `schemac.arrow.to_arrow`.
+Source: the inverse of `schemac.arrow.metadata`, `schemac.arrow.to_arrow` and `schemac.language.kinds`.
 """
 
 import json

@@ -1,11 +1,9 @@
-"""Arrow metadata of attributes, and what engines bring for attributes that Arrow has no words for.
+"""Arrow metadata of attributes, and the metadata that engines define (`ArrowForm`).
 
 Layer: arrow.
-Shape: text to text. An attribute travels under its own key with compact JSON as its value, so that the way back is exact.
-      `arrow.apache.org` is not among them, for the Arrow type says the same; the attributes of an engine with an `ArrowForm` are
-      written as that form says.
-      What engines bring for attributes that Arrow has no words for: one `ArrowForm` an engine, found by the engine's domain. Lowered
-      Arrow fields are what every engine starts from, so each of them sees what the form of another engine has put into them.
+Shape: text to text. An attribute is an entry with its own key and compact JSON, so that it can be read back exactly,
+except `arrow.apache.org`, which the Arrow type expresses, and domains whose engine has an `ArrowForm`. Every engine
+lowers from these fields, so it sees the entries of all others.
 """
 
 import json

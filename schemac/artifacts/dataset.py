@@ -1,6 +1,4 @@
-"""A checked dataset in Python, and the capabilities of engines that keep its rows or hand them out.
-
-What an engine does to keep rows that somebody else made, such as a sample, and to hand out those that are stored.
+"""A checked dataset in Python, and the capabilities of engines that write its rows and read stored ones.
 
 Layer: artifacts. `schemac.engines.api` adds the methods of single engines.
 """

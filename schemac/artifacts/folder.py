@@ -1,13 +1,12 @@
-"""The output folder as a place, and its provenance.
+"""The output folder, and its provenance file `artifacts.json`.
 
 Layer: artifacts.
-Shape: paths are relative to the folder, with `/`. No link below the folder is followed, so that nothing outside of it is read, written
-      or removed. A folder is ours if it is new or empty, or if it has a provenance that schemac wrote.
-      What was built from what: `artifacts.json`: compiler version, and for every dataset the manifest it came from, the digests of that
-      manifest and of every file. Paths with `/`, relative to the project for manifests and to the output folder for files. No clock, no
-      path of the machine, sorted keys: the same input gives the same bytes.
-Errors: RefusedError for what a user can mend, OSError for what the system refuses; DamagedError, for a file that schemac did not write
-      or that lists what cannot be an artifact.
+Shape: paths are relative to the folder, with `/`. Links below the folder are not followed, so nothing outside is read,
+written or removed. A folder belongs to schemac if it is new, empty, or has a provenance that schemac wrote. The
+provenance has the compiler's version and, for each dataset, its manifest and the digests of the manifest and of every
+file. It has sorted keys, no times and no absolute paths: the same input gives the same bytes.
+Errors: RefusedError for what a user can mend, OSError for what the system refuses; DamagedError, for a file that
+schemac did not write or that lists what cannot be an artifact.
 """
 
 import errno

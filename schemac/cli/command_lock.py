@@ -1,6 +1,4 @@
-"""`schemac lock`: freeze the present schemas as the next versions.
-
-`schemac lock` of manifests: their next versions, and whether their locks have them.
+"""`schemac lock`: freezes the schemas as the next versions of their locks, or checks that the locks have them.
 
 Layer: cli.
 """

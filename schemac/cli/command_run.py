@@ -1,9 +1,8 @@
-"""`schemac run`: a pipeline on Spark, with its progress, its report and the files it writes.
+"""`schemac run`: runs a pipeline on Spark, with its progress, its report and the files it writes.
 
 Layer: cli.
-Shape: The files that `schemac run` writes about a run: reports, metrics, events: a bad path is told before anything is run. What is
-      written afterwards does not change the exit code of the run, except that a file that cannot be written any more is told and gives
-      2 where all else was clean.
+Shape: the paths of reports, metrics and events are checked before the run. If such a file cannot be written afterwards,
+the exit code is 2 if everything else succeeded, and that of the run otherwise.
 """
 
 import argparse

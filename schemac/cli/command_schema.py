@@ -1,8 +1,8 @@
-"""`schemac schema`: JSON Schemas of manifests, pipelines and settings for editors.
+"""`schemac schema`: the JSON Schemas of manifests, pipelines and settings for editors without the language server.
 
 Layer: cli.
-Shape: The JSON Schemas for editors without the language server: of manifests, pipelines and the configuration: `schemas/` has them
-      without the engines of other distributions; `schemac schema` and `schemac init` write them with those that are installed.
+Shape: `schemas/` has them without the engines of other distributions; `schemac schema` and `schemac init` write them
+for the installed engines.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""The one way out for what is printed, with its width, colours and tables.
+"""The one way to print: width, colours and tables.
 
 Layer: cli.
-Source: How texts are laid out where a person looks: width, colours, tables. What goes elsewhere is the same on every terminal:
-      no-color.org for `NO_COLOR`; `FORCE_COLOR` as in Node and rich; a terminal that calls itself `dumb` understands no escapes.
+Source: no-color.org for `NO_COLOR`; `FORCE_COLOR` as in Node and rich; a terminal named `dumb` understands no escapes.
+Output that is not a terminal is the same on every machine.
 """
 
 import argparse

@@ -1,6 +1,4 @@
-"""What the pages show, and how it is read from manifests, locks and engines.
-
-What the pages tell, out of the manifests of a project, their locks and what the engines make of them.
+"""The contents of the pages, read from manifests, locks and engines.
 
 Layer: documentation.
 """

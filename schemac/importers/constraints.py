@@ -1,9 +1,8 @@
 """Constraints and primary keys of sources, as attributes of a manifest.
 
-Primary keys of sources.
-
 Layer: importers.
-Rule: an attribute is taken if the checks of the manifest take it at its field; what they refuse is told above the field.
+Rule: an attribute is written if the checks of the manifest accept it at its field; any other is a comment above the
+field.
 """
 
 from collections.abc import Mapping, Sequence

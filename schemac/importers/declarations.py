@@ -1,11 +1,9 @@
-"""Contracts and other documents that declare columns, and the types that they have as texts.
-
-Types that a document has as texts, in the dialect of a database or in any notation.
+"""Contracts and other documents that declare columns, with types as texts in any notation.
 
 Layer: importers.
-Shape: a mapping is read key by key, and each value has to be of the type that its key has; what nobody read is a loss, named above its
-      field. So no key is lost in silence, whatever the document has, and this is the one place where losses are told.
-Errors: SC1xx for what is not YAML, SC552 unreadable-source at the very value.
+Shape: a mapping is read key by key, and each value must have the type of its key. A key that no importer reads is a
+loss, listed above its field, so no key is lost silently.
+Errors: SC1xx for invalid YAML, SC552 unreadable-source at the value.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""The interface of importers and what they return, and how they read JSON files and SQL scripts.
-
-The JSON of a file that holds a schema. The text of an SQL script that a schema is imported from. Names of datasets for the tables of a
-script.
+"""The interface of importers and their result, and the reading of JSON files and SQL scripts that contain a schema.
 
 Layer: importers.
 Errors: SC552 unreadable-source.

@@ -1,14 +1,13 @@
-"""What the first bytes of a file tell: its format, a sample of its rows, or that it is a document of another system.
+"""Detects the format of a file, takes a sample of its rows, and recognizes documents of other systems.
 
 Layer: importers.
-Shape: Schemas that were inferred from rows: a sample is the first bytes of a file as text, cut where the file goes on; what a sample
-      cannot settle becomes a note at its field.
-      JSON documents that hold a schema, or a table's bookkeeping, in the words of another system: such a document is not data, so
-      nothing is inferred from it; what it is, and the way to a manifest, is said.
+Shape: a sample is the first bytes of a file as text, cut where the file continues; what a sample cannot decide is a
+note at its field. A JSON document that holds a schema or a table's metadata is not data: nothing is inferred from it,
+and a message names what it is and how to import it.
 Units: the sample is the first 16 MiB.
 Errors: SC552 unreadable-source; SC553 foreign-schema.
-Source: JSON Schema 2020-12, "$schema"; Arrow's "Integration Testing", JSON format; OpenAPI 3.1; BigQuery's schema files; Frictionless'
-      Table Schema; Kafka Connect's JsonConverter.
+Source: JSON Schema 2020-12, "$schema"; Arrow's "Integration Testing", JSON format; OpenAPI 3.1; BigQuery's schema
+files; Frictionless' Table Schema; Kafka Connect's JsonConverter.
 """
 
 import codecs

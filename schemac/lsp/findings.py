@@ -1,6 +1,4 @@
-"""Findings and completions as an editor shows them.
-
-Items of completion: what an editor proposes at a cursor.
+"""Findings and completion items in the form of the protocol.
 
 Layer: lsp.
 """

@@ -1,6 +1,4 @@
-"""What a name at a cursor may mean, and the names that a text may use.
-
-The names that a text may use: groups, fields, datasets, vocabularies.
+"""The names at a cursor: what each may refer to, and those that a text defines: groups, fields, datasets, vocabularies.
 
 Layer: lsp.
 """

@@ -1,8 +1,8 @@
-"""The part of a large manifest that was edited, for findings at once.
+"""The edited part of a large manifest, which is checked first.
 
 Layer: lsp.
-Shape: a manifest in which all fields but the edited ones are blank lines has every place where the whole one has it, and takes
-as long to check as the fields that are left. What is found in these fields counts until the whole manifest was checked again.
+Shape: a manifest in which all fields but the edited ones are blank lines keeps every location, and takes as long to
+check as the remaining fields. Findings in these fields are shown until the whole manifest was checked.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,9 @@
-"""Where a cursor is in a text that may not be whole.
+"""The path of a cursor in a text that may be invalid.
 
 Layer: lsp.
-Shape: only what leads to the cursor is read, so a mistake elsewhere does not matter, and neither does the size of the text. Of sound
-texts the path is that of `schemac.text.syntax.document`, which the tests compare for every value of the corpus.
+Shape: only the lines that lead to the cursor are read, so mistakes elsewhere and the size of the text do not matter.
+For valid texts the path is that of `schemac.text.syntax.document`; the tests compare both for every value of the
+corpus.
 Units: lines and columns are zero-based and in code points.
 """
 

@@ -1,10 +1,10 @@
-"""What may be written in a pipeline, and findings of open pipelines and overlays.
+"""Completion in pipelines, and findings of open pipelines and overlays.
 
 Layer: lsp.
-Shape: keys, words and descriptions are those of the JSON Schema that `schemac schema pipeline` prints; nothing is listed here but the
-      places that have names of the project: manifests, datasets, fields, and the columns of the source.
-      Findings of the companions of manifests: pipelines and overlays, while they are open in an editor: a pipeline is checked as
-      `schemac check` does, but for what is not on this machine; an overlay as `--overlay` does, with all datasets of the project.
+Shape: keys, words and descriptions are those of the JSON Schema that `schemac schema pipeline` prints; listed here are
+only the places of names of the project: manifests, datasets, fields, and columns of the source. An open pipeline is
+checked as by `schemac check`, except for files that are not on this machine; an open overlay as by `--overlay`, with
+all datasets of the project.
 """
 
 import os

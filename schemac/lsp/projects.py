@@ -1,11 +1,9 @@
-"""Projects as an editor shows them: files on disk, and unsaved texts in their place.
-
-All texts of a project that may name something: manifests, what they import, overlays and pipelines.
+"""Projects in an editor: all their texts, on disk and unsaved, and their findings.
 
 Layer: lsp.
-Shape: every check reads configuration, files and imports again, so nothing depends on an editor that tells of all changes; what is
-      known of a manifest whose bytes and imports are as they were is kept, and so is what the project's cache has. Findings are those
-      of `schemac check`, but for schemas that differ from their locks.
+Shape: every check reads settings, files and imports again, so nothing depends on an editor that reports all changes.
+Results of unchanged manifests are reused, as are those in the project's cache. Findings are those of `schemac check`
+without the comparison with locks.
 """
 
 import os

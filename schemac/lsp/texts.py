@@ -1,12 +1,11 @@
-"""Texts as editors hold them, and the messages in which they come.
+"""Texts of an editor, and the framing of its messages.
 
 Layer: lsp.
-Shape: The messages of an editor, as they come in on standard input: bytes in, as pygls reads them; header and body of whole messages
-      out. pygls takes every line for a header until one has a length that it knows: after one header that it does not understand, no
-      message is read again. Here what is not a message is handed on as a body that cannot be read, which pygls tells the editor of, and
-      the next header with a length is looked for.
-Units: positions of the protocol are zero-based, in UTF-16 code units unless the client asked for others; those of the compiler are
-      one-based, in code points. This is the only module that knows both.
+Shape: messages come from standard input as bytes. pygls takes every line for a header until one has a known length, and
+reads no message after a header that it does not understand. This reader returns invalid bytes as a body that cannot be
+parsed, which pygls reports to the editor, and continues at the next header with a length.
+Units: positions of the protocol are zero-based, in UTF-16 code units unless the client asked for others; those of the
+compiler are one-based, in code points. This is the only module that converts between them.
 Source: the base protocol of the Language Server Protocol.
 """
 

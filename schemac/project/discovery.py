@@ -1,11 +1,10 @@
-"""Finds the files of a run, and leaves out what settings exclude.
-
-A named file is a manifest; in a named folder every .yaml and .yml below it may be one, unless the settings exclude it. Hidden folders,
-installed packages and the output folder are not entered, nor are artifacts that are elsewhere.
+"""Finds the files of a run, and leaves out those that the settings exclude.
 
 Layer: project.
+Shape: a named file is a manifest; in a named folder every .yaml and .yml file below it may be one. Hidden folders,
+installed packages, the output folder and other artifacts are skipped. Patterns are those of `.gitignore`, relative to
+the project's folder.
 Errors: SC101 unreadable-file, SC602 nothing-to-compile.
-Source: What is left out where a folder is looked through: patterns are those of `.gitignore`, by their paths from the project's folder.
 """
 
 import os

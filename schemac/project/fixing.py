@@ -1,11 +1,10 @@
-"""Carries out fixes until there are no more, and reads comments that ignore findings.
+"""Applies fixes until there are no more, and reads comments that ignore findings.
 
 Layer: project.
-Shape: nothing is written before the end: what a round of fixes makes is checked again in memory, with what it may bring to light. A
-      round after which a text is not YAML any more is tried again with one fix, and a fix that does this alone is left out.
-      Findings that comments in manifests ignore, and comments that ignore nothing: a comment counts in the text in which the finding
-      is, which may be that of a group. Whether a comment in a text with groups alone is of use, only the manifests that use them could
-      tell, so nothing is said of it.
+Shape: files are written at the end only: the result of each round is checked in memory. If a text is not YAML after a
+round, fixes are applied one by one, and one that breaks the text is left out. A comment that ignores a finding counts
+in the text that has the finding, which may be that of a group. Comments in a text with groups alone are not reported as
+unused, because only the manifests that use the groups could tell.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""The locks of a project, and those that have lost their manifests.
+"""The locks of a project, and datasets whose lock was separated from their manifest.
 
 Layer: project.
-Shape: Manifests and locks that have lost each other: a dataset that no lock next to its manifest knows is looked for in the locks of
-      the project: by its name in those whose manifests do not have it, and by its columns in those that are alone, or are next to its
-      own manifest. What is found is an error, for locking or building would give all fields new ids.
+Shape: a dataset without a lock next to its manifest is looked up in the locks of the project: by name in locks whose
+manifests do not have it, and by columns in locks without a manifest or next to its own. A match is an error, because a
+lock or build would give all fields new ids.
 Errors: SC419 lost-lock.
 """
 

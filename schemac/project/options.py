@@ -1,8 +1,8 @@
 """The options of a compilation, and the overlay of a run.
 
 Layer: project.
-Shape: The overlay of a run, laid over each dataset before it is emitted: locks, ids and changes are those of the manifest alone; an
-      overlay changes what is written for one environment.
+Shape: an overlay changes each dataset before it is emitted, for one environment; locks, ids and changes are those of
+the manifest alone.
 Errors: SC101 unreadable-file, SC237 invalid-overlay, SC216 duplicate-dataset.
 """
 

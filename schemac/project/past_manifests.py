@@ -1,10 +1,9 @@
-"""Manifests as they were.
+"""Manifests at an earlier commit, and events that have no schema but `rawArrowSchema`.
 
 Layer: project.
-Shape: Datasets of old whose events have no schema but `rawArrowSchema`: such a text is read as if its last events had the schema that
-      their bytes have. Which fields are optional was inferred, so that it does not count when the first declared schema is compared
-      with it.
-Errors: whatever is wrong with what is read; SC552 unreadable-source, and whatever is wrong with what is read.
+Shape: a text with such events is read as if its last events had the schema of these bytes. Optionality was inferred
+there, so it is not compared with the first declared schema.
+Errors: SC552 unreadable-source, and those of reading a manifest.
 Source: RFC-016, "Field optionality during schema upgrades".
 """
 

@@ -1,10 +1,10 @@
-"""References between datasets of a run: whether what they name is there, and can be compared.
-
-Vocabularies that nothing in a project uses.
+"""References between datasets of a run, and vocabularies that nothing in the project uses.
 
 Layer: project.
-Shape: manifests that are sound each for itself; a finding is at the reference, and shows the field that is meant at its own place.
-Rule: a dataset that no manifest describes may have a table all the same, so that only a name like that of another is a finding.
+Shape: each manifest is valid by itself; a finding is at the reference, and shows the referenced field at its own
+location.
+Rule: a table may exist for a dataset without a manifest, so an unknown dataset is a finding only if its name is similar
+to a known one.
 Errors: SC342, SC343; warning SC344; SC803 unused-vocabulary.
 """
 

@@ -1,10 +1,8 @@
-"""Processes for large inputs, and the stage that a command is at.
-
-What a command is doing, for whoever waits for it.
+"""Runs tasks of large inputs in processes, and shows the stage that a command is at.
 
 Layer: project.
-Shape: tasks without arguments; each result comes back by pickle, in the order of the tasks. A process is copied as it is (fork), so
-      nothing has to be loaded or sent again. Where that cannot be, the tasks run one after another with the same results.
+Shape: tasks without arguments; results are pickled, in the order of the tasks. Processes are forked, so nothing is
+loaded or sent again. Where fork is not available, tasks run one after another with the same results.
 """
 
 import os

@@ -1,10 +1,8 @@
 """All diagnostic codes and their pages: those of the core, of engines and of the pipeline.
 
-The pages of `schemac explain`: those of the core, and those that engines bring.
-
 Layer: registry.
-Shape: a code of an engine of another distribution is a word in capitals and a number, such as `SQLITE501`; `SC` is for the core and for
-      the engines that come with it.
+Shape: a code of an engine of another distribution is a word in capitals and a number, such as `SQLITE501`; `SC` is
+reserved for schemac.
 """
 
 import re

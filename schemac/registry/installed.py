@@ -1,10 +1,10 @@
-"""The engines that are installed.
+"""The installed engines.
 
 Layer: registry.
-Shape: The distributions that Python sees, by the folders that describe them: `importlib.metadata` takes as long to load as a small file
-      to check, so folders are looked at without it; wherever something else than a folder may hold distributions, it is asked.
-Source: every package of `schemac.engines` is one (a module next to them is what several engines share); other distributions name theirs
-      under the entry point group of that name, each with its `ENGINE`: `sqlite = "schemac_sqlite:ENGINE"`.
+Shape: distributions are found by their folders, because `importlib.metadata` takes as long to load as checking a small
+file; it is used only if `sys.path` has other entries than folders.
+Source: every package of `schemac.engines` is an engine; other distributions register theirs under the entry point group
+of that name, each with its `ENGINE`: `sqlite = "schemac_sqlite:ENGINE"`.
 """
 
 import os

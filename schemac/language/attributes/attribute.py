@@ -1,6 +1,4 @@
-"""The definition of an attribute, and the families of kinds that it may fit.
-
-Families of kinds: what the rules that hold between kinds, and the places of attributes, go by.
+"""The definition of an attribute, and the families of kinds that attributes and rules refer to.
 
 Layer: language.
 Source: RFC-016, "Extra Attributes Format": keys are `<domain>/<attribute-name>`, values any JSON.

@@ -1,13 +1,11 @@
-"""Checks of fields: names, nesting, successors of deprecated fields, system columns.
-
-Options and types as a whole. Successors of deprecated fields.
+"""Checks of fields: names, nested options, each kind's own rules, successors of deprecated fields, and system columns.
 
 Layer: language.
-Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC322 control-character; SC304 nested-option, and what
-      each kind says of itself; SC341 unknown-successor; SC323 odd-system-column.
-Source: Arrow's C data interface, which Lance reads through, ends a name at the first NUL.
-      The standard's system columns: RFC-016's sample and the reference implementation's check of a new schema. Names such as `offset`
-      are ordinary words, so nothing is said of a schema that has but one of them and no SetVocab that means it.
+Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC304 nested-option, SC322 control-
+character, SC323 odd-system-column, SC341 unknown-successor, and those of each kind.
+Source: in Arrow's C data interface, through which Lance reads, a name ends at the first NUL. The standard's system
+columns are those of RFC-016's sample and of the reference implementation's check of a new schema. `offset` and the like
+are ordinary words, so a schema that has only one of them and no SetVocab that names it is not reported.
 """
 
 import re

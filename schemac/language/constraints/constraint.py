@@ -1,12 +1,12 @@
 """The interface of a constraint, and Arrow arrays in a form whose values compare exactly.
 
 Layer: language.
-Shape: a constraint is made of a type and of what an author wrote; it knows which values of an Arrow array break it, and whether it lets
-      pass more or fewer values than another one of its class.
-      Arrow arrays in a form in which their values can be compared exactly: an array of any layout in, an array with the same validity
-      out: 64-bit integers for what counts (also days, times and durations), 128-bit decimals, floats of 32 and 64 bits, plain strings
-      and bytes.
-Source: Arrow's columnar format. Views, dictionaries, runs and small decimals have no kernels for every comparison.
+Shape: a constraint is made of a type and of the value of an attribute. It finds the values of an Arrow array that break
+it, and compares itself with another constraint of its class: wider, narrower or neither. Comparable arrays have the
+validity of the original: 64-bit integers for integers, days, times and durations, 128-bit decimals, floats of 32 and 64
+bits, plain strings and bytes.
+Source: Arrow's columnar format. Views, dictionaries, run-end encodings and small decimals lack kernels for some
+comparisons.
 """
 
 from abc import ABC, abstractmethod

@@ -1,12 +1,9 @@
 """Constraints of one value: bounds, multiples, lengths, patterns, enumerations and items.
 
 Layer: language.
-Units: Lengths, patterns and enumerations: a text is as long as it has characters (Unicode code points, as in JSON Schema), bytes as
-      there are of them.
-Source: JSON Schema 2020-12, "Validation", section 6.2. A float that is not a number keeps no bound.
-      JSON Schema 2020-12, "Validation", sections 6.1.2 and 6.3.
-      How many items a list has, and whether one may stand twice: JSON Schema 2020-12, "Validation", section 6.4. Two items that are
-      null are alike.
+Units: the length of a text is in characters (Unicode code points, as in JSON Schema), that of binary data in bytes.
+Source: JSON Schema 2020-12, "Validation", sections 6.1.2 to 6.4. NaN satisfies no bound. Two null items of a list are
+equal.
 """
 
 from dataclasses import dataclass

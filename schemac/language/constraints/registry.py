@@ -1,6 +1,4 @@
-"""Every constraint of values, and those that the type implies already.
-
-Constraints that say what the type says already.
+"""All constraints of values, and those that the type of a field implies already.
 
 Layer: language.
 """

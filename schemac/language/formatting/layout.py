@@ -1,10 +1,10 @@
-"""Nodes as text, in one style, and the order of keys in manifests.
+"""Nodes as text in one style, and the order of keys in manifests.
 
 Layer: language.
-Shape: two spaces a level, also for lists below a key; a collection that its author wrote on one line stays on one where it fits into
-      `WIDTH` columns and has no comments, and else has an entry a line; quotes stand where a reader of YAML needs them.
-      What a manifest's own words add to the layout: the order of keys, and short forms of types: the nodes of fields and types are
-      found from the schemas of a document, and from its groups.
+Shape: two spaces a level, also for lists below a key. A collection on one line stays on one line if it fits into
+`WIDTH` columns and has no comments; any other collection has one entry a line. Quotes are written where YAML readers
+need them. The keys of fields and types are ordered, and short forms of types are used, in the schemas and groups of a
+document.
 """
 
 import re

@@ -1,10 +1,10 @@
 """All kinds, in the order of the standard, and their names in other systems.
 
 Layer: language.
-Shape: What other systems call a kind: names without case and punctuation; what is in brackets behind a name is read by
-      `manifest.foreign`.
-Source: RFC-016; the order is that of the union in the standard's binary form, counted from 1.
-      The type names of SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHouse.
+Shape: names of other systems are compared without case and punctuation; `manifest.foreign` reads what is in brackets
+after them.
+Source: RFC-016; the order is that of the union in the standard's binary form, counted from 1. Other names are those of
+SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHouse.
 """
 
 from typing import NamedTuple

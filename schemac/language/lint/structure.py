@@ -1,10 +1,8 @@
-"""Rules about the size of a schema, keys, references, descriptions and vocabularies.
-
-Rules about descriptions.
+"""Lint rules about the size of a schema, keys, references, descriptions and vocabularies.
 
 Layer: language.
-Shape: A rule about the vocabularies of a project: it is chosen as rules are, but looks at all texts of a project at once; a domain is
-      used where its name is in one of them.
+Shape: the rule about vocabularies looks at all texts of a project at once: a domain is used if its name is in one of
+them.
 """
 
 import re

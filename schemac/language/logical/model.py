@@ -1,13 +1,10 @@
-"""Types, fields and schemas; paths of fields; how well a type fits another.
-
-How well values of one type fit another.
+"""Types, fields and schemas; paths of fields; and how well a type fits another one.
 
 Layer: language.
-Shape: frozen values. Every kind is accepted where `LogicalType` is annotated; `schemac.language.kinds.registry` lists them, because this layer
-      does not know them.
-      Names of the places in a schema: a path is a tuple of segments from the top: a member's name, or the part of a list or map. Names
-      may hold dots, so the dotted form exists for people only; names that need it are in backticks.
-Source: the standard's DataSchema, DataField and DataType (RFC-016). Nullability is the kind `Option` alone.
+Shape: frozen values. Every kind is accepted where `LogicalType` is annotated; `schemac.language.kinds.registry` lists
+them, because this package does not know them. A path is a tuple of segments from the top: a member's name, or the part
+of a list or map. Names may contain dots, so the dotted form, with backticks where they are needed, is for people only.
+Source: the standard's DataSchema, DataField and DataType (RFC-016). The kind `Option` alone makes a value nullable.
 """
 
 from abc import abstractmethod

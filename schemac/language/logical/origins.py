@@ -1,9 +1,8 @@
-"""The places of a schema in its text, and the standard's system columns.
+"""The locations of a schema in its text, and the names of the standard's system columns.
 
 Layer: language.
-Source: The columns that every dataset of the standard carries besides its data: the standard's DatasetVocabulary and SetVocab for names
-      and their defaults. RFC-016 and the standard's Parquet table have UInt64 and UInt8; the reference implementation builds and
-      expects Int64 and Int32.
+Source: the standard's DatasetVocabulary and SetVocab for names and their defaults. RFC-016 and the standard's Parquet
+table have UInt64 and UInt8; the reference implementation builds and expects Int64 and Int32.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,8 @@
-"""The fields of a schema at every depth, and what they inherit from the fields around them.
-
-What a field has from what is around it: its owner, its tags, how sensitive it is, whether it is deprecated.
+"""The fields of a schema at every depth, and what they inherit: owner, tags, classification, deprecation.
 
 Layer: language.
-Shape: a tree, in pre-order of the manifest. A field is a column, a struct's member, a list's item, a map's key or value; `Option` makes
-      no field of its own but makes its field nullable. These are the nodes that Arrow calls fields.
+Shape: a tree, in pre-order of the manifest. A field is a column, a struct's member, a list's item, a map's key or
+value; `Option` is not a field but makes its field nullable. Arrow calls the same nodes fields.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

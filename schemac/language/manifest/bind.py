@@ -1,14 +1,10 @@
-"""Binds documents to logical datasets, and recovers what can be read after mistakes.
-
-Findings about one document.
+"""Binds documents to logical datasets, and recovers from mistakes so that the rest is checked too.
 
 Layer: language.
-Shape: one dataset a schema body, in the order of the text.
-      What can be read of a schema with mistakes, so that all else in it is looked at too: the innermost type around each mistake
-      becomes a String, and a key that does not belong to a field goes. A field that cannot be read even so is left out. All else stays
-      at its path.
-Errors: SC1xx of the text, SC2xx of the grammar. A type that cannot be read is replaced, and a field that cannot be read even so is left
-      out, so that all else is still looked at; the report then has errors, and nothing is built from such a dataset.
+Shape: one dataset for each schema body, in the order of the text. After a mistake the innermost type around it becomes
+a String, and a key that does not belong to a field is removed; a field that still cannot be read is left out.
+Everything else keeps its path.
+Errors: SC1xx of the text, SC2xx of the grammar. The report then has errors, and nothing is built from such a dataset.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,12 +1,10 @@
 """Inserts groups into the schemas that use them, with arguments for their parameters.
 
-What a use gives to the parameters of a group.
-
 Layer: language.
-Shape: plain values in, copies of them out, before anything else is made of them; the rest of the compiler knows no groups. What comes
-      from a group has its origin there, with the locations that lead to it.
-Errors: SC231 unknown-group, SC233 reuse-cycle, SC236 invalid-argument, SC110 and SC111 for groups that grow without end, and SC202 to
-      SC204 of a use.
+Shape: plain values in, copies of them out; later stages know no groups. A value that comes from a group has its origin
+there, with the locations of the uses that lead to it.
+Errors: SC231 unknown-group, SC233 reuse-cycle, SC236 invalid-argument, SC110 and SC111 for groups that grow without
+end, and SC202 to SC204 of a use.
 """
 
 from collections.abc import Iterator, Mapping

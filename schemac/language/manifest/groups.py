@@ -1,10 +1,8 @@
-"""Groups of fields, as they are written, and what their fields inherit.
-
-Attributes of a group that its fields have.
+"""Definitions of groups of fields, and the attributes that their fields inherit.
 
 Layer: language.
-Shape: `groups:` and `imports:` are next to `fields:`, or alone in a document that holds nothing else. The groups of a file are known in
-      all of its documents, and in the files that import it; what it imports itself is known in it alone.
+Shape: `groups:` and `imports:` are next to `fields:`, or alone in a document. The groups of a file are visible in all
+of its documents and in files that import it; imports are not passed on.
 Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 of parameters, SC311 of attributes.
 """
 

@@ -1,13 +1,12 @@
-"""The manifest language as JSON Schema, for editors and for others' tools.
-
-Attributes in the JSON Schemas of manifests: each value once, and at every place those that fit.
+"""The manifest language as JSON Schema, for editors and other tools.
 
 Layer: language.
-Shape: JSON Schema 2020-12. The models are the master; `make schemas` writes the files in `schemas/`, and a test fails when they differ.
-      The friendly schema knows the three spellings, short forms and the additions of the default mode; the strict one the standard
-      alone. Neither can tell everything that `schemac check` tells. What may stand somewhere is chosen by `if` and `then`, not by
-      `anyOf`: editors then offer and explain what is meant, and point to what is wrong with it. `enumDescriptions` and
-      `defaultSnippets` are words of editors, which validators pass over.
+Shape: JSON Schema 2020-12, generated from the models; `make schemas` writes the files in `schemas/`, and a test fails
+if they differ. The friendly schema accepts the three spellings, the short forms and the additions of the default mode;
+the strict one accepts the standard alone. Neither finds everything that `schemac check` finds. Alternatives are chosen
+by `if` and `then` instead of `anyOf`, because editors then explain the one that is meant. `enumDescriptions` and
+`defaultSnippets` are keywords of editors that validators ignore. Each attribute's value is described once and
+referenced wherever it is allowed.
 """
 
 import re

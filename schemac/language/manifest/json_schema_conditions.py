@@ -1,11 +1,10 @@
-"""What types and attributes say together, in the JSON Schemas of manifests.
-
-Words and descriptions in the JSON Schemas of manifests.
+"""Rules about types and attributes together, and all descriptions, in the JSON Schemas of manifests.
 
 Layer: language.
-Shape: rules of a family of kinds narrow its attributes, rules of some types of a kind are conditions (`Shape`), and rules of what is
-      inside of another type hold at every depth (`inside_definition`). Words of draft-07, which is what most editors know;
-      `maxContains` only where a schema without it means the same or less. What compares two values is left to the compiler.
+Shape: the rules of a family of kinds narrow its attributes, those of some types of a kind are conditions (`Shape`), and
+those about enclosed types hold at every depth (`inside_definition`). Only keywords of draft-07 are used, which most
+editors support; `maxContains` only where a schema without it accepts more. Comparisons of two values are left to the
+compiler.
 """
 
 import re

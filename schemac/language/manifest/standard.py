@@ -1,17 +1,13 @@
-"""Turns friendly forms into the standard ones: names, incomplete types, system columns.
-
-A type whose author has left out what its kind needs.
+"""Rewrites friendly forms into the standard's: names, incomplete types, and system columns.
 
 Layer: language.
-Shape: plain values in, plain values out; what is standard already comes back as it is. Paths are those of the document. In strict mode
-      nothing is rewritten but the short form, and each friendly form is an error.
-      System columns that an author leaves to the compiler: what is missing comes first, in the standard's order; what is there stays as
-      it is. An inserted column has no place of its own in the text, so a finding about it is at `fields`.
+Shape: plain values in, plain values out; a standard form is returned as it is. Paths are those of the document. In
+strict mode only the short form is rewritten, and every friendly form is an error. Missing system columns are inserted
+first, in the standard's order; a finding about an inserted column is at `fields`.
 Errors: SC204, SC210 to SC214, SC218.
-Source: RFC-016 and its sample; the three spellings are those of the reference implementation.
-      The standard's system columns; the wish to have them filled in is an open question of RFC-016.
-      What a dataset may be called, and what the standard calls documents and events: a name is a folder of the artifacts; the
-      standard's names may have an account before a slash.
+Source: RFC-016 and its sample; the three spellings are those of the reference implementation. Whether system columns
+may be omitted is an open question of RFC-016. The name of a dataset is a folder of the artifacts; the standard allows
+an account before a slash.
 """
 
 import re

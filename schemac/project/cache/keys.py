@@ -1,11 +1,10 @@
-"""Keys of entries: the digest of everything that an entry depends on.
+"""Keys of cache entries: a digest of everything that an entry depends on.
 
 Layer: project.
-Shape: what an entry depends on is a frozen value, such as a dataclass, and all of its fields are in the key. A field with
-      `compare=False` is not: it holds what another field decides, or what is keyed by what is read.
-      Who made an entry: everything besides the input that decides what the compiler says and writes: the compiler's own code, the
-      engines of other distributions with theirs, every distribution that Python sees with its version (pyarrow, for instance, decides
-      about bytes), Python itself and the time zones of the machine.
+Shape: the dependencies of an entry are a frozen dataclass, and all of its fields are in the key, except fields with
+`compare=False`, which another field determines. The environment is part of each key: the code of the compiler and of
+engines of other distributions, every installed distribution with its version, Python, and the time zones of the
+machine.
 """
 
 import os

@@ -1,11 +1,9 @@
-"""The cache of a project: `.schemac/cache`.
+"""The cache of a project, `.schemac/cache`: one SQLite database.
 
 Layer: project.
-Shape: whatever is wrong with the folder, such as a full disk, costs time and nothing else: what cannot be read is not there, and what
-      cannot be written is made again the next time.
-      The file that entries are in: a database of SQLite: a row for each entry, which a key's first half names. A row whose digest is
-      not that of its bytes is left out, whoever damaged it; a file that is no such database is replaced. Nothing in it is ever run: the
-      content is JSON.
+Shape: a damaged or full disk costs time and nothing else: an entry that cannot be read is missing, one that cannot be
+written is computed again. Each entry is a row, found by the first half of its key; a row whose bytes do not match its
+digest is ignored, and a file that is not such a database is replaced. Contents are JSON and never executed.
 """
 
 import os

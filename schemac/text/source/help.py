@@ -1,9 +1,10 @@
-"""Helps that name the fix that carries them out.
+"""Help texts that name the fix that applies them.
 
 Layer: text.
-Shape: a `Help` is the text that a finding gives, with the name of a fix and its arguments; a fix never does another thing than its help
-says. Where the fix goes, the location of the finding knows: `schemac.text.syntax.fixes` has the edits of each name. A fix is safe if
-the manifest then means what its author can only have meant. A help that is put together of several is a plain text again.
+Shape: a `Help` is the text of a finding's help, with the name of a fix and its arguments; the fix does exactly what the
+text says. The location of the finding is where the fix applies; `schemac.text.syntax.fixes` makes the edits of each
+name. A fix is safe if the corrected manifest can only mean what its author meant. A help joined of several is plain
+text.
 """
 
 from collections.abc import Mapping

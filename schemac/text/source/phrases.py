@@ -1,13 +1,11 @@
-"""Phrases in messages: suggestions, lists of words, and escapes of what a terminal would obey.
-
-Words in a row, as a sentence has them.
+"""Phrases in messages: suggestions, lists of words, and text of others made safe for a terminal.
 
 Layer: text.
-Shape: Text of others on a terminal: what it would obey is shown as its escape: control characters, lone surrogates, and the format
-      characters that turn, hide or join what is next to them, such as U+202E. The two joiners (U+200C, U+200D) stay: scripts and emoji
-      are made with them, and they move nothing.
-Source: slips of the pen are counted as by Damerau and Levenshtein (optimal string alignment), after folding case and punctuation; words
-      that share much without being a slip apart are found by the standard library's difflib.
+Shape: characters that a terminal would obey are written as escapes: control characters, lone surrogates, and format
+characters that turn, hide or join their neighbours, such as U+202E. The two joiners (U+200C, U+200D) stay, because
+scripts and emoji need them.
+Source: typing errors are counted by Damerau and Levenshtein's distance (optimal string alignment), after folding case
+and punctuation; other similar words are found by the standard library's difflib.
 """
 
 import re

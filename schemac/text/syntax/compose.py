@@ -1,14 +1,11 @@
-"""Events into plain values.
+"""Composes YAML events into plain values.
 
 Layer: text.
-Shape: one value a document: dict, list and scalars. Aliases become the very value of their anchor.
-      Events of a text in which each type in the words of another system is one scalar, also where YAML takes it apart: `{type:
-      decimal(10,2)}` is for YAML the text `decimal(10` and a key `2)`; `list<item: int32>` and `timestamp[ns]` inside braces are no
-      YAML at all. So the parser reads each sign of such a type as one character of the private use area, which keeps all offsets, and
-      the scalars of its events have the signs again. Only a text with mistakes is read in this way: it makes messages better, and
-      nothing valid.
-Errors: SC102 and SC106 to SC113. After an error inside a document that document is dropped and the next is read, as far as the parser
-      still can.
+Shape: one value a document: dict, list and scalars. An alias is the same object as its anchor's value. Types in the
+notation of another system, such as `decimal(10,2)` or `list<item: int32>` inside braces, are not valid YAML, or YAML
+splits them. In a text that has mistakes already, each such type is read as one scalar: its signs are replaced by
+characters of the private use area, which keeps all offsets. This makes messages better and nothing valid.
+Errors: SC102 and SC106 to SC113. A document with an error is dropped, and the next one is read if the parser can go on.
 Source: YAML 1.2.2; scalars by its core schema.
 """
 

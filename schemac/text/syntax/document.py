@@ -1,13 +1,11 @@
 """Documents of a text, and the locations of their values.
 
-The base of every pydantic model that describes what an author writes.
-
 Layer: text.
-Shape: a tree path is a tuple of mapping keys and sequence indices from the document's root. A mapping or list may have values that were
-      written elsewhere, such as the fields of a group: it then has their origins. All other values are where their path leads in the
-      text.
-Units: spans as in `schemac.text.source.span`. Positions are found by a second reading, and only if one is asked for: a text without
-      findings, the common case, is read once and keeps none.
+Shape: a tree path is a tuple of mapping keys and sequence indices from the root of the document. A mapping or list
+whose values were written elsewhere, such as the fields of a group, has their origins; all other values are where their
+path leads in the text.
+Units: spans as in `schemac.text.source.span`. Locations come from a second reading, which happens only if one is asked
+for: a text without findings is read once.
 """
 
 from collections.abc import Iterable

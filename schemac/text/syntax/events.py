@@ -1,13 +1,11 @@
-"""The events of a YAML text, its plain scalars, and texts that need no quotes.
+"""The events of a YAML text, the meaning of its plain scalars, and whether a text needs quotes.
 
 Layer: text.
-Source: ruamel.yaml. Its C parser is twenty times as fast as its pure one, but of YAML 1.1: it refuses a colon in an unquoted text
-      inside brackets and takes three more characters for line ends. So the pure parser, which knows 1.2, has the last word where the
-      two may differ.
-      What a plain scalar means: YAML 1.2.2, section 10.3.2 (core schema). So `no`, `on`, `2020-01-01` and `12:30` are strings, `010` is
-      ten.
-      Texts that need no quotes: YAML 1.2.2, sections 6.9 and 7.3.3; and what readers of YAML 1.1 take for something else than a text:
-      old booleans, dates, numbers to base 60, with underscores or other prefixes.
+Source: ruamel.yaml. Its C parser is twenty times as fast as its pure one, but reads YAML 1.1: it refuses a colon in an
+unquoted text inside brackets, and takes three more characters for line ends. Where the two may differ, the pure parser,
+which reads YAML 1.2, decides. Plain scalars have the meaning of YAML 1.2.2, section 10.3.2 (core schema): `no`, `on`,
+`2020-01-01` and `12:30` are strings, `010` is ten. A text needs quotes by YAML 1.2.2, sections 6.9 and 7.3.3, and if a
+reader of YAML 1.1 would not read a string.
 """
 
 import re

@@ -1,12 +1,11 @@
-"""Types and columns as other systems write them: `decimal(10, 2)`, `ARRAY<INT NOT NULL>`, `timestamp[ns]`, `Int64?`.
+"""Types and columns in the notation of other systems: `ARRAY<INT NOT NULL>`, `timestamp[ns]`, `Int64?`.
 
 Layer: text.
-Shape: a tree of heads and arguments, which says nothing yet of what they mean. Every notation is read as far as it can be told; a
-      statement in one dialect is read strictly, by a reader of its own (`engines/spark/ddl_statement.py`).
-Units: The words of a text that is not YAML: a type as SQL or Arrow writes it, a statement: places are zero-based and half-open, in code
-      points of the text.
+Shape: a tree of heads and arguments without a meaning. Every notation is read as far as possible; a statement of one
+dialect has a strict reader of its own (`engines/spark/ddl_statement.py`).
+Units: offsets are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError.
-Source: SQL:2016, 6.1; the texts of types of pyarrow, Flink, Iceberg, protobuf, Python, Rust and ClickHouse.
+Source: SQL:2016, 6.1; the type texts of pyarrow, Flink, Iceberg, protobuf, Python, Rust and ClickHouse.
 """
 
 import dataclasses

@@ -1,12 +1,10 @@
-"""Whether the values of one type, or arrays of one layout, fit another.
+"""Whether the values of one type fit another type, and whether arrays of one layout are cast to another.
 
 Layer: versions.
-Shape: about one level of a type; items, keys, values and members are fields of their own. Shape of the rule: a value fits if the new
-      value, brought back, is the old one; NaN is equal to itself, and -0.0 to 0.
-Source: what Arrow's safe cast does, asked for every pair of types (`tests/conformance/test_verdicts.py`), and exact arithmetic
-      (`tests/conformance/test_values.py`).
-      Whether arrays of one layout are cast to another: `pyarrow.dataset`, asked with every pair of layouts
-      (`tests/conformance/test_verdicts.py`).
+Shape: one level of a type; items, keys, values and members are fields of their own. A value fits if converting it back
+gives the old value; NaN is equal to itself, and -0.0 to 0.
+Source: Arrow's safe cast and `pyarrow.dataset`, asked for every pair of types and layouts
+(`tests/conformance/test_verdicts.py`), and exact arithmetic (`tests/conformance/test_values.py`).
 """
 
 from collections.abc import Callable

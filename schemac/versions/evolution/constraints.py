@@ -1,14 +1,11 @@
-"""What a change of a constraint, a key or a rule for rows means.
+"""The meaning of a changed constraint, primary key, or constraint of rows.
 
 Layer: versions.
-Shape: constraints are told apart by the values that they allow. No engine checks stored rows when one is added or narrowed, so it
-      depends on these rows whether they keep it; and programs that rely on a constraint may meet other values once it is widened or
-      gone.
-      A primary key that a table is given once: fields by identity, each with its mark, so that a key whose fields are renamed or moved
-      is the same one.
-      Constraints of rows in two versions: which of them are the same, whatever their fields are called now: a constraint is told apart
-      by what it asks of which fields; fields by their identity. Where a field has values of another sort than before, what is asked of
-      it is something else.
+Shape: constraints are compared by the values that they allow. No engine checks stored rows when a constraint is added
+or narrowed, so whether the table satisfies it depends on its data; if a constraint is widened or removed, programs that
+rely on it may meet other values. A primary key is compared by the identity of its fields, so a key whose fields are
+renamed or moved is the same. Constraints of rows are compared by their condition and the identity of their fields; a
+field of another type makes another constraint.
 """
 
 import dataclasses

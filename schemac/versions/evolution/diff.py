@@ -1,16 +1,12 @@
-"""What changed between two versions of a schema: fields, types, attributes, clock zones.
+"""The changes between two versions of a schema: fields, types, attributes, clock zones.
 
 Layer: versions. Facts only; `judge` says what they mean.
-Shape: changes in the order of the new schema, dropped fields where they stood, the schema's own changes first. Of a field that came or
-      went as a whole, what is inside it is not told again.
-      What changed from one type to another: facts with the old and the new type text; several where several properties changed, none
-      for equal types. Parts are fields of their own and not looked at.
-      What changed in the attributes: facts with the old and the new value and the key; one fact a property where an attribute has
-      several.
-      The zone of local timestamps, for changes between timestamps with and without a zone: `schemac.dev/clockZone` of the field that
-      has no zone counts first, then that of the other one. Where neither says it, a reading is taken as UTC if the instants are in UTC,
-      and is otherwise nobody's to guess. A day and a time of day are those that the clock of the instant's own zone shows, unless its
-      `clockZone` is another.
+Shape: changes in the order of the new schema, dropped fields where they were, those of the schema itself first. The
+members of an added or dropped field are not listed. A changed type gives one fact for each changed property, with both
+type texts; a changed attribute one for each property of its value.
+Rule: between timestamps with and without a zone, `schemac.dev/clockZone` of the field without a zone counts first, then
+that of the other field. If neither has one, local times are read as UTC if the instants are in UTC; any other case is
+undecidable. Days and times of day are those of the instant's own zone unless its `clockZone` is another.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

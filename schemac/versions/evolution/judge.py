@@ -1,6 +1,4 @@
-"""Facts into verdicts.
-
-Helps of several judges, and what those of formats of messages share, in which a reader looks for each field by itself.
+"""Verdicts for facts, and the reasons that several engines share.
 
 Layer: versions.
 """

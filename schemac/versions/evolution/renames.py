@@ -1,9 +1,8 @@
-"""Renames: their order, and fields that may have been renamed without a declaration.
+"""The order of renames, and fields that may have been renamed without a declaration.
 
 Layer: versions.
-Shape: Fields that were removed next to new ones that may be the same fields under other names: a field may have become each new one
-      whose type holds all its values: next to it under any name, elsewhere under its own. What is inside a pair of such fields is not
-      told again. What a lock has decided is not a question any more.
+Shape: a dropped field may have become any added field whose type holds all its values: under any name next to it, under
+its own name elsewhere. The members of such a pair are not listed. Pairs that a lock has decided about are left out.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence

@@ -1,12 +1,11 @@
-"""What an engine does with existing tables (the capability `tables`), and which version a table has.
+"""The capability `tables`: what an engine does with existing tables, and which locked version a table has.
 
 Layer: versions.
-Shape: `plan` returns the steps of a change, the plan carries itself out, and `verify` compares a table with its schema. Errors are
-      added to the report, and None is returned.
-      Determines the locked version of a table: names and types leave some versions of the lock. Where a field was dropped and another
-      one of its name was added, or names were swapped, these mean different fields; then the table's own record decides, which whoever
-      made the table has written. Ids decide only for the newest of these versions, and only if no new table could have them; all else
-      is for the user to say.
+Shape: `plan` returns the steps of a change, the plan applies itself, and `verify` compares a table with its schema.
+Errors are added to the report, and None is returned. The version of a table is found by names and types. If they fit
+several versions, as after a dropped name came back or names were swapped, the record that the table's maker wrote
+decides. Ids decide only for the newest of these versions, and only if no new table could have them; otherwise the user
+has to say which version it is.
 Errors: SC411 refused-change, SC430 pointless-rounding, and those of the engines; SC421 unusable-table.
 """
 

@@ -1,9 +1,9 @@
 """Assigns ids to fields, and freezes a schema as the next version of a lock.
 
 Layer: versions.
-Shape: what did not change keeps its line; what changed gets a new one, and its old one ends with the version before.
-      Versions that were elsewhere first, taken into a lock with the numbers that they had: the numbers of some engines are given, those
-      of the others are made here. Fields of a later version are those of the earlier one by the given numbers, not by their names.
+Shape: an unchanged field keeps its line; a changed one gets a new line, and its old line ends with the previous
+version. A version that was locked elsewhere is added with the numbers that it had there; the numbers of other engines
+are assigned here. Its fields are matched by these numbers, not by name.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,12 +1,11 @@
 """The text of a lock file, and the grammar of its lines.
 
 Layer: versions.
-Shape: a line for each version and one for each state of a field, sorted by id, so that two branches which add fields touch only the
-      ends of a dataset. Each line closes with a check of itself, each version has a digest of all its lines: what was changed by hand,
-      or lost in a merge, is found and refused with its line. A version that was locked in an earlier form keeps the digest that it had
-      as its name, next to the one of its present lines.
-      The lines of a lock file: their grammar: form 2 is written. Form 1 is read as well: its fields have the numbers of two engines,
-      `-` for none, and its versions two numbers of one of them.
+Shape: one line for each version and for each state of a field, sorted by id, so that two branches that add fields touch
+only the ends of a dataset. Each line ends with a checksum, and each version has a digest of all its lines: an edit by
+hand or a loss in a merge is refused with its line. A version that was locked in an earlier form keeps its old digest as
+its name, beside the digest of its present lines. Form 2 is written. Form 1 is also read: its fields have the numbers of
+two engines, `-` for none, and its versions two numbers of one of them.
 Errors: SC402 damaged-lock, SC403 unmerged-lock.
 """
 

@@ -1,11 +1,10 @@
-"""How an engine numbers fields, and the positions of siblings that stay.
+"""The numbers that engines give to fields, and the positions of siblings.
 
 Layer: versions.
-Shape: numbers that a field had are kept where the engine would keep them, the others are new, above the highest that was ever used;
-      none is used twice, whatever the engine itself would do. An engine that goes by the ids of the lock, or by names, numbers nothing
-      and has no such capability.
-      Positions of siblings that need not change when something comes between them: decimal numbers above 0. What stays in order keeps
-      its position, so that a lock file changes by the lines of the fields that were moved and no others.
+Shape: a field keeps its number where the engine would keep it; a new number is above the highest one ever used, and
+none is used twice, whatever the engine itself would do. An engine that uses the ids of the lock, or names, lacks this
+capability. Positions are decimal numbers above 0: a field between two others gets a number between theirs, so a lock
+changes only in the lines of fields that moved.
 """
 
 import re

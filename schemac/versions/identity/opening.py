@@ -1,10 +1,9 @@
-"""Versions out of a lock, as they were, and fields in the form of a lock.
+"""Schemas of locked versions, and fields in the form of a lock.
 
 Layer: versions.
-Shape: where an installed engine did not number a version, since it was installed later or was not there on the machine that locked it,
-      it numbers that version now, as it would have then: always the same, so that nothing has to be written.
-      Fields as a lock holds them, and back: a type's text has its own properties but not its children, which have lines of their own;
-      `?` stands for Option.
+Shape: if an installed engine has no numbers in a version, because it was not installed when the version was locked,
+they are computed now. The result is always the same, so it need not be written. The type text of a field has its own
+properties without its children, which have lines of their own; `?` stands for Option.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Findings as one JSON document, and the envelope of all JSON that commands print.
 
 Layer: text.
-Shape: `{"diagnostics": [...], "summary": {"error": n, "warning": n, "note": n}}`; lines and columns one-based,
-0 if a finding is about a file as a whole. `fix` is null, or a title, `safe` and edits: pieces of files and what takes their place.
-An envelope begins with the command and the version of schemac, and ends with what the command has besides. `schemas/output.schema.json`
+Shape: `{"diagnostics": [...], "summary": {"error": n, "warning": n, "note": n}}`; lines and columns are one-based, and
+0 if a finding is about a whole file. `fix` is null, or an object with a title, `safe` and edits. An envelope begins
+with the command and the version of schemac, and ends with the members of the command; `schemas/output.schema.json`
 describes it.
 """
 

@@ -1,6 +1,4 @@
-"""Findings for people: a headline, the place, the author's line with the culprit underlined, and a way out.
-
-A change of a text, as a unified diff.
+"""Findings for people, with the author's line and a way out; changes as unified diffs.
 
 Layer: text.
 """
