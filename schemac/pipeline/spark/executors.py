@@ -16,12 +16,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 from pyspark.util import PythonEvalType
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import (
+        DataSource,  # Spark has them in Python since 4.0, and connectors may be for an older one
+    )
 
 PACKAGE = Path(__file__).resolve().parents[2]
 PYTHON_SETTING = "spark.pyspark.python"
@@ -115,7 +120,7 @@ def mapped(frame: DataFrame, task: Task, schema: StructType) -> DataFrame:
     return DataFrame(frame._jdf.mapInArrow(column._jc, False, None), spark)
 
 
-def register(spark: SparkSession, source: type[DataSource]) -> None:
+def register(spark: SparkSession, source: "type[DataSource]") -> None:
     """Make a data source known to a session; it replaces the one of this name that the session has."""
     # Spark looks for the name in the active session: if it is another one that has it, nothing would be registered.
     with active(spark):

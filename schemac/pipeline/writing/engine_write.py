@@ -24,13 +24,13 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, note
 from schemac.pipeline.reports.run_report import top_reasons
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
-from schemac.pipeline.writing.batches import StagedRows, stage
 from schemac.pipeline.writing.format_sink import (
     BOOKKEEPING_COLUMNS,
     counted_warnings,
     open_staging,
     write_staging,
 )
+from schemac.pipeline.writing.quarantine_source import StagedRows, stage
 from schemac.pipeline.writing.sink_options import SinkOptions, SinkReport, encode_options, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written, spark_sink
 from schemac.rows.runs.identity import Mode, RunIdentity

@@ -38,7 +38,6 @@ from schemac.pipeline.reading.paths import Seen, check_seen
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
 from schemac.pipeline.spark.sql import name
-from schemac.pipeline.writing.batches import stage
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits
@@ -290,6 +289,9 @@ class FormatTarget:
 
     def _quarantined(self, persisted: DataFrame, place: Place) -> tuple[list[str], SinkReport, Counter[Key]]:
         """Write the other rows where no reader of the quarantine sees them yet."""
+        # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
+        from schemac.pipeline.writing.quarantine_source import stage
+
         sink_of(None).open_staging(place)
         rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
         staged = stage(rows, place, self.run.id, self.job.max_quarantined)

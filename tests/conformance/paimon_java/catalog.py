@@ -69,6 +69,8 @@ class Catalog:
                 made.add(changes.renameColumn(field, rest[0]))
             elif verb == "type":
                 made.add(changes.updateColumnType(field, parse(rest[0])))
+            elif verb == "option":
+                made.add(changes.setOption(field, rest[0]))
             elif verb == "drop":
                 made.add(changes.dropColumn(field))
         self.catalog.alterTable(self._table(name), made, False)
