@@ -60,23 +60,25 @@ test-long: $(READY)  ## the same laws with many more examples, and Spark with ge
 test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions, on 3.11, 3.12 and 3.13
 	@mkdir -p $(LOWEST)
 	@$(BIN)/python -m tests.lowest.digests > $(LOWEST)/digests.txt
+	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w $(LOWEST)/wheel .
 	@for version in $(LOWEST_PYTHONS); do \
 		python=$$(command -v python$$version || ls $$HOME/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -1); \
 		if [ -z "$$python" ]; then echo "skipped Python $$version: it is not installed here"; continue; fi; \
 		echo "Python $$version with the lowest versions"; \
 		$$python -m venv --clear $(LOWEST)/$$version && \
 		$(LOWEST)/$$version/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r $(LOWEST_LOCK) && \
+		$(LOWEST)/$$version/bin/python -m pip install -q --disable-pip-version-check --no-deps $(LOWEST)/wheel/*.whl && \
 		$(LOWEST)/$$version/bin/python -m tests.lowest.digests | cmp - $(LOWEST)/digests.txt && \
 		$(LOWEST)/$$version/bin/python -m pytest -q -n $(JOBS) -m 'not long and not spark' $(LOWEST_TESTS) || exit 1; \
 	done
 
 test-where: $(READY) $(WHERE_READY)  ## clusters, object stores and Spark Connect on loopback (needs mvn for sources on S3)
-	$(BIN)/python -m pytest -m "long or not long" $(WHERE_TESTS)
+	$(BIN)/python -m pytest -m "long or not long" -o faulthandler_timeout=7200 $(WHERE_TESTS)
 
 test-connectors: $(READY) $(CONNECTORS_READY)  ## the official connectors of Lance and Iceberg, and Paimon's library (needs mvn)
 	LANCE_SPARK_PYTHON=$${LANCE_SPARK_PYTHON:-$(CURDIR)/$(CONNECTORS)/bin/python} \
 	ICEBERG_SPARK_PYTHON=$${ICEBERG_SPARK_PYTHON:-$(CURDIR)/$(CONNECTORS)/bin/python} \
-	$(BIN)/python -m pytest -m "long or not long" tests/conformance/connector tests/conformance/paimon_java tests/engines/iceberg/test_create_table.py
+	$(BIN)/python -m pytest -m "long or not long" -o faulthandler_timeout=7200 tests/conformance/connector tests/conformance/paimon_java tests/engines/iceberg/test_create_table.py
 
 mutants: $(READY)  ## small mistakes, drawn by lot, that no test of their folder notices: make mutants NUMBER=20 SEED=1
 	$(BIN)/python -m tests.mutation.lot $(or $(NUMBER),20) $(or $(SEED),1)
@@ -119,7 +121,7 @@ lock: $(READY)  ## update the lock files of the dependencies
 			--no-emit-index-url --no-header $${lock%.lock}.in -o $$lock || exit 1; \
 	done
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --resolution lowest-direct --generate-hashes \
-		--extra lance --extra console --extra sql --no-emit-index-url --no-header pyproject.toml \
+		--extra all --no-emit-index-url --no-header pyproject.toml \
 		$(LOWEST_LOCK:.lock=.in) -o $(LOWEST_LOCK)
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-emit-index-url --no-header pyproject.toml $(DOCS_LOCK:.lock=.in) -o $(DOCS_LOCK)
