@@ -175,9 +175,9 @@ def leaf(type_: Any) -> tuple[Json, Json] | None:
 
 
 def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
-    """Return the kind of an Arrow type, with properties and hints apart from its parts; None if there is none.
+    """Return the kind of an Arrow type with its properties and hints, without its parts; None if there is none.
 
-    Raises UnsupportedTypeError for a type of a kind that no manifest can say.
+    Raises UnsupportedTypeError for a type of a kind that a manifest cannot express.
     """
     for kind in KINDS:
         converted = kind.lift(type_)
@@ -187,7 +187,7 @@ def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
 
 
 def storage_kind(type_: LogicalType) -> LogicalType | None:
-    """Return the type that a type without parts is stored as, if it stands for an extension type of Arrow; else None."""
+    """Return the storage type of an Arrow extension type without parts; None for any other type."""
     if type_.parts():
         return None
     arrow_type: Any = type_.to_arrow((), Hints(), ArrowDefaults())
@@ -258,7 +258,7 @@ class _Lifting:
         self._note = note
 
     def texts(self, metadata: Any, path: FieldPath) -> dict[str, str]:
-        """Metadata as text; an entry that is none cannot be in a manifest, and is noted."""
+        """Return metadata as text; an entry that is not text cannot be in a manifest, and is reported."""
         readable: dict[bytes, bytes] = {}
         for key, value in (metadata or {}).items():
             if is_text(key) and is_text(value):
@@ -304,7 +304,7 @@ class _Lifting:
         return ({"kind": Option.__name__, "inner": type_} if is_nullable else type_), extra
 
     def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
-        """Kind and hints; entries of the metadata that the hints say are taken out of it."""
+        """Return kind and hints, and remove the metadata entries that the hints express."""
         if isinstance(type_, pa.BaseExtensionType):
             metadata.setdefault(EXTENSION_NAME, type_.extension_name)
             special = self._special(type_.storage_type, metadata, path)

@@ -31,7 +31,7 @@ Tree = Json
 class ArrowForm:
     """The Arrow form of an engine's attributes.
 
-    By default, the attributes say nothing about Arrow: they travel as metadata under their own keys.
+    By default attributes have no Arrow form: they are metadata entries under their own keys.
     """
 
     extensions: Mapping[str, Role] = MappingProxyType({})
@@ -42,7 +42,7 @@ class ArrowForm:
     """Key of field metadata under which the engine leaves the description of a field as plain text."""
 
     def metadata(self, key: str, extra: Extra) -> Mapping[str, str] | None:
-        """Return the metadata of a field that says what an attribute says; None if it travels under its own key."""
+        """Return the metadata entries that express an attribute; None if it is stored under its own key."""
         return None
 
     def property_of(self, key: str, entry: str) -> str:
@@ -58,11 +58,11 @@ class ArrowForm:
     def lift_type(
         self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]
     ) -> tuple[Tree, Tree] | None:
-        """Return kind and attributes of a type that `to_arrow` makes, and take what says so out of the metadata."""
+        """Return kind and attributes of a type that `to_arrow` makes, and remove their entries from the metadata."""
         return None
 
     def lift_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
-        """Take the entries that `metadata` makes out of a field's metadata, and return the attributes that they say.
+        """Remove the entries that `metadata` makes from a field's metadata, and return their attributes.
 
         An entry that the checks of the engine would refuse is taken out too, and noted.
         """
@@ -173,7 +173,7 @@ def _extension_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
 
 
 def registered_extension_metadata(type_: Any) -> dict[str, str]:
-    """Return what Arrow's C interface says of an extension type that pyarrow knows; it has no metadata in the field."""
+    """Return the metadata that Arrow's C interface has for an extension type known to pyarrow, whose field has none."""
     name = type_.extension_name
     if name == "arrow.fixed_shape_tensor":
         serialized = {"shape": type_.shape, "permutation": type_.permutation, "dim_names": type_.dim_names}

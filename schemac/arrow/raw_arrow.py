@@ -29,7 +29,7 @@ _V5, _SCHEMA = 4, 1
 
 
 class MalformedArrowError(ValueError):
-    """The bytes are no Arrow schema; the message says why."""
+    """The bytes are not an Arrow schema; the message says why."""
 
 
 def decode_raw_arrow(text: Any) -> bytes:
@@ -87,7 +87,7 @@ def _message(content: bytes) -> bytes:
 
 
 def _without_encodings(value: Any) -> Any:
-    """Return the same without the hints that tell how Arrow laid the values out, at every depth."""
+    """Return the same without hints about the Arrow layout, at every depth."""
     if isinstance(value, list):
         return [_without_encodings(item) for item in value]
     if not isinstance(value, dict):

@@ -122,7 +122,7 @@ class RowReader(ABC):
 
     @abstractmethod
     def is_of(self, path: str) -> bool:
-        """Tell whether a path is one that it opens."""
+        """Return whether it opens this path."""
 
     @abstractmethod
     def open(self, path: str) -> StoredRows:

@@ -99,9 +99,9 @@ def digest(content: bytes) -> str:
 
 
 def parse_provenance(content: bytes) -> Provenance:
-    """Return what an output folder says of itself. Raises DamagedError.
+    """Return the provenance of an output folder. Raises DamagedError.
 
-    Every path that comes out of here is below the folder of its dataset, whatever the file says.
+    Every returned path is below the folder of its dataset, whatever the file contains.
     """
     try:
         document: Any = json.loads(content)
@@ -225,15 +225,15 @@ class OutputFolder:
 
     @contextmanager
     def lock_for_reading(self, notify: Callable[[str], None]) -> Iterator[None]:
-        """Hold the folder while nobody changes it."""
+        """Lock the folder against changes."""
         self._refuse_bad_place()
         with self._folder_lock(is_exclusive=False, notify=notify):
             yield
 
     def provenance(self, expected: Provenance | None = None) -> Provenance:
-        """Return what the folder says of itself, empty for a new one; refuses a folder that is not ours.
+        """Return the provenance of the folder, empty for a new one; refuses a folder that is not schemac's.
 
-        Where it says what is `expected`, nothing has to be read out of it.
+        If its bytes are those of `expected`, they are not parsed.
         """
         content = self.read(NAME)
         if expected is not None and content == expected.to_json():
@@ -252,7 +252,7 @@ class OutputFolder:
             ) from None
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file, None if there is none; refuses what is not a plain file in plain folders."""
+        """Return the content of a file, None if there is none; refuses anything but a plain file in plain folders."""
         folder = path.rpartition("/")[0]
         if not self._known.get(folder) and not self.is_reachable(folder):
             return None
@@ -305,7 +305,7 @@ class OutputFolder:
         self._known.update(dict.fromkeys(folders, True))
 
     def refuse_in_the_way(self, path: str, status: os.stat_result | None = None) -> NoReturn:
-        """Say that something is where an artifact belongs."""
+        """Refuse a file or folder that is at the path of an artifact."""
         sort = _sort_of(status.st_mode) if status is not None else "a file that schemac did not write"
         raise RefusedError(
             IN_THE_WAY,
@@ -364,14 +364,14 @@ class OutputFolder:
                 os.close(handle)
 
     def _is_still(self, handle: int, *, make: bool) -> bool:
-        """Whether the folder that was locked is the one of this name: somebody may have removed it in the meantime."""
+        """Whether the locked folder still has this name: it may have been removed in the meantime."""
         if make:
             make_folder(self.root)
         return os.path.samestat(os.fstat(handle), os.stat(self.root))
 
 
 def _rest(handle: int, first: bytes, size: int) -> bytes:
-    """Return the content of a file that is not as long as it was said to be, or is read in pieces."""
+    """Return the rest of a file that has another length than expected, or is read in pieces."""
     parts = [first]
     while len(parts[-1]) and sum(map(len, parts)) != size:
         parts.append(os.read(handle, _AT_ONCE))

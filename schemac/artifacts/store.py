@@ -28,7 +28,7 @@ _SHARED_FROM = 200
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What a build makes of an output folder."""
+    """The content that a build gives an output folder."""
 
     built: Mapping[str, Built]
     contents: Mapping[str, bytes]
@@ -75,7 +75,7 @@ class Build:
 
 
 class _Change(NamedTuple):
-    """A dataset that is not as it is to be, and the paths that stay as they are."""
+    """A dataset that has to be written, and its unchanged paths."""
 
     dataset: str
     unchanged: frozenset[str]
@@ -107,7 +107,7 @@ def _one_after_another(tasks: Sequence[Callable[[], T]], /) -> list[T]:
 
 
 class Store:
-    """An output folder, and what the present build puts into it."""
+    """An output folder that builds are written to."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class Store:
         self._share = share
 
     def write(self, build: Build, report: Report) -> Written:
-        """Put a build into the folder.
+        """Write a build to the folder.
 
         Files that the folder's provenance lists and that nothing produces any more are removed; others are never
         touched.
@@ -141,7 +141,7 @@ class Store:
         return Written()
 
     def compare(self, build: Build, report: Report) -> None:
-        """Say which files of the folder are not what this build would write."""
+        """Report the files of the folder that differ from this build."""
         try:
             if not os.path.isdir(self._folder.root):
                 self._compare(build, Provenance({}), report)

@@ -41,7 +41,7 @@ class Swap:
         self._undo: list[Callable[[], object]] = []
 
     def stage(self, contents: Mapping[str, bytes], unchanged: Collection[str]) -> None:
-        """Make the new folder: these contents by path, and what others have put there."""
+        """Make the new folder: these contents by path, and the foreign files of the old one."""
         _make(self._new)
         made = {self._new}
         self._is_filled = bool(contents)
@@ -59,7 +59,7 @@ class Swap:
             self._carry(self._place, self._new, self._dataset)
 
     def commit(self) -> None:
-        """Put the new folder in place; an empty one means that none is left."""
+        """Move the new folder into place; an empty one removes the old one."""
         is_there = os.path.isdir(self._place)
         if not self._is_filled and not os.listdir(self._new):
             if is_there:
@@ -96,7 +96,7 @@ class Swap:
 
 
 def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None:
-    """Clear away what this build or one that died left aside, and put back what belongs to somebody else.
+    """Remove folders that this or an interrupted build left behind, and restore foreign files.
 
     `listed` has the paths of the files that schemac wrote.
     """
@@ -143,7 +143,7 @@ def remove_if_empty(folder: OutputFolder, dataset: str) -> None:
 
 
 def _holds_foreign(folder: str, path: str, ours: Collection[str]) -> bool:
-    """Whether a folder has anything in it that is not ours, or is an empty folder of somebody else."""
+    """Whether a folder has a foreign file, or is an empty folder that schemac did not make."""
     entries = list(os.scandir(folder))
     if not entries:
         return not any(listed.startswith(f"{path}/") for listed in ours)
@@ -187,7 +187,7 @@ def _link(source: str, target: str) -> None:
 
 
 def exchange(one: str, other: str) -> bool:
-    """Let two folders change places in one step; False if the system cannot."""
+    """Exchange two folders in one step; return False if the system cannot."""
     call = _call()
     if call is None:
         return False

@@ -161,7 +161,7 @@ def run_target(name: str, compilation: Compilation) -> TargetRun:
 
 @contextmanager
 def _deep_recursion() -> Iterator[None]:
-    """Let targets follow a schema as deep as a manifest may be: they take some calls a level, and Python allows 1,000."""
+    """Raise Python's recursion limit for schemas as deep as a manifest may be; a target takes some calls a level."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _MOST_CALLS))
     try:
@@ -175,7 +175,7 @@ _MOST_CALLS = 5000
 
 
 def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[SchemaField, str], Report] | None":
-    """Return what an engine has in place of each field, with its findings; None for a target that does not tell it."""
+    """Return the type of each field in a target, with its findings; None for a target without this capability."""
     target, report = load_target(name), Report()
     if target.types is None:
         return None

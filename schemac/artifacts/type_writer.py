@@ -86,7 +86,7 @@ class TypeWriter(ABC, Generic[T]):
         self.builders = _builders()
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Return the type that stands for one of Arrow's; what is lost by it is entered."""
+        """Return the engine's type for an Arrow type; losses are recorded."""
         row = self.rows.get(arrow_type.id)
         if row is None:
             method = self.builders.get(arrow_type.id)
@@ -177,7 +177,7 @@ class TypeWriter(ABC, Generic[T]):
     def holds_decimal(
         self, lowered: LoweredField, arrow_type: Any, type_title: str, engine_title: str, code: Code
     ) -> bool:
-        """Tell whether a decimal has up to 38 digits and a scale among them, after reporting one that does not; its width is lost."""
+        """Return whether a decimal has at most 38 digits and its scale is among them; report one that does not. Its width is lost."""
         precision, scale, limit = arrow_type.precision, arrow_type.scale, ""
         if precision > MOST_DIGITS:
             property, limit = "precision", f"at most {MOST_DIGITS} digits, not {precision}"
@@ -227,12 +227,12 @@ def list_form(arrow_type: Any) -> str | None:
 
 
 def is_lost(key: str) -> bool:
-    """Tell whether an attribute speaks of the data, and not to an engine."""
+    """Return whether an attribute is about the data, and not for one engine."""
     return domain_of(key) not in _TO_ENGINES or key == arrow.METADATA.key
 
 
 def is_variant(field: SchemaField) -> bool:
-    """Tell whether a struct has the members of Arrow's variant."""
+    """Return whether a struct has the members of Arrow's variant."""
     members = [(child.segment, child.type.type_text(), child.is_nullable) for child in field.children]
     return members == [("value", Binary.__name__, False), ("metadata", Binary.__name__, False)]
 

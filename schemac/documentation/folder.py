@@ -20,7 +20,7 @@ LIST = ".schemac-docs.json"
 
 
 def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], report: Report) -> int:
-    """Write all pages, remove those that were written before and are none any more; return how many are new or changed.
+    """Write all pages and remove obsolete ones; return how many are new or changed.
 
     Nothing is written into a folder that holds other files than those of an earlier time.
     """
@@ -89,7 +89,7 @@ def _list(paths: Iterable[str]) -> bytes:
 
 
 def _put(path: Path, content: bytes) -> bool:
-    """Whether a file was not as it is to be."""
+    """Write a file if it differs; return whether it did."""
     try:
         if path.read_bytes() == content:
             return False

@@ -86,7 +86,7 @@ def kind_of_change(change: Change) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    """Return a text without characters that turn or hide what is next to them; markup of templates stays as it is."""
+    """Return a text without characters that turn or hide their neighbours; markup of templates stays unchanged."""
     return printable(value, keep="\n\t") if type(value) is str else value
 
 
@@ -147,7 +147,7 @@ def _entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
 
 
 def _history_data(history: History) -> Markup:
-    """Return what `site.js` compares versions by; an order that stays is told once, and texts show what they hide."""
+    """Return the data by which `site.js` compares versions; an unchanged order is listed once, and hidden characters are visible."""
     orders = [
         order if n == 0 or order != history.orders[n - 1] else None for n, order in enumerate(history.orders)
     ]
@@ -182,7 +182,7 @@ def _text(value: Any) -> str:
 
 
 def comparison_page(comparisons: Sequence[Comparison], against: str, summary: str) -> bytes:
-    """Return the page; `summary` says all changes in a few words."""
+    """Return the page; `summary` has all changes in a few words."""
     style = files("schemac.documentation").joinpath("assets/style.css").read_text(encoding="utf-8")
     template = environment_of_pages().get_template("comparison.html")
     # The style is our own, and has nothing that ends it.

@@ -112,7 +112,7 @@ def _paragraph(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
+    """Return a text escaped for Markdown."""
     return _SIGNS.sub(_escaped, printable(text, keep="\n"))
 
 

@@ -207,7 +207,7 @@ _UNLOCKED = "not locked yet"
 
 
 class _Known(NamedTuple):
-    """What is known of the fields of a dataset besides what its manifest says."""
+    """Facts about the fields of a dataset that are not in its manifest."""
 
     dataset: LogicalDataset
     whole: Ownership

@@ -166,7 +166,7 @@ def _without_cycles(edges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], t
 
 
 def _layers(forward: Mapping[tuple[str, str], tuple[str, str]]) -> dict[str, int]:
-    """Return the layer of each dataset: one more than that of all that stand left of it."""
+    """Return the layer of each dataset: one more than the largest of those to its left."""
     before: dict[str, set[str]] = defaultdict(set)
     after: dict[str, set[str]] = defaultdict(set)
     for left, right in forward.values():

@@ -51,7 +51,7 @@ def fitting(tree: Json, constraints: Mapping[str, Any]) -> tuple[Json, dict[str,
 
 
 class Constraints:
-    """Collects what a source says of its values and rows while columns are read, to be put into the schema once that exists."""
+    """Collects the constraints of a source while columns are read, to add them to the schema once that exists."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -117,7 +117,7 @@ def _name(key: str) -> str:
 
 
 def _place(tree: Json, path: FieldPath) -> Json:
-    """Return the mapping next to whose name or kind the attributes of a path stand."""
+    """Return the mapping that has the attributes of a path."""
     node = tree
     for step in path:
         inner = node.get("type", node)

@@ -53,7 +53,7 @@ class MisplacedError(Exception):
 
 
 class Node:
-    """A mapping of a document, with the keys that nobody has read yet."""
+    """A mapping of a document, with the keys that were not read yet."""
 
     def __init__(self, value: Any, path: TreePath) -> None:
         if not isinstance(value, dict):
@@ -151,16 +151,16 @@ class Node:
         return Node({**below._value, **self._value}, self.path)
 
     def drop(self, *keys: str) -> None:
-        """Leave out keys that say nothing of a schema, or say it again."""
+        """Ignore keys that are not about a schema, or redundant."""
         for key in keys:
             self._left.pop(self._key(key), None)
 
     def peek(self, key: str) -> Any:
-        """Return a value as it is, which counts as not read."""
+        """Return a value without marking it as read."""
         return self._value.get(self._key(key)) if self._key(key) in self._left else None
 
     def losses(self) -> list[str]:
-        """Return what was not read, as notes; an empty value says nothing."""
+        """Return the unread keys as notes, except empty values."""
         return [
             f"not kept: {key}: {_value_text(self._value[key])}"
             for key in self._left
@@ -180,7 +180,7 @@ class Node:
 def read_documents(
     path: Path, title: str, make: Callable[[Node], Iterator[Imported]], report: Report
 ) -> Imported | None:
-    """Return the datasets that a function makes of each document of a file; `title` says what the file is taken for."""
+    """Return the datasets that a function makes of each document of a file; `title` names the format."""
     source = decode_text(path.read_bytes(), str(path), report)
     if source is None:
         return None
@@ -222,7 +222,7 @@ _CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
 
 
 def meaning(node: Node) -> Json:
-    """Return what a mapping says of its data as attributes: description, owner, tags, classification, deprecation."""
+    """Return the attributes of a mapping: description, owner, tags, classification, deprecation."""
     attributes: Json = {}
     description = node.text("description")
     if description:
@@ -265,7 +265,7 @@ def rules(node: Node) -> Json:
 def finished(
     node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
 ) -> tuple[Json, Json]:
-    """Return a type, which may be null unless it is required, with the attributes of its node; what nobody read is noted."""
+    """Return a type, in an Option unless it is required, with the attributes of its node; unread keys become notes."""
     tree, extra = type_and_attributes
     extra = {**meaning(node), **extra}
     for loss in node.losses():
@@ -325,7 +325,7 @@ _UNDECIDED = frozenset(
 
 
 class TypeMatch(NamedTuple):
-    """What the text of a type says."""
+    """The type of a text, with its remarks."""
 
     tree: Json
     """In the standard's long form; never an Option."""
@@ -344,7 +344,7 @@ def dialect_of(system: str | None) -> str | None:
 
 
 def type_of_text(text: str, dialect: str | None) -> TypeMatch | None:
-    """Return what the text of a type says; None if that is not known, or is too little to go by."""
+    """Return the type of a text; None if it is unknown or ambiguous."""
     written = read_type(text)
     if written is not None and written.head.casefold() in _UNDECIDED and not written.arguments:
         return None

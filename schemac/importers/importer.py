@@ -127,7 +127,7 @@ def refuse(
 
 
 def first_line(error: BaseException) -> str:
-    """Return what a library has to say, as the end of a sentence of ours."""
+    """Return the first line of a library's error, as the end of a sentence."""
     text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
     return f"{text[:1].lower()}{text[1:]}"
 
@@ -140,7 +140,7 @@ _LARGEST_EXPONENT = 400
 
 
 class Beyond(str):
-    """A number that no type has, as it is written: its exponent is larger than those of all types."""
+    """A number whose exponent is beyond every type, as text."""
 
     __slots__ = ()
 
@@ -155,7 +155,7 @@ def exact_number(text: str) -> Decimal | Beyond:
 
 
 def double(text: str) -> float | Beyond:
-    """Return a number with a fraction or an exponent as a double; one that is none as it is written."""
+    """Return a number with a fraction or an exponent as a double; one beyond a double as text."""
     value = float(text)
     return value if abs(value) != float("inf") else Beyond(text)
 
@@ -183,7 +183,7 @@ LARGEST_BYTES = 32 * 1024 * 1024
 
 
 def script_text(path: Path, report: Report) -> str | None:
-    """Return the text of a script; None after saying why it is not read."""
+    """Return the text of a script; None after reporting why it cannot be read."""
     if path.stat().st_size > LARGEST_BYTES:
         help = "export the schema without the data, as `pg_dump --schema-only` does"
         refuse(path, f"it is larger than {LARGEST_BYTES // 1024**2} MiB", report, help=help)

@@ -90,7 +90,7 @@ def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
 
 
 def _variants(schema_text: str) -> list[FieldPath]:
-    """Return the paths of groups with the type VARIANT, which pyarrow tells only as the text of a schema."""
+    """Return the paths of groups with the type VARIANT, which pyarrow shows only in the text of a schema."""
     above: list[tuple[int, str]] = []
     paths: list[FieldPath] = []
     for match in map(_GROUP.fullmatch, schema_text.split("\n")):

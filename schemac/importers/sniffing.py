@@ -31,7 +31,7 @@ _HEAD = 1 << 16
 
 
 def is_json_with(path: Path, mark: bytes) -> bool:
-    """Tell whether a file is a JSON object that has a mark near one of its ends; white space does not count."""
+    """Return whether a file is a JSON object with a mark near one of its ends; white space does not count."""
     if not path.is_file():
         return False
     with path.open("rb") as stream:
@@ -43,7 +43,7 @@ def is_json_with(path: Path, mark: bytes) -> bool:
 
 
 def has_top_keys(path: Path, *patterns: bytes) -> bool:
-    """Tell whether a file of YAML or JSON has, near its start, a top-level entry for each pattern of a key and its value."""
+    """Return whether a YAML or JSON file has, near its start, a top-level entry for each pattern of a key and its value."""
     if path.suffix.lower() not in (".yaml", ".yml", ".json") or not path.is_file():
         return False
     with path.open("rb") as stream:
@@ -65,7 +65,7 @@ _MARKS = (
 
 
 def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
-    """Return the text of a sample and whether the file goes on; None after saying that it is not a text."""
+    """Return the text of a sample and whether the file continues; None after reporting that it is not text."""
     with path.open("rb") as stream:
         content = stream.read(SAMPLE + 1)
     goes_on = len(content) > SAMPLE
@@ -107,7 +107,7 @@ class ForeignDocument(NamedTuple):
 
 
 def refuse_foreign(path: Path, report: Report) -> bool:
-    """Whether a file holds a schema of another system; that is said then."""
+    """Report a file that holds a schema of another system; return whether it does."""
     document = _first_value(path)
     foreign_document = next((sort for sort in (*_loaded_importer(), *_SORTS) if sort.is_one(document)), None)
     if foreign_document is None:
@@ -135,7 +135,7 @@ def _loaded_importer() -> Iterator[ForeignDocument]:
 
 
 def has_keys(*keys: str) -> Callable[[Any], bool]:
-    """Return a function that tells whether a value is an object with these keys."""
+    """Return a function that tests whether a value is an object with these keys."""
     return lambda value: isinstance(value, dict) and set(keys) <= value.keys()
 
 

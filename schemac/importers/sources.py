@@ -40,7 +40,7 @@ _PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "value
 
 
 def detect(path: Path) -> str | None:
-    """Tell the format of a source by what it is, by its name, or by its first bytes."""
+    """Return the format of a source, by its class, its name or its first bytes."""
     known = formats().values()
     for format in known:
         if format.recognizes and format.is_source(path):
@@ -72,7 +72,7 @@ def import_source(
 
 
 def _other_format(path: Path, format: str) -> str:
-    """Return what to write where a source can be read in another format than it was said to be; empty if it cannot."""
+    """Return what to write if a source can be read in another format than the named one; else an empty text."""
     try:
         detected = detect(path) if path.exists() else None
     except OSError:

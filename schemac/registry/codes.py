@@ -120,7 +120,7 @@ def page(code: Code) -> Page:
 
 
 def page_file(code: Code) -> "Path | None":
-    """Return the file of a page, for programs that open files; None if it is none."""
+    """Return the file of a page, for programs that open files; None if it is not a file."""
     from importlib.util import find_spec  # for start-up time, as above
     from pathlib import Path
 
@@ -134,7 +134,7 @@ def page_file(code: Code) -> "Path | None":
 
 
 def loss_pages() -> dict[str, str]:
-    """Return what each target loses, by its name, where somebody wrote it down. Raises EngineError."""
+    """Return the page about losses of each target that has one, by target name. Raises EngineError."""
     pages_by_engine = {engine.name: _text(engine, f"losses/{engine.name}.md") for engine in engines()}
     return {name: text for name, text in sorted(pages_by_engine.items()) if text}
 

@@ -49,7 +49,7 @@ def _described() -> Iterator[tuple[str, str]]:
 
 
 def _are_all_folders() -> bool:
-    """Whether all distributions are in folders, and not in archives or with somebody else's finder."""
+    """Whether all distributions are in folders, none in archives or found by a custom finder."""
     finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
     return len(finders) <= 1 and not any(os.path.isfile(path) for path in sys.path)
 
@@ -138,7 +138,7 @@ def blamed(name: str | None) -> Iterator[None]:
 
 
 def with_trait(trait: Trait) -> tuple[str, ...]:
-    """Return the titles of the engines that people are told something of."""
+    """Return the titles of the engines that have a trait."""
     return tuple(engine.title for engine in engines() if trait in engine.traits)
 
 

@@ -87,7 +87,7 @@ UUID_LENGTH = 16
 
 
 class TensorShape(NamedTuple):
-    """What the metadata of `arrow.fixed_shape_tensor` says.
+    """The metadata of `arrow.fixed_shape_tensor`.
 
     Source: Arrow's canonical extension types: a JSON object with `shape` and, if wanted, `dim_names` and
     `permutation`, each with one entry a dimension.
@@ -104,7 +104,7 @@ class TensorShape(NamedTuple):
 
     @classmethod
     def parse(cls, metadata: str) -> "TensorShape | None":
-        """Return the shape in a metadata text, or None if the text is no such object."""
+        """Return the shape in a metadata text, or None if the text is not such an object."""
         try:
             value = json.loads(metadata)
         except (ValueError, RecursionError):
@@ -129,7 +129,7 @@ class TensorShape(NamedTuple):
 
 
 class OpaqueName(NamedTuple):
-    """What the metadata of `arrow.opaque` says: whose type it stands for.
+    """The metadata of `arrow.opaque`: the type of another system, and that system.
 
     Source: Arrow's canonical extension types: a JSON object with `type_name` and `vendor_name`.
     """
@@ -139,7 +139,7 @@ class OpaqueName(NamedTuple):
 
     @classmethod
     def parse(cls, metadata: str) -> "OpaqueName | None":
-        """Return the two names in a metadata text, or None if the text is no such object."""
+        """Return the two names in a metadata text, or None if the text is not such an object."""
         try:
             value = json.loads(metadata)
             return cls(str(value["type_name"]), str(value["vendor_name"])) if len(value) == 2 else None

@@ -64,7 +64,7 @@ KEY_PATTERN = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+"
 
 
 class Spelling:
-    """Puts PascalCase words into their own spelling, and leaves all else as it is."""
+    """Converts PascalCase words into the attribute's own spelling; other values stay unchanged."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self.words = words
@@ -197,7 +197,7 @@ class Attribute(Generic[T]):
         return TypeAdapter(self.value_type, config=None if is_model else ConfigDict(strict=True))
 
     def typed(self, value: Any, *, by_name: bool = True) -> T:
-        """Return the typed value of one as it is written; `by_name` takes names of Python for keys too. Raises ValidationError."""
+        """Return the typed value of a written one; with `by_name` Python's names are accepted as keys. Raises ValidationError."""
         return self._adapter.validate_python(value, by_alias=True, by_name=by_name)
 
     def as_standard(self, value: Any) -> Any:

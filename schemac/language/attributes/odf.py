@@ -16,7 +16,7 @@ DOMAIN = "opendatafabric.org"
 
 
 class LogicalTypeWord(AuthoredModel, extra="allow"):
-    """A richer logical type than the kind tells; `linkType` belongs to ObjectLink.
+    """A logical type that is more specific than the kind; `linkType` belongs to ObjectLink.
 
     The standard also allows any core type here in its long form; those carry properties of their own.
     """

@@ -60,7 +60,7 @@ _TELLING = frozenset(ATTRIBUTES) - {odf.DESCRIPTION.key}
 
 
 def are_telling(extra: Extra) -> bool:
-    """Whether attributes say more to the compiler than a description does; most fields have none that do."""
+    """Whether any attribute affects the compiler, unlike a description; most fields have none."""
     return not _TELLING.isdisjoint(extra)
 
 

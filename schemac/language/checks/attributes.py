@@ -214,7 +214,7 @@ _KEYS_OF_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "value
 
 
 def _fitting_place(attribute: Attribute[Any], field: SchemaField) -> str:
-    """Where an author may have meant a hint to stand that does not fit a list or map."""
+    """Return where the author probably meant a hint that does not fit a list or map."""
     for child in field.children:
         if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
             text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"

@@ -26,7 +26,7 @@ from schemac.text.source.report import Report
 
 
 def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabulary] = ()) -> None:
-    """Everything that can be said about one schema without an engine in mind."""
+    """Run all checks of one schema that do not depend on an engine."""
     findings = Findings(report, dataset.origins)
     sound = check_schema_attributes(dataset.schema.extra, findings) if dataset.schema.extra else {}
     if dataset.is_whole:

@@ -224,7 +224,7 @@ def target_keys(reference: ReferenceTo, table: Any, nodes: Sequence[FieldNode]) 
 
 
 def _find_duplicates(unique: Unique, several: Sequence[Any], scan: Scan, offence: _Offences) -> None:
-    """Compare the rows whose hashes stand twice by their values."""
+    """Compare the values of rows that have the same hash."""
     import numpy as np
 
     hashes = np.concatenate(several) if several else np.array([], "u8")

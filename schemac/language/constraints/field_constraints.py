@@ -64,7 +64,7 @@ class Bound(Constraint):
         return cls(type_, read_value(type_, authored))
 
     def broken(self, values: Any) -> Any:
-        """Return the values beyond it, and those that are no number."""
+        """Return the values beyond it, and NaN."""
         numbers = comparable_array(values)
         keeps = getattr(compute(), _ARROW_FUNCTIONS[self.operator])
         return compute().invert(keeps(numbers, scalar_like(numbers, self.limit, scale_of(self.type))))
@@ -238,7 +238,7 @@ class Pattern(Constraint):
         return compute().invert(compute().match_substring_regex(plain(values), self.pattern.text))
 
     def turn(self, new: Self) -> Turn:
-        """Nobody compares patterns."""
+        """Patterns are not compared."""
         return Turn.SAME if self.pattern == new.pattern else Turn.CHANGED
 
     @property
@@ -332,7 +332,7 @@ class UniqueItems(Constraint):
 
     @classmethod
     def read(cls, type_: LogicalType, authored: Any) -> Self:
-        """Return it, for items that have no parts: of others no engine says the same."""
+        """Return it for items without members; engines disagree about others."""
         item = getattr(type_, "item_type", None)
         while item is not None and item.inner_type() is not None:
             item = item.inner_type()

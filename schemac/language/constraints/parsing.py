@@ -62,7 +62,7 @@ class Token(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A value that is written out; which type it is of, the other side says."""
+    """A literal whose type is that of the other side."""
 
     authored: str | int | bool
     source_text: str
@@ -370,7 +370,7 @@ def _is_number(text: str) -> bool:
 
 
 def _number(unread: Unread) -> LiteralNode:
-    """Return a number with as many digits as it is written with."""
+    """Return a number with the digits of its text."""
     if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
         raise ExpressionError(f"{unread.source_text} is not a number", "write it without quotes")
     whole, _, fraction = unread.authored.lstrip("-").partition(".")

@@ -26,7 +26,7 @@ _MOST_REPEATS = 1000
 
 
 class PatternError(Exception):
-    """A pattern that is none, or that is read differently; `instead` is one that may be written."""
+    """A pattern that is invalid, or that engines read differently; `instead` is one that may be written."""
 
     def __init__(self, message: str, help: str = "", instead: str = "") -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ def read_pattern(text: str) -> PortablePattern:
 
 @dataclass
 class _Reader:
-    """Goes through a pattern once; what has a way out is mended on the way and told at the end."""
+    """Reads a pattern once; what can be rewritten is rewritten on the way and reported at the end."""
 
     text: str
     at: int = 0
@@ -91,7 +91,7 @@ class _Reader:
         self.emit(portable)
 
     def literally(self, at: int, count: int = 1) -> Help:
-        """Return the way out that stands for characters with a meaning of their own: backslashes before them."""
+        """Return the pattern with backslashes before characters that have a special meaning."""
         escaped = "".join(f"\\{c}" for c in self.text[at : at + count])
         whole = self.text[:at] + escaped + self.text[at + count :]
         return Help.rewrite(f"write `{escaped}` for the character", whole)

@@ -66,7 +66,7 @@ def scale_of(type_: LogicalType) -> int:
 
 
 def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
-    """Return the least and the greatest value of a type; None if no number says it."""
+    """Return the least and the greatest value of a type; None if it has no numeric limits."""
     type_spec = _of(type_)
     if type_.family is Family.INTEGER:
         bits = type_spec.bits - type_spec.is_signed

@@ -18,7 +18,7 @@ _MARK = "\ufeff"
 
 
 def formatted(text: str, name: str = "<text>") -> str:
-    """Return a manifest in the style of schemac; any other text, or one that is not YAML, as it is."""
+    """Return a manifest in the style of schemac; any other text, or invalid YAML, unchanged."""
     mark = _MARK if text.startswith(_MARK) else ""
     body = text.removeprefix(_MARK)
     if "\r" in body.replace("\r\n", ""):

@@ -37,7 +37,7 @@ def document_text(tree: Tree, *, is_first: bool) -> str:
 
 
 def _hoist(node: Node) -> None:
-    """Put the comments above the first entry of an item above its dash."""
+    """Move the comments above the first entry of an item above its dash."""
     for entry in node.entries:
         _hoist(entry.value)
         if entry.key is None and entry.value.entries and not entry.value.properties:
@@ -245,7 +245,7 @@ def _is_text(node: Node) -> bool:
 
 
 def _order(node: Node, first: Sequence[str]) -> None:
-    """Put keys into their order; where anchors and aliases are, theirs counts."""
+    """Sort keys; a mapping with anchors or aliases keeps its order."""
     if any(_is_named(entry.value) for entry in node.entries):
         return
     keys = [entry.key.value if entry.key is not None else "" for entry in node.entries]

@@ -88,7 +88,7 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A key with its value, or an item, and what is said of it in comments."""
+    """A key with its value, or an item, with its comments."""
 
     key: Node | None
     value: Node
@@ -251,7 +251,7 @@ class Reader:
             self._trailing = ""
 
     def _attach(self, node: Node, column: int) -> None:
-        """Give the comments that stand deeper than the next entry to the ends of the collections before it."""
+        """Attach comments that are indented deeper than the next entry to the ends of the collections before it."""
         self._end_of_last(node)
         if not node.entries or node.is_flow or not self._lines:
             return

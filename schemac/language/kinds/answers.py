@@ -24,7 +24,7 @@ class Invariable(LogicalType):
 
 
 class WithoutValues(LogicalType):
-    """A kind without values of its own: it takes other types to make one, or there is none but null."""
+    """A kind without values of its own: values are those of its parts, or null alone."""
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -57,12 +57,12 @@ PER_SECOND: dict[str, int] = {
 
 
 def is_finer(unit: str, other: str) -> bool:
-    """Tell whether a unit is shorter than another."""
+    """Return whether a unit is shorter than another one."""
     return PER_SECOND[unit] > PER_SECOND[other]
 
 
 def unit_facts(old: str, new: str) -> Iterator[Fact]:
-    """Say how a unit changed."""
+    """Yield the facts of a changed unit."""
     if old != new:
         yield Fact.TIME_UNIT_REFINED if is_finer(new, old) else Fact.TIME_UNIT_COARSENED
 

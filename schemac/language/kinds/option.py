@@ -45,7 +45,7 @@ class Option(Invariable, WithoutValues):
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """Never: Arrow says of a field whether it may be null."""
+        """Return None: in Arrow nullability belongs to the field."""
         return None
 
 

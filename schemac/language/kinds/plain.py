@@ -17,7 +17,7 @@ from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 
 
 class PlainType(Invariable):
-    """A kind that stands for one Arrow type."""
+    """A kind with exactly one Arrow type."""
 
     arrow_name: ClassVar[str]
     """Of pyarrow's factory."""
@@ -42,7 +42,7 @@ class PlainType(Invariable):
 
 
 class IntegerType(PlainType):
-    """Whole numbers of a fixed width; the name of the kind says how wide they are, and whether they have a sign."""
+    """Integers of a fixed width; the kind's name has the width, and whether they are signed."""
 
     family: ClassVar[Family] = Family.INTEGER
     bits: ClassVar[int]
@@ -80,7 +80,7 @@ class FloatType(PlainType):
     def __init_subclass__(
         cls, *, number: int, mantissa: int, packing: str, arrow_text: str, names: tuple[str, ...]
     ) -> None:
-        """Take what differs between the widths; the name of the kind says how wide it is."""
+        """Set what differs between widths; the width is in the kind's name."""
         cls.arrow_name, cls.arrow_text = cls.__name__.lower(), arrow_text
         cls.bits, cls.mantissa, cls.packing = int(cls.__name__.removeprefix("Float")), mantissa, packing
         cls.standard_number, cls.foreign_names, cls.example = number, names, cls.__name__

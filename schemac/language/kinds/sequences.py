@@ -211,7 +211,7 @@ class Binary(LogicalType, Checked):
         return (cls(), cls(fixed_length=4))
 
     def samples(self) -> tuple[bytes, ...]:
-        """Texts and what is none, of the fixed length where there is one."""
+        """Texts and bytes that are not text, of the fixed length if there is one."""
         values = (b"", b"a", b"abcd", b"\xff\xfe", b"\xff\xfe\xfd\xfc")
         return tuple(v for v in values if self.fixed_length in (None, len(v)))
 

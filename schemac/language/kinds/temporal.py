@@ -222,7 +222,7 @@ class Timestamp(LogicalType, Checked):
 
 
 def _mended_offset(zone: str) -> str:
-    """Return the offset that was probably meant, as Arrow writes it; UTC where there is no saying."""
+    """Return the offset that was probably meant, in Arrow's form; UTC if that cannot be guessed."""
     digits = re.sub(r"[^0-9]", "", zone)
     hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
     offset = f"{zone[0]}{hours:0>2}:{minutes}"

@@ -30,7 +30,7 @@ def _of(attribute: Attribute[Any], constraints: "Sequence[Constraint]") -> Any:
 
 @rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
 def single_value_enum(subject: Subject, report: Reporter) -> None:
-    """A field with one possible value says nothing; a list that grows later is a wider constraint."""
+    """A field with one possible value carries no information; a list that grows later is a wider constraint."""
     for field, _ in subject.constraints:
         values = field.extra.get(attributes.ENUM.key)
         if isinstance(values, list) and len(values) == 1:
@@ -54,7 +54,7 @@ def equal_bounds(subject: Subject, report: Reporter) -> None:
     is_default=True,
 )
 def redundant_constraint(subject: Subject, report: Reporter) -> None:
-    """A UInt8 is at least 0 without saying so."""
+    """A UInt8 is at least 0 anyway."""
     for field, constraints in subject.constraints:
         from schemac.language.constraints.registry import (
             is_redundant,  # for start-up time: most manifests have none
@@ -108,7 +108,7 @@ def long_enum(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.MISSING_OWNER, category=OWNERSHIP)
 def missing_owner(subject: Subject, report: Reporter) -> None:
-    """Whoever finds something wrong needs to know whom to tell."""
+    """People who find an error need to know whom to contact."""
     if OWNER.key not in subject.dataset.schema.extra:
         help = f"write `{OWNER.key}` under the schema's `extra:`"
         report.schema(f"{subject.dataset.name} has no owner", help=help)
@@ -135,7 +135,7 @@ def deprecated_without_successor(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
 def deprecated_without_day(subject: Subject, report: Reporter) -> None:
-    """Without a day nobody hurries, and the field never goes."""
+    """Without a date a deprecated field is never removed."""
     for field in subject.fields:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
         if value is not None and value.remove_after is None:
@@ -151,7 +151,7 @@ def deprecated_without_day(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.UNCLASSIFIED_PERSONAL_DATA, category=PRIVACY)
 def unclassified_personal_data(subject: Subject, report: Reporter) -> None:
-    """What looks like data about people says how sensitive it is."""
+    """A field that looks like data about people needs a classification."""
     if CLASSIFICATION.key in subject.dataset.schema.extra:
         return
     for field in subject.fields:

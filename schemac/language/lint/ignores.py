@@ -177,7 +177,7 @@ def _with_blanks(content: str, span: Span) -> Span:
 
 
 def _scalars(content: str) -> list[tuple[int, int]]:
-    """Return where texts stand that may have such a comment in them."""
+    """Yield the spans of scalars that may contain such a comment."""
     spans: list[tuple[int, int]] = []
     with suppress(YAMLError):
         for event in events(content):

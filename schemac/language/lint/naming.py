@@ -64,7 +64,7 @@ def long_name(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.SHORT_NAME, category=NAMING)
 def short_name(subject: Subject, report: Reporter) -> None:
-    """A name of one character says nothing about its values."""
+    """A name of one character does not describe its values."""
     for field in subject.fields:
         if len(str(field.segment)) == 1:
             report.name(field, f"the name '{field.segment}' does not describe what it is")
@@ -172,7 +172,7 @@ def near_duplicate_name(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.REPEATED_PREFIX, category=NAMING)
 def repeated_prefix(subject: Subject, report: Reporter) -> None:
-    """`stop.stop_name` says `stop` twice."""
+    """`stop.stop_name` repeats `stop`."""
     for field in subject.fields:
         above = field.parent
         while above is not None and not above.is_member:
@@ -190,7 +190,7 @@ def repeated_prefix(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.TYPE_IN_NAME, category=NAMING)
 def type_in_name(subject: Subject, report: Reporter) -> None:
-    """The schema says the type, and a name that says another one later misleads."""
+    """The schema has the type; a name with a type misleads once the type changes."""
     for field in subject.fields:
         words = words_of(str(field.segment))
         if len(words) > 1 and (words[-1] in TYPE_WORDS or words[0] in TYPE_WORDS):

@@ -80,7 +80,7 @@ def _rules_in(value: Any) -> Iterator[Any]:
 
 
 def _checked(rules: Iterable[Rule], what: str, before: Sequence[Rule]) -> list[Rule]:
-    """Return rules of others whose codes nobody has yet. Raises EngineError."""
+    """Return the rules of another distribution, whose codes have to be new. Raises EngineError."""
     added_rules = list(rules)
     codes = {**builtin_codes(), **{rule.code.id: rule.code for rule in before}}
     slugs = {code.slug for code in codes.values()}

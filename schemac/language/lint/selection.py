@@ -36,7 +36,7 @@ class Selection:
         return [rule for rule in self._selected if rule.code.id not in refused]
 
     def severity(self, rule: Rule) -> Severity | None:
-        """Return how bad what a rule finds is, where the project says it; the most exact name counts."""
+        """Return the severity that the project sets for a rule; the most specific name counts."""
         if not self.settings.severity:
             return None
         named = [word for word in self.settings.severity if rule.code.id in self._named((word,))]
@@ -83,5 +83,5 @@ def _is_named(rule: Rule, word: str) -> bool:
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """Whether a path fits a pattern; one of a folder stands for all below it."""
+    """Whether a path matches a pattern; the pattern of a folder matches everything below it."""
     return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")

@@ -42,7 +42,7 @@ def many_fields(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.ALL_NULLABLE, category=STRUCTURE)
 def all_nullable(subject: Subject, report: Reporter) -> None:
-    """Nobody has said which values are always there."""
+    """The schema does not declare which values are always present."""
     columns = subject.dataset.columns
     if len(columns) > 1 and all(column.is_nullable for column in columns):
         report.schema(
@@ -61,7 +61,7 @@ def no_fields(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.MISSING_KEY, category=KEYS)
 def missing_key(subject: Subject, report: Reporter) -> None:
-    """Without a key nobody can tell two rows from one that was written twice."""
+    """Without a key two rows cannot be distinguished from one that was written twice."""
     if not subject.key and UNIQUE.key not in subject.dataset.schema.extra:
         help = f"mark the fields of its key with `{of_role(Role.KEY_PART)[0].key}`, or list them in `{UNIQUE.key}`"
         report.schema(f"nothing identifies the rows of {subject.dataset.name}", help=help)
@@ -116,7 +116,7 @@ def wide_key(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.UNLINKED_ID, category=KEYS)
 def unlinked_id(subject: Subject, report: Reporter) -> None:
-    """`driver_id` refers to a driver; the schema may say to which dataset."""
+    """`driver_id` refers to a driver; the schema may name the dataset."""
     references = REFERENCES.read(subject.dataset.schema.extra) or ()
     linked = {path for one in references for path in one.fields}
     dataset_names = {words_of(subject.dataset.name), words_of(subject.dataset.name.removesuffix("s"))}
@@ -169,7 +169,7 @@ def missing_dataset_description(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.MISSING_FIELD_DESCRIPTION, category=DESCRIPTIONS)
 def missing_field_description(subject: Subject, report: Reporter) -> None:
-    """What its values mean, as far as name and type do not say it."""
+    """Describe what the values mean beyond name and type."""
     for field in subject.fields:
         if not description_of(field):
             report.name(
@@ -199,7 +199,7 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
 
 @rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)
 def repeating_description(subject: Subject, report: Reporter) -> None:
-    """A description such as `The fare` of a field `fare` says nothing."""
+    """A description such as `The fare` of a field `fare` adds nothing."""
     for field in subject.fields:
         meaningful_words = set(words_of(description_of(field))) - _EMPTY_WORDS
         if meaningful_words and meaningful_words <= set(words_of(str(field.segment))):

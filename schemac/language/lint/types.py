@@ -143,7 +143,7 @@ def text_number(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.TEXT_FLAG, category=TYPES)
 def text_flag(subject: Subject, report: Reporter) -> None:
-    """`Y`, `1` and `true` are three ways to say one thing."""
+    """`Y`, `1` and `true` are three spellings of one value."""
     for field in subject.fields:
         words = words_of(str(field.segment))
         is_other = field.type.family in (Family.TEXT, Family.INTEGER)

@@ -65,7 +65,7 @@ def named_key(dataset: LogicalDataset) -> tuple[SchemaField, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What is known of a dataset as long as nobody needs more."""
+    """The name of a dataset, and where it is, without its schema."""
 
     name: str
     is_source: bool = False

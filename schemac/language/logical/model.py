@@ -122,14 +122,14 @@ class LogicalType(AuthoredModel):
 
     @abstractmethod
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """Return the Arrow type of a checked type, given its children as Arrow fields in the order of `parts`."""
+        """Return the Arrow type of a checked type; `children` are Arrow fields in the order of `parts`."""
 
     @classmethod
     @abstractmethod
     def lift(cls, type_: Any) -> "Lifted | None":
         """Return this kind's properties and hints for an Arrow type; None for a type of another kind.
 
-        Parts of the type are not looked at. Raises UnsupportedTypeError for a type of this kind that no manifest can say.
+        Parts of the type are not looked at. Raises UnsupportedTypeError for a type of this kind that a manifest cannot express.
         """
 
     @abstractmethod

@@ -228,5 +228,5 @@ class Ownership(NamedTuple):
 
 
 def type_text_of(field: SchemaField) -> str:
-    """Return a field's type for people; `?` stands for Option."""
+    """Return a field's type for people; `?` means Option."""
     return f"{field.type.type_text()}{'?' if field.is_nullable else ''}"

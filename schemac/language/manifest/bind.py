@@ -71,7 +71,7 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
 
 
 def _stand_in(schema: Any, mistakes: Iterable[TreePath]) -> Iterable[TreePath]:
-    """Put something readable in the place of each mistake; yield where types are put in."""
+    """Replace each mistake by something valid; yield the paths of replaced types."""
     for mistake in sorted(mistakes, key=len):
         path, is_type = _innermost(mistake)
         if len(path) < 3:
@@ -116,7 +116,7 @@ _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 class DocumentFindings:
     """Adds findings at tree paths of a document to a report.
 
-    Whether a file that nobody named is a manifest is not known: what it is else is a note.
+    A file that was not named may be something else than a manifest, which is then a note.
     """
 
     def __init__(self, document: Document, report: Report, *, is_named: bool) -> None:
@@ -176,7 +176,7 @@ def _advise_option(key: str, field: Mapping[str, Any]) -> str:
 
 
 def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
-    """Say what to write for a key of another system that an attribute stands for."""
+    """Report which attribute to write for a key of another system."""
     if not attribute.on_field:
         return lambda _key, _field: f"write it under `extra:` of the schema as `{attribute.key}`"
     return lambda _key, _field: Help.move_to_extra(
@@ -306,8 +306,8 @@ def read_datasets(
 ) -> list[LogicalDataset]:
     """Return the datasets of a manifest's documents; what is wrong with it, also what was `parsed` wrong, is in the report.
 
-    A file that nobody named, but that was in a folder, may well be something else than a manifest: then there is nothing to
-    say of it. A dataset without a name is called after the text, or `stem`. `reuse` has the files that it may import, and takes what it used of them.
+    A file that was found in a folder may be something else than a manifest, and is then ignored.
+    A dataset without a name gets the name of the text, or `stem`. `reuse` has the files that it may import, and records those that it used.
     """
     binder = Binder(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
     attempt = Report()
@@ -386,7 +386,7 @@ def standard_schemas(
 
 
 def _check_groups(scope: Scope, strict: bool, report: Report) -> None:
-    """Say what is wrong with the groups of a text that it does not use itself, as far as they need no arguments."""
+    """Check the groups that a text defines and does not use, except those that need arguments."""
     for definition in scope.file.groups.values():
         if definition.name in scope.file.used:
             continue

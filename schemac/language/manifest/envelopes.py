@@ -29,7 +29,7 @@ class SetDataSchema(AuthoredModel):
 
 
 class OtherEvent(AuthoredModel, extra="allow"):
-    """An event of the standard that is left as it is."""
+    """An event of the standard that schemac does not interpret."""
 
     kind: OtherEventKind = Field(description="Which event of the standard it is.")
 

@@ -20,7 +20,7 @@ from schemac.text.syntax.document import Document
 
 
 def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reuse) -> str:
-    """Return the text of a manifest of which the checks have nothing bad to say."""
+    """Return the text of a manifest without errors."""
     report = Report()
     values: list[Any] = []
     schemas = standard_schemas(documents, source, reuse, report)

@@ -261,7 +261,7 @@ class Expander:
         return ""
 
     def _argument(self, value: Any, frame: Frame, path: TreePath) -> Argument:
-        """Return what a use says, which may name the parameters of the group around it."""
+        """Return an argument of a use, which may contain parameters of the enclosing group."""
         argument = _argument_named(value, frame) if isinstance(value, str) else None
         if argument is not None:
             return argument
@@ -270,7 +270,7 @@ class Expander:
         return Argument(copy, frame.origin(path), self._count - before)
 
     def _used(self, item: Json, frame: Frame, here: TreePath, depth: int) -> SequenceNode:
-        """Return the fields that a use stands for."""
+        """Return the fields that replace a use."""
         self._refuse_in_strict(frame.origin((*here, "use")), "use")
         try:
             use = Use.model_validate(item, by_name=False)

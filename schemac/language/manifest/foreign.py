@@ -66,11 +66,11 @@ class Meaning(NamedTuple):
 
 
 class _MeaninglessError(Exception):
-    """A type that no kind stands for, with the reason where there is one."""
+    """A type without a kind, with the reason if there is one."""
 
 
 def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
-    """Return what to write for a type's text, or why nothing stands for it; None if it is not known at all.
+    """Return what to write for a type's text, or why no kind fits; None if it is unknown.
 
     At a nested position attributes are next to `kind`, elsewhere next to the field's name.
     """
@@ -102,7 +102,7 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
 
 
 def suggest_meaning(written: TypeText) -> Meaning | None:
-    """Return the type that a text says; None if no kind stands for it."""
+    """Return the type of a text; None if no kind fits."""
     try:
         return meaning(written)
     except _MeaninglessError:
@@ -110,7 +110,7 @@ def suggest_meaning(written: TypeText) -> Meaning | None:
 
 
 def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
-    """Return the type that a text says."""
+    """Return the type of a text."""
     meaning = _Reader(are_parts_marked).of(written)
     is_nullable = written.is_nullable or _family(meaning.tree) is Family.NULL
     return meaning._replace(tree=_option(meaning.tree)) if is_nullable else meaning
@@ -224,7 +224,7 @@ class _Reader:
         return Meaning(_tree(kind, itemType=item, **length), hints)
 
     def map(self, written: TypeText, kind: Kind = Map) -> Meaning:
-        """Two types; Spark's MapType says with a third whether values may be null."""
+        """Return the map of two types; Spark's MapType has a third argument: whether values may be null."""
         if not written.arguments:
             return Meaning(_tree(kind, keyType=_tree(String), valueType=_tree(String)))
         if not 2 <= len(written.arguments) <= 3:
@@ -276,7 +276,7 @@ def _first_attribute(name: str) -> Json:
 
 
 def _length_remark(name: str, length: int) -> str:
-    """Say in a remark which attributes keep a length."""
+    """Add a remark with the attributes that keep a length."""
     pairs = " and ".join(f"`{key}: {value}`" for key, value in _attributes_for(name, length))
     return f"; the length is kept by {pairs} under the field's `extra:`" if pairs else ""
 

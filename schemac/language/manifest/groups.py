@@ -41,7 +41,7 @@ def is_inherited(key: str) -> bool:
 
 
 def merged(key: str, outer: Any, inner: Any) -> Any:
-    """Return what a field has that says something itself, inside something that says it too."""
+    """Return the attributes of a field merged with those around it."""
     attribute = known(key)
     assert attribute is not None
     is_list = isinstance(outer, list) and isinstance(inner, list)
@@ -57,7 +57,7 @@ KEYS = ("imports", "groups")
 
 
 class Parameter(AuthoredModel):
-    """What the users of a group say themselves."""
+    """A parameter of a group: a value that each use sets."""
 
     description: str = Field("", description="What its value means, for those who use the group.")
     default: Any = Field(
@@ -66,7 +66,7 @@ class Parameter(AuthoredModel):
 
     @property
     def is_required(self) -> bool:
-        """Whether each use has to say something."""
+        """Whether each use has to set it."""
         return "default" not in self.model_fields_set
 
 
@@ -85,7 +85,7 @@ class Group(AuthoredModel):
 
 
 class Use(AuthoredModel):
-    """The place of a list of fields where those of a group stand."""
+    """An item of a list of fields that is replaced by the fields of a group."""
 
     use: str = Field(min_length=1, description="The group whose fields stand here.")
     arguments: Json = Field({}, alias="with", description="A value for each of the group's parameters.")
@@ -223,7 +223,7 @@ class GroupFile:
 def report_clash(
     second: Definition, first: Definition, report: Report, imported: Location | None = None
 ) -> None:
-    """Say that a name stands for two groups; `imported` is where the second one is imported, if both are."""
+    """Report that two groups have one name; `imported` is the location of the second import, if both are imported."""
     there, here = (
         first.document.location(first.path, on_key=True),
         second.document.location(second.path, on_key=True),
@@ -241,7 +241,7 @@ def report_clash(
 
 
 def check_definition(definition: Definition, report: Report) -> None:
-    """Say what is wrong with a group whoever uses it: its parameters, and attributes that are not for all of its fields."""
+    """Report mistakes of a group that do not depend on its uses: parameters, and attributes that do not fit all of its fields."""
 
     def add(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
         location = definition.document.location((*definition.path, *path), on_key=on_key)
@@ -309,7 +309,7 @@ def _texts_in(value: Any) -> set[str]:
 
 
 def _holders(document: Document, stem: str) -> Iterator[tuple[TreePath, Json]]:
-    """Yield the mappings in which groups and imports may stand."""
+    """Yield the mappings that may have groups and imports."""
     value = document.value
     if is_library(value):
         assert isinstance(value, dict)

@@ -299,7 +299,7 @@ def _field_or_use(field: str) -> Json:
 
 
 def _types(*, strict: bool) -> Json:
-    """Return a type wherever it may stand, inside of an Option, and as the key of a map."""
+    """Return the schemas of a type: anywhere, inside an Option, and as the key of a map."""
     option = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
     # The standard has a Null alone.
     null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]

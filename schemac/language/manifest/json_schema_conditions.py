@@ -156,7 +156,7 @@ def _integers() -> Iterator[Shape]:
 
 
 def _vectors() -> Iterator[Shape]:
-    """Yield what lists are that cannot be stored as brain floats: those that are no vectors of short floats."""
+    """Yield the conditions of lists that cannot be stored as bfloat16: all but vectors of short floats."""
     keys = [attribute.key for attribute in of_role(Role.BRAIN_FLOATS)]
     if not keys:
         return
@@ -245,7 +245,7 @@ _MOST_KEY_FIELDS = 5
 def columns_definition() -> Json:
     """Return the rules of columns together: no two of them are at one position of a key.
 
-    Validators of draft-07 see nothing in `maxContains`, so for them these rules say what is true anyway.
+    Validators of draft-07 ignore `maxContains`, so for them these rules accept more.
     """
     keys = [attribute.key for role in (Role.KEY_PART, Role.CLUSTERING_PART) for attribute in of_role(role)]
     items = [_at(key, position) for key in keys for position in range(1, _MOST_KEY_FIELDS + 1)]

@@ -23,7 +23,7 @@ from schemac.text.syntax.document import Document, parse
 
 @dataclass(frozen=True)
 class Read:
-    """An imported file as it was read: its content, or why there is none."""
+    """An imported file: its content, or why it could not be read."""
 
     content: bytes | OSError
     file: GroupFile | None = None
@@ -117,7 +117,7 @@ class Scope:
         return None if imported is None else (imported[0], self._scopes[imported[2]])
 
     def is_sound(self, name: str) -> bool:
-        """Whether nothing is wrong with a group of this name; it may be that nobody knows it."""
+        """Whether a group of this name has no mistakes; True for an unknown name."""
         files = (self.file, *(scope.file for scope in self._scopes.values()))
         return not any(name in file.unsound for file in files)
 
@@ -210,14 +210,14 @@ def _report_cycle(way: Sequence[Step], name: str, report: Report) -> None:
 
 
 def _key(path: str, reuse: Reuse) -> str:
-    """Return what stands for a file, also for the text itself, which has the path ``."""
+    """Return the key of a file; the text itself has the path ``."""
     return path if reuse.files is None else reuse.files.key(path)
 
 
 def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> Scope | None:
     """Return what the documents of a text know of groups; None if they name none.
 
-    What is wrong with groups and imports is in the report, and what there is to say of groups that nothing uses in `reuse`.
+    Mistakes in groups and imports are in the report, findings about unused groups in `reuse`.
     """
     if not documents or not any(word in documents[0].source.content for word in _SIGNS):
         return None

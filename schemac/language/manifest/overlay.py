@@ -58,7 +58,7 @@ _WORDS = Vocabulary(
 
 
 def is_stored(attribute: Attribute[Any]) -> bool:
-    """Whether an attribute says how values are stored, so that environments may differ in it."""
+    """Whether an attribute is about storage, so that environments may differ in it."""
     return attribute.is_of_storage or attribute.role in (Role.OPTIONS, Role.STORAGE_VERSION)
 
 
@@ -79,7 +79,7 @@ class Overlay:
         )
 
     def over(self, dataset: LogicalDataset, report: Report) -> LogicalDataset:
-        """Return a dataset as it is in this environment; fields that it does not have are in the report."""
+        """Return a dataset with the overlay applied; unknown fields are reported."""
         dataset_overlay = self.file.datasets.get(dataset.name)
         if dataset_overlay is None:
             return dataset
@@ -117,7 +117,7 @@ class Overlay:
 
 
 def read_overlay(document: Document, report: Report) -> Overlay | None:
-    """Return the overlays of a document; None after saying what is wrong with it."""
+    """Return the overlays of a document; None after reporting what is wrong with it."""
     local_report = Report()
     try:
         file = OverlayFile.model_validate(document.value, by_name=False)

@@ -276,7 +276,7 @@ def with_system_columns(dataset: LogicalDataset, variant: str) -> LogicalDataset
 def complete_type(written: Mapping[str, Any]) -> str | None:
     """Return a type with the properties that its author has written, and its kind's example for those that are missing.
 
-    A key that the kind does not have counts for the property with a similar name, or for the one part that is missing.
+    An unknown key is taken for the property with a similar name, or for the only missing part.
     """
     kind = BY_NAME.get(str(written.get("kind")))
     if kind is None:

@@ -42,7 +42,7 @@ def write_manifest(
 ) -> str:
     """Return the manifest of a dataset as a person would have written it, below these lines of comment.
 
-    `is_strict` says it in a DatasetSnapshot, with descriptions as attributes; the schema has to have nothing that the
+    With `is_strict` it is a DatasetSnapshot, with descriptions as attributes; the schema may have nothing that the
     standard does not have.
     """
     writer = _Writer(notes_at, is_strict)
@@ -195,7 +195,7 @@ def _quoted_kind(kind: str) -> str:
 
 
 def _name(name: str) -> str:
-    """Names that other readers of YAML would take for something else get quotes."""
+    """Names that other YAML readers would not read as a string get quotes."""
     is_word = name.lower() in _OLD_BOOLEANS
     needs_quotes = is_word or not name.strip() or name.startswith((":", "?")) or _has_escapes(name)
     return DoubleQuotedScalarString(name) if needs_quotes else name

@@ -22,7 +22,7 @@ class Files(Protocol):
         """Return how a file is spoken of."""
 
     def key(self, path: str) -> str:
-        """Return what stands for a file in this run, whichever text names it."""
+        """Return the key of a file in this run, the same for every path that leads to it."""
 
 
 class OutsideError(OSError):
@@ -50,7 +50,7 @@ class Contents:
         return self._contents[key]
 
     def digest(self, files: Files, path: str) -> str:
-        """Return what stands for the content of a file; empty if there is none."""
+        """Return the digest of a file's content; empty if there is no such file."""
         content = self.of(files, path)
         return "" if isinstance(content, OSError) else blake2b(content, digest_size=16).hexdigest()
 

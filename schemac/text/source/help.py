@@ -37,7 +37,7 @@ class Help(str):
 
     @classmethod
     def write(cls, text: str, *, key: str = "", reason: str = "", is_safe: bool = True) -> Self:
-        """Return "write `Int32`", or with its key "write `unit: Second`"; a reason follows as it is.
+        """Return "write `Int32`", or with its key "write `unit: Second`"; a reason is appended unchanged.
 
         The text is YAML on one line, for what the finding underlines. A key has to be the one that is there.
         """
@@ -84,7 +84,7 @@ class Help(str):
 
     @classmethod
     def quote(cls, text: str = "", *, help: str = "") -> Self:
-        """Return "write it in quotes", with the text where one is given; or a help that says the same."""
+        """Return "write it in quotes", with the text if there is one; or a help of the caller's own words."""
         suffix = f": {quoted(text)}" if text else ""
         return cls._of(help or f"write it in quotes{suffix}", "quote", is_safe=True)
 
@@ -95,7 +95,7 @@ class Help(str):
 
     @classmethod
     def remove(cls, reason: str = "", *, what: str = "it", help: str = "", is_safe: bool = True) -> Self:
-        """Return "remove it", and why; or a help that says the same. What goes is the key with its value, or the item."""
+        """Return "remove it", and why; or a help of the caller's own words. The fix removes the key with its value, or the item."""
         return cls._of(help or f"remove {what}{reason}", "remove", is_safe=is_safe)
 
     @classmethod
@@ -128,12 +128,12 @@ class Help(str):
 
     @classmethod
     def make_optional(cls, help: str) -> Self:
-        """Return a help that puts an Option around the type beside a flag of nullability, and takes out the flag."""
+        """Return a help whose fix wraps the type in an Option and removes the flag of nullability beside it."""
         return cls._of(help, "make_optional", is_safe=True)
 
     @classmethod
     def make_required(cls, help: str, *, levels: int = 0) -> Self:
-        """Return a help that takes away the Option around the type of a field, so many structs out from the finding's own."""
+        """Return a help whose fix removes the Option around the type of a field, this many structs above that of the finding."""
         return cls._of(help, "make_required", levels=levels)
 
     @classmethod
@@ -203,7 +203,7 @@ class Help(str):
 
     @classmethod
     def move_under(cls, attribute: str, name: str) -> Self:
-        """Return "write `lance.org/encoding: {compression: …}`" for a property that stands outside of its attribute."""
+        """Return "write `lance.org/encoding: {compression: …}`" for a property that was written outside of its attribute."""
         text = f"write `{attribute}: {{{name}: …}}`"
         return cls._of(text, "move_under", is_safe=True, attribute=attribute, name=name)
 

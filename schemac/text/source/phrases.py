@@ -126,7 +126,7 @@ def printable(text: str, *, keep: str = "") -> str:
 
 
 def json_printable(text: str) -> str:
-    """JSON that says the same: where such a character is in it, it is in a text."""
+    """Return equal JSON in which such characters are escaped; they can occur in strings only."""
     return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else _json_escape(match[0]), text)
 
 

@@ -35,7 +35,7 @@ class Report:
         fix: Fix | None = None,
         location: Located | None = None,
     ) -> None:
-        """Record a finding: at a location in a text, at a span of it, or at a place that is given outright.
+        """Record a finding at a location in a text, at a span of it, or at a line and column.
 
         A help that names a fix becomes that fix where there is a location.
         """
@@ -96,7 +96,7 @@ def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _few(labels: tuple[Label, ...]) -> tuple[Label, ...]:
-    """Return the first of many places; the last of these says how many more there are."""
+    """Return the first of many labels; the last one has the number of the others."""
     more = len(labels) - _MOST_LABELS
     if more <= 0:
         return labels

@@ -101,7 +101,7 @@ def read_file(path: str | Path, limit: int | None = None) -> bytes:
 
 
 def _read(handle: int, size: int, limit: int | None) -> bytes:
-    """Return what can be read; of most files that is as many bytes as they are said to have, and nothing after them."""
+    """Return all bytes of a file; most files have as many as their size says."""
     most = sys.maxsize if limit is None else limit + 1
     first = os.read(handle, min(size + 1, most))
     if len(first) in (size, most):
@@ -127,13 +127,13 @@ def reason_of(error: OSError | UnicodeDecodeError) -> str:
 
 
 def read_text(path: Path, name: str, report: Report) -> SourceText | None:
-    """Return the text of a file, or None after saying why it cannot be read."""
+    """Return the text of a file, or None after reporting why it cannot be read."""
     content = read_content(path, name, report)
     return None if content is None else decode_text(content, name, report)
 
 
 def read_content(path: Path, name: str, report: Report) -> bytes | None:
-    """Return the bytes of a manifest, or None after saying why it cannot be read; more than `MAX_BYTES` are too many."""
+    """Return the bytes of a manifest, or None after reporting why it cannot be read; more than `MAX_BYTES` are an error."""
     try:
         return read_file(path, MAX_BYTES)
     except OSError as error:
@@ -142,7 +142,7 @@ def read_content(path: Path, name: str, report: Report) -> bytes | None:
 
 
 def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
-    """UTF-8 bytes as text, or None after saying what is wrong with them."""
+    """Return UTF-8 bytes as text, or None after reporting what is wrong with them."""
     if len(content) > MAX_BYTES:
         report.add(
             FILE_TOO_LARGE,

@@ -67,7 +67,7 @@ class _Abandoned(Exception):
 
 
 class _Anchored(NamedTuple):
-    """What an alias stands for: a value, its nodes, and the levels below it."""
+    """The target of an alias: its value, its number of nodes and its depth."""
 
     value: YamlValue
     nodes: int
@@ -368,7 +368,7 @@ def has_split_types(content: str, keys: frozenset[str]) -> bool:
 
 
 def _with_private_signs(content: str, keys: Iterable[str]) -> str | None:
-    """Return the text with its types as one word for YAML; None where there are none."""
+    """Return the text with each type as one scalar for YAML; None if it has no types."""
     if not content.isascii() and any(chr(private) in content for private in _SIGNS):
         return None
     names = "|".join(map(re.escape, sorted(keys)))

@@ -277,5 +277,5 @@ def _span(event: Any) -> Span:
 
 
 def _is_blank(rest: str) -> bool:
-    """Whether nothing is there, or a comment: those are looked at by whoever takes it out."""
+    """Whether a range has nothing, or a comment; the caller checks comments."""
     return all(not line.strip() or line.lstrip().startswith("#") for line in rest.splitlines())

@@ -135,7 +135,7 @@ def events(text: str, source: EventSource = fast_events) -> Iterator[Any]:
 
 
 def _join_surrogates(event: Any) -> None:
-    """Two escapes that JSON writes for one character are that character; one alone is none."""
+    """Join two escapes that JSON writes for one character; a lone surrogate stays as it is."""
     try:
         event.value.encode()
     except UnicodeEncodeError:

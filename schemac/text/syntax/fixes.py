@@ -112,7 +112,7 @@ class _Edits:
         return text
 
     def replace(self, span: Span, text: str) -> None:
-        """Put a text in the place of a span. Refused where aliases or arguments stand for what is there."""
+        """Replace a span by a text. Refused if the value comes from an alias or an argument."""
         old, entry = self.text(span), self.finding.entry
         _refuse_if(old == text or not old or (entry is not None and entry.is_shared) or "$(" in old)
         # An alias elsewhere may stand for what goes, or what stands there is not what it says.
@@ -121,7 +121,7 @@ class _Edits:
         self.lose_comments |= "#" in old
 
     def write_over(self, text: str, *, key: str = "") -> None:
-        """Put a text in the place of what the finding underlines, which has to be a scalar, of this key."""
+        """Replace the underlined value, which has to be a scalar of this key."""
         finding, entry = self.finding, self.finding.entry
         _refuse_if(entry is not None and entry.inside is not None and finding.span == entry.value)
         _refuse_if(not finding.is_exact and (key or entry is None))
@@ -140,7 +140,7 @@ class _Edits:
         return self.without(parent if is_only else entry)
 
     def append(self, mapping: Collection, *pairs: str) -> Span:
-        """Put keys with their values at the end of a mapping; return where."""
+        """Append keys with their values to a mapping; return the offset."""
         content = self.content
         first, last = mapping.entries[0], mapping.entries[-1]
         at = last.span.end
@@ -230,7 +230,7 @@ def did_you_mean_part(edits: _Edits, near: str, instead_of: str, is_in_key: bool
 
 
 def quote(edits: _Edits) -> None:
-    """Put a value in quotes, as it is written."""
+    """Write a value in quotes."""
     old = edits.text(edits.finding.span)
     is_scalar = old.isprintable() and old[:1] not in ("[", "{", "'", '"', "|", ">") and ": " not in old
     edits.write_over(quoted(old) if is_scalar else old)
@@ -270,7 +270,7 @@ def remove_tag(edits: _Edits) -> None:
 
 
 def remove_character(edits: _Edits, character: str) -> None:
-    """Take a control character out of a text in double quotes, where its escape stands there once."""
+    """Remove a control character from a text in double quotes, if its escape occurs once."""
     _refuse_if(edits.exact_entry.inside)
     old, number = edits.text(edits.finding.span), ord(character)
     # Pairs before it are backslashes.
@@ -303,7 +303,7 @@ def remove_attribute(edits: _Edits, key: str, part: str, is_around: bool) -> Non
 
 
 def make_optional(edits: _Edits) -> None:
-    """Put an Option around the type beside a flag of nullability, and take out the flag."""
+    """Wrap the type in an Option, and remove the flag of nullability beside it."""
     flag = edits.exact_entry
     type_ = _need(flag.within.get("type"))
     span = edits.without(flag)

@@ -90,7 +90,7 @@ def model_errors(
     value: Any,
     words: Vocabulary = Vocabulary(),  # noqa: B008 — an immutable value
 ) -> list[ModelError]:
-    """Return everything that a failed validation of `value` by `model` has to say."""
+    """Return all errors of a failed validation of `value` by `model`."""
     details = error.errors(include_url=False, include_input=True)
     # A list that lost its only item to another error was not written empty.
     details = [d for d in details if not (d["type"] == "too_short" and d["input"])]
@@ -272,7 +272,7 @@ def _choice_help(written: Any, is_nested: bool, words: Vocabulary) -> str | None
 
 
 def _kind_help(input: Mapping[str, Any], candidates: list[str], is_nested: bool, words: Vocabulary) -> str:
-    """Return what to write for a type: a slip of the pen mended, or the words of another system put into ours."""
+    """Return what to write for a type: a typing error corrected, or a type of another system translated."""
     written = input["kind"]
     near = closest(written, candidates, words.kinds)
     # Only the kind is wrong where properties stand beside it.

@@ -18,7 +18,7 @@ from schemac.text.syntax.events import MarkedYAMLError, ReaderError, YAMLError
 
 
 class _Words(NamedTuple):
-    """How one complaint is put; `{}` stands for the character that it is about."""
+    """The words of one syntax error; `{}` is replaced by the character."""
 
     message: str
     help: str = ""
@@ -41,7 +41,7 @@ _SECOND_COLON = re.compile(
 
 
 def _in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
-    """Return the text that begins at a place, in quotes, as far as it can be told on its line."""
+    """Return the text that begins at an offset, in quotes, as far as its end on the line can be guessed."""
     match = _PLAIN.match(source.content, offset)
     if match is None or ": " in match[0] or match[0].endswith(":"):
         return None
@@ -182,7 +182,7 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
 
 
 def _fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
-    """Return the fix that a help stands for; what a text that is not YAML means is a guess."""
+    """Return the fix of a help; it is unsafe, because the meaning of invalid YAML is a guess."""
     if edit is None:
         return None
     span, text = edit

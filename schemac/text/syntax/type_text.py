@@ -62,7 +62,7 @@ class Cursor:
         return self._at + ahead >= len(self._words)
 
     def _is(self, word: str, ahead: int = 0) -> bool:
-        """Whether a word comes next; names in quotes are no words."""
+        """Whether a word comes next; a quoted name is not a word."""
         return self._word(ahead) == word
 
     def _word(self, ahead: int = 0) -> str:
@@ -193,7 +193,7 @@ class ColumnText:
 
 
 def read_type(text: str) -> TypeText | None:
-    """Return what a text says, in any notation; None if it is not a type."""
+    """Return the type in a text, in any notation; None if it is not a type."""
     reader = TypeReader(type_words(text), text)
     try:
         type_text = reader.type()
@@ -203,7 +203,7 @@ def read_type(text: str) -> TypeText | None:
 
 
 class TypeReader(Cursor):
-    """Reads types in any notation; the parser of one dialect says in `_bare_type` and `_column_name` how it reads them."""
+    """Reads types in any notation; the parser of a dialect overrides `_bare_type` and `_column_name`."""
 
     def __init__(self, words: list[Word], text: str) -> None:
         super().__init__(words, text)

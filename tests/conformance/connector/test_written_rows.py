@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import schemac
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.pipeline import conform, write
-from schemac.pipeline.spark.value_columns import spark_type
+from schemac.pipeline.spark.value_columns import column_type
 from schemac.pipeline.writing.batches import to_schema
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.plain_types import plain_field
@@ -138,7 +138,7 @@ def fields_of(table: Any) -> list[pb.Field]:
 
 def held_field(field: pa.Field) -> pa.Field:
     """The column of a conformed frame for a field, such as the count that stands for a duration."""
-    is_count = spark_type(field) == "bigint"
+    is_count = column_type(field) == pa.int64()
     return pa.field(field.name, pa.int64(), field.nullable) if is_count else plain_field(field)
 
 
