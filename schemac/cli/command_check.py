@@ -1,8 +1,8 @@
 """`schemac check`: findings in manifests and pipelines, and their fixes.
 
 Layer: cli.
-Shape: Pipelines among the files that `schemac check` checks: a pipeline that somebody names is checked as by `schemac run --dry-run`;
-      in a folder, pipelines are passed over, for their input need not be on every machine that checks manifests.
+Shape: a pipeline that is named is checked as by `schemac run --dry-run`. Pipelines in a named folder are skipped, because their input
+      need not be on every machine that checks manifests.
 """
 
 import argparse

@@ -1,6 +1,4 @@
-"""`schemac lock`: freeze the present schemas as the next versions.
-
-`schemac lock` of manifests: their next versions, and whether their locks have them.
+"""`schemac lock`: freezes schemas as their next versions, and checks with `--check` that locks are up to date.
 
 Layer: cli.
 """

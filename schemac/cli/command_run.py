@@ -1,9 +1,8 @@
 """`schemac run`: a pipeline on Spark, with its progress, its report and the files it writes.
 
 Layer: cli.
-Shape: The files that `schemac run` writes about a run: reports, metrics, events: a bad path is told before anything is run. What is
-      written afterwards does not change the exit code of the run, except that a file that cannot be written any more is told and gives
-      2 where all else was clean.
+Shape: the paths of reports, metrics and events are checked before anything runs. If one of these files cannot be written after the run,
+      that is reported, and the exit code is 2 if it would be 0 otherwise.
 """
 
 import argparse
@@ -68,7 +67,7 @@ class RunFiles:
         self.lineage: Lineage | None = None
 
     def mistake(self) -> str | None:
-        """Say what is wrong with a file that was named, before the run."""
+        """Return what is wrong with the path of a file, before the run; empty if nothing is."""
         from schemac.pipeline.reports.outcome import REPORT_ENDINGS  # for start-up time, as below
 
         for report in self.options.report:
@@ -87,7 +86,7 @@ class RunFiles:
         return None
 
     def started(self) -> bool:
-        """Tell that the run begins; false where that cannot be written."""
+        """Write the event that the run starts; false if that fails."""
         if self.options.lineage is None:
             return True
         from schemac.pipeline.reports.outcome import Lineage
@@ -96,7 +95,7 @@ class RunFiles:
         return _tried(self.options.lineage, partial(self.lineage.started, self.began))
 
     def ended(self, outcome: "Outcome", schema: "ArrowSchema | None") -> ExitCode:
-        """Write what is to be written of the run; clean if all of it could be."""
+        """Write the files about the run; clean if all of them could be written."""
         from schemac.pipeline.reports.outcome import write_metrics, write_report
 
         written = [
@@ -201,7 +200,7 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass
 class _Call:
-    """What one call has come to so far."""
+    """The state of one call of the command."""
 
     report: Report = field(default_factory=Report)
     loaded: "LoadedJob | None" = None

@@ -1,8 +1,8 @@
 """`schemac schema`: JSON Schemas of manifests, pipelines and settings for editors.
 
 Layer: cli.
-Shape: The JSON Schemas for editors without the language server: of manifests, pipelines and the configuration: `schemas/` has them
-      without the engines of other distributions; `schemac schema` and `schemac init` write them with those that are installed.
+Shape: editors without the language server use them. `schemas/` of the repository has them for the core's engines; `schemac schema` and
+      `schemac init` write them for all installed engines.
 """
 
 import argparse

@@ -1,9 +1,7 @@
-"""Printing findings, the arguments that all commands share, `--output-file` and `--deny losses`.
-
-`--deny losses` of `schemac check` and `schemac build`.
+"""Output options that commands share: formats of findings, `--output-file`, `--fail-on` and `--deny losses`.
 
 Layer: cli.
-Shape: `--output-file`: what a command prints, in a file: the file is whole or as it was, also where the command is interrupted.
+Shape: a file of `--output-file` is written whole or not at all, also if the command is interrupted.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""The one way out for what is printed, with its width, colours and tables.
+"""Prints everything that commands print, with the terminal's width, colours and tables.
 
 Layer: cli.
-Source: How texts are laid out where a person looks: width, colours, tables. What goes elsewhere is the same on every terminal:
-      no-color.org for `NO_COLOR`; `FORCE_COLOR` as in Node and rich; a terminal that calls itself `dumb` understands no escapes.
+Shape: width and colours depend on the terminal only if the output is one; in a file or a pipe it is always the same.
+Source: no-color.org for `NO_COLOR`; `FORCE_COLOR` as in Node and rich; a terminal of the type `dumb` gets no escapes.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""The locks of a project, and those that have lost their manifests.
+"""Finds locks that lost their manifest: a dataset was moved or renamed without its lock.
 
 Layer: project.
-Shape: Manifests and locks that have lost each other: a dataset that no lock next to its manifest knows is looked for in the locks of
-      the project: by its name in those whose manifests do not have it, and by its columns in those that are alone, or are next to its
-      own manifest. What is found is an error, for locking or building would give all fields new ids.
+Shape: a dataset that is not in the lock next to its manifest is looked for in the other locks of the project: by name in locks whose
+      manifests do not have it, by columns in locks without a manifest and in that of its own manifest. A match is an error, because
+      locking or building would give all fields new ids.
 Errors: SC419 lost-lock.
 """
 

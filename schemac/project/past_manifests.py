@@ -1,10 +1,10 @@
-"""Manifests as they were.
+"""The datasets of manifests at an earlier state.
 
 Layer: project.
-Shape: Datasets of old whose events have no schema but `rawArrowSchema`: such a text is read as if its last events had the schema that
-      their bytes have. Which fields are optional was inferred, so that it does not count when the first declared schema is compared
-      with it.
-Errors: whatever is wrong with what is read; SC552 unreadable-source, and whatever is wrong with what is read.
+Shape: a dataset of an old text may have events with no schema but `rawArrowSchema`. Its last event then counts as if it declared the
+      schema in these bytes. Optionality was inferred there, so differences in it are ignored when the first declared schema is
+      compared with it.
+Errors: SC552 unreadable-source, and those of reading a manifest.
 Source: RFC-016, "Field optionality during schema upgrades".
 """
 
@@ -121,7 +121,7 @@ SchemaVersions = dict[str, SchemaVersion]
 
 
 def _manifest_files(path: Path) -> FolderFiles:
-    """Return the files that are around a manifest now."""
+    """Return the present files around a manifest."""
     return FolderFiles(path, path.as_posix())
 
 
@@ -211,7 +211,7 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
 
 
 def first_versions(path: Path, name: str, project: Project) -> SchemaVersions:
-    """Return what the datasets of a manifest had before their first declared schema, by an event of the same text."""
+    """Return the inferred versions that datasets of a text had before their first declared schema."""
     report = Report()
     source = decode_text(path.read_bytes(), name, report)
     reuse = Reuse(FolderFiles(path, name), Library())

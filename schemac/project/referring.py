@@ -1,9 +1,7 @@
-"""References between datasets of a run: whether what they name is there, and can be compared.
-
-Vocabularies that nothing in a project uses.
+"""Checks across the manifests of a run: references between datasets, and vocabularies that no manifest uses.
 
 Layer: project.
-Shape: manifests that are sound each for itself; a finding is at the reference, and shows the field that is meant at its own place.
+Shape: manifests without errors in; a finding is at the reference, and shows the referenced field as a related location.
 Rule: a dataset that no manifest describes may have a table all the same, so that only a name like that of another is a finding.
 Errors: SC342, SC343; warning SC344; SC803 unused-vocabulary.
 """
@@ -40,7 +38,7 @@ _COMPARED_BY = {
 
 
 def check_references(files: Sequence[CompiledFile], report: Report) -> None:
-    """Report references that lead nowhere, or to what is not a key."""
+    """Report references to unknown datasets or fields, and to fields that are not a key."""
     referring = [file for file in files if _WORD in file.content]
     if not referring or report.has_errors:
         return
@@ -129,7 +127,7 @@ class _Checks:
 
 
 def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:
-    """Yield what to change in manifests that refer to a field of a dataset, after it has got another name."""
+    """Yield the edits of references to a field of a dataset that was renamed."""
     from schemac.language.attributes.constraints import REFERENCES  # for start-up time, as above
 
     for file in files:

@@ -1,10 +1,8 @@
-"""Processes for large inputs, and the stage that a command is at.
-
-What a command is doing, for whoever waits for it.
+"""Processes for large inputs, and the progress of a command for a bar on the terminal.
 
 Layer: project.
-Shape: tasks without arguments; each result comes back by pickle, in the order of the tasks. A process is copied as it is (fork), so
-      nothing has to be loaded or sent again. Where that cannot be, the tasks run one after another with the same results.
+Shape: tasks without arguments; each result comes back by pickle, in the order of the tasks. Processes are forked, so that nothing has
+      to be imported or sent again. Where a system cannot fork, the tasks run one after another with the same results.
 """
 
 import os

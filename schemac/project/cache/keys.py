@@ -2,10 +2,9 @@
 
 Layer: project.
 Shape: what an entry depends on is a frozen value, such as a dataclass, and all of its fields are in the key. A field with
-      `compare=False` is not: it holds what another field decides, or what is keyed by what is read.
-      Who made an entry: everything besides the input that decides what the compiler says and writes: the compiler's own code, the
-      engines of other distributions with theirs, every distribution that Python sees with its version (pyarrow, for instance, decides
-      about bytes), Python itself and the time zones of the machine.
+      `compare=False` is not: it follows from another field, or its content is in the key by itself.
+      The fingerprint covers what else decides about results: the compiler's code, engines of other distributions with their code, the
+      version of every installed distribution (pyarrow, for instance, decides about bytes), Python itself, and the machine's time zones.
 """
 
 import os
@@ -31,7 +30,7 @@ class Keys:
         self._start = sha256(b"".join(map(_framed, shared)))
 
     def key(self, *values: object) -> bytes:
-        """Return the key of one entry; other values give another key, however they are cut. Raises TypeError."""
+        """Return the key of one entry; different values give different keys. Raises TypeError."""
         start = self._start.copy()
         start.update(b"".join(map(_framed, values)))
         return start.digest()[:SIZE]
@@ -75,7 +74,7 @@ _ZONES = "/usr/share/zoneinfo/tzdata.zi"
 
 @cache
 def fingerprint() -> bytes:
-    """Return the digest of everything but the input; another one where any part of it is another."""
+    """Return the digest of everything besides the input that results depend on."""
     engines()  # loads those of other distributions
     parts = [
         _FORMAT,

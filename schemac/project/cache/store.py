@@ -1,11 +1,10 @@
 """The cache of a project: `.schemac/cache`.
 
 Layer: project.
-Shape: whatever is wrong with the folder, such as a full disk, costs time and nothing else: what cannot be read is not there, and what
-      cannot be written is made again the next time.
-      The file that entries are in: a database of SQLite: a row for each entry, which a key's first half names. A row whose digest is
-      not that of its bytes is left out, whoever damaged it; a file that is no such database is replaced. Nothing in it is ever run: the
-      content is JSON.
+Shape: an SQLite database with a row for each entry, whose id is the first half of its key. A row whose digest does not match its
+      bytes is ignored, and a file that is not such a database is replaced. The content is JSON; nothing in it is executed.
+      A fault of the folder, such as a full disk, costs only time: an entry that cannot be read counts as missing, and one that cannot
+      be written is computed again the next time.
 """
 
 import os

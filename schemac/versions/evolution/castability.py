@@ -1,8 +1,8 @@
 """Whether the values of one type, or arrays of one layout, fit another.
 
 Layer: versions.
-Shape: about one level of a type; items, keys, values and members are fields of their own. Shape of the rule: a value fits if the new
-      value, brought back, is the old one; NaN is equal to itself, and -0.0 to 0.
+Shape: one level of a type is judged; items, keys, values and members are fields of their own.
+Rule: a value fits if the new value, cast back, is the old one; NaN is equal to itself, and -0.0 to 0.
 Source: what Arrow's safe cast does, asked for every pair of types (`tests/conformance/test_verdicts.py`), and exact arithmetic
       (`tests/conformance/test_values.py`).
       Whether arrays of one layout are cast to another: `pyarrow.dataset`, asked with every pair of layouts
@@ -64,12 +64,12 @@ def is_lossless_by_calendar(old: Any, new: Any) -> bool:
 
 
 def misfit(old: Any, new: Any) -> str:
-    """Return what may be wrong with values of the old type, where it depends on them."""
+    """Return why values of the old type may not fit, for a cast that depends on them."""
     return why_misfit(old, new) or f"some values of {old.type_text()} may not fit {new.type_text()}"
 
 
 def why_misfit(old: Any, new: Any) -> str:
-    """Return the same where there is more to say than that they do not fit; else empty."""
+    """Return a more exact reason than that values do not fit; empty if there is none."""
     if (
         old.kind == new.kind
         and new.family is Family.TIMESTAMP

@@ -1,14 +1,11 @@
 """What a change of a constraint, a key or a rule for rows means.
 
 Layer: versions.
-Shape: constraints are told apart by the values that they allow. No engine checks stored rows when one is added or narrowed, so it
-      depends on these rows whether they keep it; and programs that rely on a constraint may meet other values once it is widened or
-      gone.
-      A primary key that a table is given once: fields by identity, each with its mark, so that a key whose fields are renamed or moved
-      is the same one.
-      Constraints of rows in two versions: which of them are the same, whatever their fields are called now: a constraint is told apart
-      by what it asks of which fields; fields by their identity. Where a field has values of another sort than before, what is asked of
-      it is something else.
+Shape: constraints are equal if they allow the same values. No engine checks stored rows when a constraint is added or narrowed, so the
+      verdict depends on these rows; and programs that rely on a constraint may read other values once it is widened or removed.
+      A primary key is compared by the ids of its fields, so that a key whose fields are renamed or moved is the same key.
+      Constraints of rows (`unique`, `references`, `check`) are compared by the ids of their fields too. If a field's values changed
+      their meaning, a constraint on it is a different one.
 """
 
 import dataclasses

@@ -1,16 +1,14 @@
 """What changed between two versions of a schema: fields, types, attributes, clock zones.
 
 Layer: versions. Facts only; `judge` says what they mean.
-Shape: changes in the order of the new schema, dropped fields where they stood, the schema's own changes first. Of a field that came or
-      went as a whole, what is inside it is not told again.
-      What changed from one type to another: facts with the old and the new type text; several where several properties changed, none
-      for equal types. Parts are fields of their own and not looked at.
-      What changed in the attributes: facts with the old and the new value and the key; one fact a property where an attribute has
-      several.
-      The zone of local timestamps, for changes between timestamps with and without a zone: `schemac.dev/clockZone` of the field that
-      has no zone counts first, then that of the other one. Where neither says it, a reading is taken as UTC if the instants are in UTC,
-      and is otherwise nobody's to guess. A day and a time of day are those that the clock of the instant's own zone shows, unless its
-      `clockZone` is another.
+Shape: changes of the schema first, then those of fields in the order of the new schema, with dropped fields at their old position. A
+      field that was added or dropped is one change; the fields inside it are not listed.
+      Types: one fact for each property that changed, with the old and the new type text. Items, keys, values and members are fields
+      of their own.
+      Attributes: facts with the key, the old and the new value; one fact for each property of an attribute that has several.
+      Clock zones, for changes between timestamps with and without a zone: `schemac.dev/clockZone` of the field without a zone, else
+      of the other one. Without either, local times count as UTC if the instants are in UTC; otherwise the zone is unknown. Dates and
+      times of day are read in the zone of the instants, unless `clockZone` names another.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -129,7 +127,7 @@ def _property_facts(
 
 
 def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
-    """Keys with unequal values; spellings and defaults of known attributes do not count, and constraints are compared by what they ask."""
+    """Return the keys with different values; spellings and defaults of known attributes do not count."""
     for key in sorted({*old, *new}):
         before, after = old.get(key), new.get(key)
         if key in OF_VALUES or key in OF_ROWS or (before != after and not _mean_the_same(key, before, after)):
@@ -257,12 +255,12 @@ _READINGS = frozenset({Family.DATE, Family.TIME})
 
 
 def declared_clock(reading: str | None, instant: str | None, zone: str | None) -> str | None:
-    """Return the zone of a clock, out of what is declared for its readings and for the instants, which are in `zone`; None if it is nobody's to guess."""
+    """Return the zone of local times, from `clockZone` of these and of the instants, which are in `zone`; None if it is unknown."""
     return reading or instant or ("UTC" if is_utc(zone) else None)
 
 
 def clock_of(old: SchemaField, new: SchemaField) -> str | None:
-    """Return the zone of the clock; empty if the change needs none, None if it needs one that nobody declared."""
+    """Return the clock zone of a change; empty if it needs none, None if it needs one that is not declared."""
     before: Any = old.type
     after: Any = new.type
     families = (before.family, after.family)

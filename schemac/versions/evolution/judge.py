@@ -1,6 +1,4 @@
-"""Facts into verdicts.
-
-Helps of several judges, and what those of formats of messages share, in which a reader looks for each field by itself.
+"""Turns facts into verdicts: the frame of all judges, and the rules and helps that several of them share.
 
 Layer: versions.
 """

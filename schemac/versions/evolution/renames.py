@@ -1,9 +1,8 @@
 """Renames: their order, and fields that may have been renamed without a declaration.
 
 Layer: versions.
-Shape: Fields that were removed next to new ones that may be the same fields under other names: a field may have become each new one
-      whose type holds all its values: next to it under any name, elsewhere under its own. What is inside a pair of such fields is not
-      told again. What a lock has decided is not a question any more.
+Shape: a removed field may have been renamed to a new sibling of any name, or moved to a new field of the same name elsewhere, if the new
+      type holds all its values. Fields inside such a pair are not listed. Renames that a lock has already decided are left out.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence

@@ -3,10 +3,9 @@
 Layer: versions.
 Shape: `plan` returns the steps of a change, the plan carries itself out, and `verify` compares a table with its schema. Errors are
       added to the report, and None is returned.
-      Determines the locked version of a table: names and types leave some versions of the lock. Where a field was dropped and another
-      one of its name was added, or names were swapped, these mean different fields; then the table's own record decides, which whoever
-      made the table has written. Ids decide only for the newest of these versions, and only if no new table could have them; all else
-      is for the user to say.
+      The locked version of a table: names and types leave some versions of the lock as candidates. If the same names mean different
+      fields in them (one was dropped and another of its name added, or names were swapped), the version in the table's properties
+      decides. Ids decide only for the newest candidate, and only if no new table could have them. Otherwise the user is asked.
 Errors: SC411 refused-change, SC430 pointless-rounding, and those of the engines; SC421 unusable-table.
 """
 

@@ -5,8 +5,8 @@ Shape: a line for each version and one for each state of a field, sorted by id, 
       ends of a dataset. Each line closes with a check of itself, each version has a digest of all its lines: what was changed by hand,
       or lost in a merge, is found and refused with its line. A version that was locked in an earlier form keeps the digest that it had
       as its name, next to the one of its present lines.
-      The lines of a lock file: their grammar: form 2 is written. Form 1 is read as well: its fields have the numbers of two engines,
-      `-` for none, and its versions two numbers of one of them.
+      Form 2 of the grammar is written. Form 1 is read as well: its fields have the numbers of two engines, `-` for none, and its
+      versions have two numbers of one of them.
 Errors: SC402 damaged-lock, SC403 unmerged-lock.
 """
 
@@ -173,7 +173,7 @@ def _no_version() -> DamageError:
 
 
 def _data(rest: str) -> tuple[EngineData, str]:
-    """Return what engines remember of a version, and what follows."""
+    """Return the data of engines about a version, and the rest of the line."""
     data_by_engine: dict[str, str] = {}
     if rest.startswith(" data "):
         rest = rest.removeprefix(" data")
@@ -183,7 +183,7 @@ def _data(rest: str) -> tuple[EngineData, str]:
 
 
 def _object(text: str) -> tuple[str, str]:
-    """Return the text of a JSON object, and what follows."""
+    """Return the text of a JSON object, and the rest of the line."""
     try:
         end = _decode(text)[1]
     except ValueError as error:

@@ -1,10 +1,9 @@
-"""Versions out of a lock, as they were, and fields in the form of a lock.
+"""Rebuilds the versions of a lock as schemas, and gives fields the form that locks have.
 
 Layer: versions.
 Shape: where an installed engine did not number a version, since it was installed later or was not there on the machine that locked it,
-      it numbers that version now, as it would have then: always the same, so that nothing has to be written.
-      Fields as a lock holds them, and back: a type's text has its own properties but not its children, which have lines of their own;
-      `?` stands for Option.
+      it numbers that version now, as it would have then: the result is always the same, so that nothing has to be written.
+      In a lock, the text of a type has its own properties but not its children, which have lines of their own; `?` stands for Option.
 """
 
 import json
@@ -136,7 +135,7 @@ def _preorder(states: Sequence[State]) -> list[State]:
 
 
 class _Numbered(NamedTuple):
-    """What an engine makes of a version that it did not number."""
+    """The numbers that an engine assigns now to a version that it did not number."""
 
     numbers: Mapping[int, tuple[int, ...]]
     """By the ids of the lock."""
@@ -161,7 +160,7 @@ def _with_engine(opened: LockedVersion, engine: str, made: _Numbered) -> LockedV
 
 
 class _Replay:
-    """What installed engines make of the versions of a dataset that they did not number.
+    """Numbers the versions of a dataset that an installed engine did not number.
 
     It starts at the last version that is numbered, and ends at the one that is asked for; no version is rebuilt twice.
     """
@@ -173,7 +172,7 @@ class _Replay:
         self._numbered: dict[tuple[str, int], _Numbered] = {}
 
     def numbered(self, engine: str, numbering: Numbering, number: int) -> _Numbered | None:
-        """Return what an engine makes of the version of this number; None if it numbers nothing there."""
+        """Return the numbers of an engine for the version of this number; None if it numbers nothing there."""
         place = self._places.get(number)
         if place is None:
             return None
@@ -183,7 +182,7 @@ class _Replay:
         return self._numbered.get((engine, place))
 
     def _first(self, engine: str, place: int, *, is_existing_only: bool) -> int:
-        """Return the place of the first version to number so that the one at `place` can be; one behind it for none."""
+        """Return the index of the first version to number before the one at `place`; `place + 1` if that has numbers."""
         versions, first = self._dataset.versions, place + 1
         while first and not versions[first - 1].is_numbered_by(engine):
             if (engine, first - 1) in self._numbered:
