@@ -80,7 +80,7 @@ def _today(options: argparse.Namespace) -> date:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge; exit with 1 if an engine refuses a change, or old readers break."""
+    """Print the verdicts; exit with 1 if an engine refuses a change, or old readers break."""
     with collector_paused(is_last=True), numpy_left_out():
         return _run(options)
 
@@ -251,7 +251,7 @@ def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
 
 
 def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, ...]:
-    """Return what there is to say of one comparison on a day."""
+    """Return the findings about promises of one comparison, judged for a day."""
     report = Report()
     for concern in comparison.concerns:
         if concern.rule is Rule.REMOVAL and today.isoformat() > concern.old:

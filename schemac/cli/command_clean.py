@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _folders(options: argparse.Namespace) -> list[Path]:
-    """Where a cache may lie: in the project, whatever is wrong with its configuration, and where the command was run."""
+    """Return the folders that may have a cache: the project's, even if its configuration has errors, and the working folder."""
     here = Path.cwd()
     folders = [here]
 

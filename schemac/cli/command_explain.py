@@ -37,7 +37,7 @@ def _rules_of_others() -> "tuple[Rule, ...]":
 
 
 def words() -> tuple[str, ...]:
-    """Return all that has a page: codes, their slugs, losses and rules of the quarantine."""
+    """Return all names that have a page: codes, their slugs, losses and rules of the quarantine."""
     known = [*codes().values(), *(rule.code for rule in _rules_of_others())]
     names = [name for code in known for name in (code.id, code.slug)]
     return (*names, "losses", *(f"losses/{target}" for target in loss_pages()), "rules", *rule_pages())

@@ -98,7 +98,7 @@ def _exit_code(options: argparse.Namespace, report: Report, changed: list[_Text]
 
 
 def _laid_out(file: ManifestFile, compile_options: CompileOptions, report: Report) -> _Text | None:
-    """Return a file before and after; None after saying why it cannot be read."""
+    """Return the text of a file before and after; None after reporting that it cannot be read."""
     content = compile_options.read(file, report)
     source = decode_text(content, file.name, report) if content is not None else None
     if source is None or content is None:

@@ -67,7 +67,7 @@ class RunFiles:
         self.lineage: Lineage | None = None
 
     def mistake(self) -> str | None:
-        """Say what is wrong with a file that was named, before the run."""
+        """Return what is wrong with the path of a file, before the run; empty if nothing is."""
         from schemac.pipeline.reports.outcome import REPORT_ENDINGS  # for start-up time, as below
 
         for report in self.options.report:
@@ -86,7 +86,7 @@ class RunFiles:
         return None
 
     def started(self) -> bool:
-        """Tell that the run begins; false where that cannot be written."""
+        """Write the event that the run starts; false if that fails."""
         if self.options.lineage is None:
             return True
         from schemac.pipeline.reports.outcome import Lineage
@@ -95,7 +95,7 @@ class RunFiles:
         return _tried(self.options.lineage, partial(self.lineage.started, self.began))
 
     def ended(self, outcome: "Outcome", schema: "ArrowSchema | None") -> ExitCode:
-        """Write what is to be written of the run; clean if all of it could be."""
+        """Write the files about the run; clean if all of them could be written."""
         from schemac.pipeline.reports.outcome import write_metrics, write_report
 
         written = [
@@ -200,7 +200,7 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass
 class _Call:
-    """What one call has come to so far."""
+    """The state of one call of the command."""
 
     report: Report = field(default_factory=Report)
     loaded: "LoadedJob | None" = None

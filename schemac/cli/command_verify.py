@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 def _verify_table(
     options: argparse.Namespace, locked: LockedDataset, version: LockedSchemaVersion, report: Report
 ) -> str:
-    """Compare a table of an engine; return what is said where nothing differs."""
+    """Compare a table of an engine; return the summary to print if nothing differs."""
     owner = owner_of(options.table)
     with blamed(owner.name):
         tables = TABLES.of(owner)
@@ -82,7 +82,7 @@ def _verify_table(
 
 
 def _restriction(report: Report) -> str:
-    """Return what a claim about rows leaves out, as the end of a sentence."""
+    """Return the part of the rows that was not compared, as the end of the summary's sentence."""
     is_whole = all(diagnostic.code != UNCHECKED_REFERENCE.id for diagnostic in report.diagnostics)
     return "" if is_whole else ", except for references to tables that are not named"
 
@@ -109,7 +109,7 @@ def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, rep
 
 
 def _other_format(path: str) -> str | None:
-    """Return the format of what `import` alone reads."""
+    """Return the format of a path that `import` can read and `verify` cannot; None for others."""
     return detect(Path(path)) if Path(path).exists() else None
 
 
@@ -119,7 +119,7 @@ def _is_missing_file(path: str) -> bool:
 
 
 def _refuse(options: argparse.Namespace, format: str, report: Report) -> None:
-    """Say how else something can be compared that `import` alone reads."""
+    """Report that a format cannot be verified, with the way by `import` and `diff`."""
     path, dataset = options.table, options.dataset
     report.add(
         UNUSABLE_TABLE,

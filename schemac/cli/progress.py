@@ -66,14 +66,14 @@ def records_bar(is_enabled: bool) -> Iterator[Callable[[str, int, float], None]]
 
 
 class ProgressLines:
-    """Lines for a log: one for each step, and one from time to time within a long step."""
+    """Prints progress as lines for a log: one for each step, and one every 10 seconds within a long step."""
 
     def __init__(self) -> None:
         self.what = ""
         self.printed_at = 0.0
 
     def notify(self, what: str, records: int, rate: float) -> None:
-        """Print a line, if there is something new to say."""
+        """Print a line for a new step, or after 10 seconds in the same one."""
         now = time.monotonic()
         if what == self.what and now - self.printed_at < LINE_EVERY_SECONDS:
             return

@@ -85,7 +85,7 @@ def _standard_input(options: argparse.Namespace, report: Report) -> ManifestFile
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
-    """Return what is read in place of files: the standard input, if it is the manifest."""
+    """Return the texts that replace files, by path: standard input, if it is the manifest."""
     return {
         os.path.abspath(file.path): file.provided_content
         for file in files
@@ -138,7 +138,7 @@ def open_compared(
 ) -> tuple[Project, list[ManifestFile], list[Path]]:
     """Return the project, the manifests that are compared, and the folders that are compared with all that they held.
 
-    What is there no more can be compared with a commit that has it: such a path counts as a folder.
+    A path that no longer exists can be compared with a commit that has it; it counts as a folder.
     """
     here = Path.cwd()
     project = _project(options, report)
@@ -167,7 +167,7 @@ def imported_files(files: Sequence[CompiledFile]) -> tuple[Path, ...]:
 
 
 def report_files(files: Sequence[CompiledFile], project: Project, options: argparse.Namespace) -> None:
-    """Tell somebody who wants to know more which folder's settings counted, and which datasets each file has."""
+    """Print for `--verbose` which settings were used, and which datasets each file has."""
     if not options.verbose:
         return
     detail(f"project: {project.folder}", options)

@@ -1,9 +1,9 @@
-"""A bar for any command that takes longer than a second, where a person looks.
+"""A progress bar on the terminal for any command that takes longer than a second.
 
 Layer: cli.
-Shape: the system rings after a second, and then some time after each ring; Python runs the bell between two steps of whatever it does.
-So there is no thread, which a process that is forked for the other core would not survive well, and a quick command pays
-for nothing. The bar is gone before anything else is written.
+Shape: an alarm signal after a second, and again some time after each one; Python runs its handler between two instructions. So there is
+no thread, which forked processes would not survive well, and a quick command pays nothing. The bar is erased before anything else is
+printed.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""What a build makes of one manifest, and what is kept of it.
+"""Builds one manifest, and caches the result.
 
 Layer: project.
-Shape: kept are the findings, and the digests of the artifacts; their bytes are in the output folder, and are made again if they
-are no longer there.
+Shape: the cache has the findings and the digests of the artifacts. Their bytes are in the output folder, and are built again if they are
+missing there.
 """
 
 import os
@@ -36,9 +36,9 @@ class BuiltFile(NamedTuple):
     """What a build makes of one manifest."""
 
     of_locks: tuple[Diagnostic, ...] = ()
-    """What its lock has to say, and the locks of others that may be its own."""
+    """Findings about its lock, and about locks of other manifests that may belong to it."""
     of_targets: tuple[Diagnostic, ...] = ()
-    """What targets have to say; it counts where every manifest of the run is sound."""
+    """Findings of targets; they are reported only if no manifest of the run has an error."""
     datasets: Mapping[str, Built] = MappingProxyType({})
     losses: int = 0
     """How many losses the targets have in all."""
@@ -66,7 +66,7 @@ class Builds:
         return LostLocks(self._project)
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
-        """Return what an earlier run has kept of a manifest as it is; None if there is nothing."""
+        """Return the cached build of a manifest; None if there is none for its present content."""
         key = self._key(file, _lock_of(file))
         entry = self._project.cache.get(key, _Entry) if key is not None else None
         if entry is None:
@@ -79,7 +79,7 @@ class Builds:
         return entry.built if locks is None or locks == self._search.digest_for(file.file.path) else None
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
-        """Build a manifest, and keep what comes of it."""
+        """Build a manifest, and add the result to the cache."""
         if not self._project.cache.is_persistent:
             return self._made(file)[0]
         lock = _lock_of(file)
@@ -93,7 +93,7 @@ class Builds:
         return made
 
     def prepare(self) -> None:
-        """Load what lowers and emits, for that takes longer than one manifest."""
+        """Import the modules that lower and emit, before processes are forked: that takes longer than one manifest."""
         import schemac.project.stages  # noqa: F401 — for start-up time, as above
 
     def _made(self, file: CompiledFile) -> tuple[BuiltFile, bool]:
@@ -124,7 +124,7 @@ class Builds:
         return BuiltFile(locks.diagnostics, diagnostics, datasets, losses, contents), is_looked_for
 
     def _not_ignored(self, file: CompiledFile, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-        """Return what targets say and no comment of the manifest ignores."""
+        """Return the findings of targets, without those that a comment in the manifest ignores."""
         source = decode_text(file.content, file.file.name, Report()) if findings else None
         if source is None:
             return findings
@@ -141,14 +141,14 @@ class Builds:
         return tuple(without_ignored(remaining, overlay_contents.get, self._project))
 
     def _inputs(self, file: CompiledFile) -> bytes:
-        """Return what the digest of a manifest is made of: its bytes, and those of what it imports and of the overlay."""
+        """Return the inputs of a manifest's digest: its bytes, and those of its imports and of the overlay."""
         overlay = self._options.overlay
         if not file.imported.files and overlay is None:
             return file.content
         return file.content + digest(file.imported.files, overlay)
 
     def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
-        """Return the key of a manifest and its lock; None if the lock is there and cannot be read."""
+        """Return the cache key of a manifest with its lock; None if the lock exists and cannot be read."""
         if isinstance(lock, OSError):
             return None
         return self._keys.key(file.key, self._manifest(file), lock, file.named)
@@ -168,7 +168,7 @@ class Builds:
 
 
 def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
-    """Add what was found while manifests were built; what targets say counts only where every lock is sound."""
+    """Add the findings of a build to the report; those of targets only if no lock has an error."""
     for one in made:
         report.extend(one.of_locks)
     for one in () if report.has_errors else made:
@@ -184,7 +184,7 @@ def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
 
 
 def _locked(file: CompiledFile, options: CompileOptions, report: Report) -> "Mapping[str, Locked]":
-    """Return what the lock next to a manifest says of each dataset; nothing where there is none."""
+    """Return the locked datasets of the lock next to a manifest, by name; empty without a lock."""
     if not options.locked and not has_lock(file.file.path):
         return {}
     # Imported here for start-up time: many projects have no locks.
@@ -194,7 +194,7 @@ def _locked(file: CompiledFile, options: CompileOptions, report: Report) -> "Map
 
 
 class _Entry(NamedTuple):
-    """What is stored of a build of one manifest."""
+    """The cache entry for the build of one manifest."""
 
     built: BuiltFile
     """Without the artifacts' bytes."""

@@ -1,8 +1,8 @@
 """The manifests of a commit.
 
 Layer: project.
-Shape: each manifest of today is held against the file at its own path, or against one with the same content that has
-left its place. All other manifests of the tree are listed, and read where a dataset is looked for.
+Shape: each present manifest is paired with the file at its path in the commit, or with one of the same content that was moved
+since. All other manifests of the tree are listed, and read only to look for a dataset.
 Errors: SC101 unreadable-file, SC408 unknown-reference, SC416 unknown-past, SC602 nothing-to-compare.
 """
 
@@ -82,7 +82,7 @@ class _Places:
         return "" if inside == "." else f"{inside}/"
 
     def path_of(self, path: Path) -> str | None:
-        """Return a path of today in the tree; None outside of the repository. A manifest that is a link has its own name."""
+        """Return the path in the tree of a present path; None outside of the repository. A link keeps its own name."""
         folder, name = os.path.split(path)
         inside = _inside(folder, self.tree.top)
         if inside is not None:
@@ -90,7 +90,7 @@ class _Places:
         return "." if _real(path.parent.absolute()) / path.name == self.tree.top else None
 
     def places_of(self, folder: Path) -> list[str]:
-        """Return a folder of today in the tree, by its own name and by what it leads to."""
+        """Return the paths in the tree of a present folder: that of its name, and that of its target if it is a link."""
         paths = (self.path_of(Path(os.path.abspath(folder))), self.path_of(folder.resolve()))
         return list(dict.fromkeys(path for path in paths if path is not None))
 
@@ -98,7 +98,7 @@ class _Places:
         return self.tree.top / path
 
     def entry(self, path: Path) -> Entry | None:
-        """Return what was under a path of today; a link that leads there today may not have done so then."""
+        """Return the file at a present path as it was; the links on the way may have had other targets then."""
         tree_path = self.path_of(path)
         entry = self.tree.find(tree_path) if tree_path is not None else None
         if entry is not None:
@@ -131,7 +131,7 @@ class _TreeFiles:
         return content
 
     def name(self, path: str) -> str:
-        """Return how a file is spoken of."""
+        """Return the name of a file in findings."""
         return f"{self.ref}:{self.places.display_path(self._place(path))}"
 
     def key(self, path: str) -> str:
@@ -152,7 +152,7 @@ def _real(folder: Path) -> Path:
 
 @cache
 def _inside(folder: str, top: Path) -> str | None:
-    """Return what paths in a folder begin with in a tree; None outside of it. Texts, for there are many paths in few folders."""
+    """Return the prefix that paths in a folder have in a tree; None outside of it. Paths are texts because there are many in few folders."""
     try:
         inside = _real(Path(folder).absolute()).relative_to(top).as_posix()
     except ValueError:
@@ -219,7 +219,7 @@ class _Reading:
         return f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
 
     def _pair(self, file: ManifestFile) -> None:
-        """Pair a manifest with what was under its path."""
+        """Pair a manifest with the file that was at its path."""
         if self._places.path_of(file.path) is None:
             self._report.add(
                 UNKNOWN_PAST,
@@ -316,7 +316,7 @@ class _Reading:
         return tuple(sorted(gone))
 
     def _unreadable_reasons(self, keys: Mapping[Path, str]) -> Iterator[str]:
-        """Yield what may have held any dataset."""
+        """Yield the manifests that may have had one of the datasets."""
         yield from (submodule.reason for submodule in self._tree.unread if submodule.is_changed)
         for key, path in keys.items():
             if not os.path.lexists(key):
@@ -340,7 +340,7 @@ def _object_id(path: Path, commit: str) -> str:
 
 
 def _settings_then(places: _Places, project: Project) -> Json | None:
-    """Return the project's own settings at the commit; None if it had none, or none that can be read."""
+    """Return the project's settings at the commit; None if it had none, or if they cannot be read."""
     for name in ("schemac.toml", "pyproject.toml"):
         path = places.path_of(project.folder / name)
         entry = places.tree.find(path) if path is not None else None
@@ -368,7 +368,7 @@ def _folders_then(settings: Json | None, project: Project) -> list[Path]:
 
 
 def _exclusion_then(settings: Json | None, project: Project) -> Exclusion:
-    """Return what the project left out at the commit: what it leaves out since is gone."""
+    """Return the exclusion at the commit: manifests that are excluded only since then count as removed."""
     if settings is None:
         return project.exclusion
     patterns = {key: settings.get(key) for key in ("exclude", "extendExclude")}
@@ -384,7 +384,7 @@ def _exclusion_then(settings: Json | None, project: Project) -> Exclusion:
 def _report_nothing(
     files: Sequence[ManifestFile], folders: Sequence[Path], before: Before, places: _Places, report: Report
 ) -> None:
-    """Say which of the paths is neither here nor there."""
+    """Report the paths that exist neither in the working folder nor in the commit."""
     for folder in folders:
         if folder.exists():
             continue

@@ -1,8 +1,8 @@
-"""Manifests compared with what they were.
+"""Compares manifests with an earlier state of them.
 
 Layer: project.
-Shape: one comparison a dataset, or one a locked version of it; those without a change left out. Files that are byte for
-byte as they were are not compiled; what came of two others is kept under the bytes of both; many are shared between the cores.
+Shape: one comparison for each dataset, or for each locked version of it; those without a change are left out. Files whose bytes did not
+change are not compiled. The comparison of two texts is cached under the bytes of both. Many comparisons are shared between the cores.
 Errors: SC408 unknown-reference.
 """
 
@@ -63,7 +63,7 @@ SHARED_FROM = 200_000
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What all parts of a run know."""
+    """The parameters that all parts of a run share."""
 
     request: ComparisonRequest
     project: Project
@@ -132,7 +132,7 @@ def _prepare(
 
 
 def _missing(run: _Run, names: set[str], is_whole: bool, report: Report) -> list[Comparison]:
-    """Datasets of a build that there are no more; another manifest only has to have one of those that are compared."""
+    """Return a comparison for each dataset of a build that no longer exists; report manifests with none of the datasets."""
     assert run.fixed is not None
     missing = sorted(run.fixed.keys() - names)
     if is_output(Path(run.request.against)):
@@ -184,7 +184,7 @@ def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[Manifest
 
 
 def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:
-    """Whether a manifest, its lock or what it imports is not as it was."""
+    """Whether a manifest, its lock or one of its imports changed."""
     path = file.path
     content = content_of(path)
     if content != before.contents.get(path) or content_of(lock_path(path)) != before.contents.get(
@@ -196,7 +196,7 @@ def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:
 
 
 def _compared(files: Sequence[ManifestFile], run: _Run, report: Report) -> list[ComparedFile]:
-    """Return the comparisons of each manifest; none where one of them is not sound."""
+    """Return the comparisons of each manifest; none if a manifest has an error."""
     options = CompileOptions.of(run.project)
     work = SharedWork(Checks(run.project, options), _Comparing(run), run.project.cache, SHARED_FROM)
     read = Report()
@@ -215,16 +215,16 @@ class _Comparing:
         self._keys = run.project.cache.keys("compare", run.request)
 
     def prepare(self) -> None:
-        """Load the judges; loading takes longer than judging."""
+        """Import the judges before processes are forked: that takes longer than judging."""
         load(self._run.request.engines)
 
     def cached(self, file: CompiledFile) -> ComparedFile | None:
-        """Return the comparisons of two manifests that were compared before."""
+        """Return the cached comparisons of two manifests; None if there are none."""
         key = self._key(file)
         return self._run.project.cache.get(key, ComparedFile) if key is not None else None
 
     def fresh(self, file: CompiledFile) -> ComparedFile:
-        """Compare a manifest, and keep what comes of it."""
+        """Compare a manifest, and add the result to the cache."""
         key = self._key(file)
         report = Report()
         news = versions_in_file(file, report)
@@ -238,7 +238,7 @@ class _Comparing:
         return compared
 
     def _key(self, file: CompiledFile) -> bytes | None:
-        """Return the key of a manifest and what it is compared with; None if that is in other files."""
+        """Return the cache key of a manifest with its earlier state; None if that state is spread over other files."""
         path, before = file.file.path, self._run.before
         lock = content_of(lock_path(path))
         if self._run.fixed is not None or (lock is None and has_lock(path)):
@@ -275,7 +275,7 @@ def _pairs(
 
 
 def _versions(old: SchemaVersion | None, request: ComparisonRequest) -> list[SchemaVersion | None]:
-    """Return the old version; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
+    """Return the old version alone; for a comparison with all versions, the locked ones, and the old one if it is not among them."""
     if old is None or not request.is_transitive or not isinstance(old, LockedSchemaVersion):
         return [old]
     versions = [locked_schema_version(old.locked, version.number) for version in old.locked.versions]

@@ -42,7 +42,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFile:
-    """What came of the comparisons of one manifest."""
+    """The comparisons of one manifest."""
 
     comparisons: tuple[Comparison, ...]
     """Those with changes."""
@@ -53,7 +53,7 @@ class ComparedFile:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """What to compare with, and whom to ask."""
+    """Which versions to compare with, and which engines judge the changes."""
 
     against: str
     engines: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class ComparisonRequest:
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Versions of engines, where somebody named one."""
     are_targets_named: bool = False
-    """Whether the project says which targets it has; where it does not, Paimon is asked only by those who speak of it."""
+    """Whether the settings list targets. If they do not, Paimon judges only datasets with an attribute of Paimon."""
     is_project: bool = False
     """Compare the project as a whole, for no path was named."""
 
@@ -90,7 +90,7 @@ class Question(NamedTuple):
 
 
 def question(rename: UndeclaredRename, file: str) -> Question:
-    """Return what to ask about a field that is no longer in a manifest."""
+    """Return the question about a field that was removed from a manifest."""
     first, *others = rename.successors
     if others:
         paths = listed([successor.path for successor in rename.successors])
@@ -120,7 +120,7 @@ def possible_renames_text(count: int) -> str:
 
 
 def rename_findings(comparison: Comparison) -> tuple[Diagnostic, ...]:
-    """Return what to ask about the fields that one comparison may take for others."""
+    """Return a finding for each pair of fields of a comparison that may be a rename."""
     report = Report()
     for rename in comparison.renames:
         asked, successor = question(rename, comparison.new), rename.successors[0]

@@ -29,7 +29,7 @@ SHARED_FROM = LARGE_FROM
 
 
 def across_files(report: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
-    """Return what was found in several manifests together, without what comments in them ignore."""
+    """Return the findings of several manifests together, without those that their comments ignore."""
     if not report.diagnostics:
         return []
     from schemac.project.fixing import without_ignored  # for start-up time: little is found so
@@ -45,7 +45,7 @@ class Output:
     files: list[CompiledFile] = dataclasses.field(default_factory=list)
     """The manifests that could be read."""
     contents: dict[str, bytes] = dataclasses.field(default_factory=dict)
-    """The artifacts that were made; those that an earlier run had made are known by their digests."""
+    """The artifacts that this run emitted; of cached ones only the digests are known."""
     built: "dict[str, Built]" = dataclasses.field(default_factory=dict)
     losses: int = 0
     """How many losses the targets have in all."""
@@ -59,7 +59,7 @@ class Output:
         return [named for file in self.files for named in file.named]
 
     def add(self, made: "BuiltFile") -> None:
-        """Take over what was built of a manifest."""
+        """Add the build of a manifest."""
         self.contents |= made.contents
         self.built |= made.datasets
         self.losses += made.losses

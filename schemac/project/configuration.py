@@ -1,8 +1,8 @@
-"""`[tool.schemac]` in pyproject.toml, or schemac.toml.
+"""Finds and reads the settings of a project: `[tool.schemac]` in pyproject.toml, or schemac.toml.
 
 Layer: project.
 Shape: the nearest of the two files upwards from the working folder, not past the root of a repository. `project.settings`
-checks the values; what was found sound once is not checked again.
+checks the values; a configuration without findings is not checked again while it stays the same.
 Errors: SC601 invalid-configuration.
 """
 
@@ -51,7 +51,7 @@ class Project:
     file: SettingsFile | None = dataclasses.field(default=None, compare=False, repr=False)
     """Where its settings stand."""
     has_custom_rules: bool = True
-    """Whether the files with rules of its own count, which are programs; somebody may not trust them."""
+    """Whether the lint rules in files of the project may run; they are programs, which a user may not trust."""
 
     @cached_property
     def vocabularies(self) -> "tuple[Vocabulary, ...]":
@@ -69,23 +69,23 @@ class Project:
 
     @cached_property
     def known_rules(self) -> "Selection":
-        """The rules that it enables, without those of its own: nothing of the project is run."""
+        """The rules that it enables, without those in its own files: no file of the project is run."""
         from schemac.language.lint.selection import Selection  # for start-up time, as above
 
         return Selection(replace(self.configuration.lint, rules=()), self.folder)
 
     @property
     def rule_files(self) -> tuple[str, ...]:
-        """The files with rules of its own, as far as they count."""
+        """The files with lint rules of its own; empty if these may not run."""
         return self.configuration.lint.rules if self.has_custom_rules else ()
 
     @cached_property
     def rule_contents(self) -> tuple[bytes, ...]:
-        """What the files with rules of its own hold; empty if one cannot be read."""
+        """The contents of the files with lint rules of its own; empty if one of them cannot be read."""
         return tuple(_bytes_of(self.folder / file) for file in self.rule_files)
 
     def path_for_rules(self, manifest: str | Path, name: str) -> str:
-        """Return the path of a manifest from the folder, by which it may have rules of its own; its name if no manifest has."""
+        """Return the path by which the settings may give a manifest other rules, relative to the folder; `name` if they give none."""
         if not self.configuration.lint.per_path:
             return name
         try:
@@ -95,7 +95,7 @@ class Project:
             return name
 
     def report_rules(self, report: Report) -> None:
-        """Say what is wrong with the rules that its settings name, where these can be known only by running files of it."""
+        """Report unknown rules in its settings that can be checked only by running the project's own rule files."""
         if self.file is None or not self.rule_files:
             return
         key = self.cache.keys("rules", self.configuration.lint).key(self.rule_contents)
@@ -111,7 +111,7 @@ class Project:
 
     @cached_property
     def exclusion(self) -> Exclusion:
-        """What is left out where its folders are looked through."""
+        """The patterns of paths that discovery leaves out."""
         exclude, more = self.configuration.exclude, self.configuration.extend_exclude
         if exclude is None:
             return Exclusion(self.folder, more)
@@ -124,7 +124,7 @@ class Project:
 
     @property
     def defaults(self) -> "ArrowDefaults":
-        """Encodings of fields without a hint, as lowering takes them."""
+        """Encodings of fields without a hint, in the form that lowering expects."""
         from schemac.language.attributes.arrow import (
             ArrowDefaults,  # for start-up time: what only checks needs none
         )
@@ -199,7 +199,7 @@ def _root(start: Path) -> Path | None:
 
 
 def _name(path: Path, base: Path | None) -> str:
-    """Return how findings speak of a file: from a folder, if it is below it or above it."""
+    """Return the path of a file in findings: relative to a folder if it is below or above it."""
     here = Path(base or Path.cwd()).resolve()
     folder = Path(os.path.realpath(path)).parent  # a link to itself stays, and cannot be read
     is_near = folder == here or folder in here.parents or here in folder.parents
@@ -308,13 +308,13 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _sort_of(folder: Path, file: str) -> str:
-    """Return what decides whether a file may have rules of a project: where it leads, and whether it is one."""
+    """Return whether a rule file is inside the project and whether it exists, as a part of a cache key."""
     path = os.path.realpath(folder / file)
     return f"{is_within(path, folder)} {os.path.isfile(path)}"
 
 
 def _vocabulary_contents(path: Path, table: Json) -> dict[str, bytes | OSError]:
-    """Return what is in the place of a table of JSON Schemas, whether it is valid or not."""
+    """Return the contents of the files that the settings name as JSON Schemas, valid or not."""
     files = table.get("vocabularies")
     contents: dict[str, bytes | OSError] = {}
     for domain, file in files.items() if isinstance(files, dict) else ():

@@ -120,7 +120,7 @@ SchemaVersions = dict[str, SchemaVersion]
 
 
 def _manifest_files(path: Path) -> FolderFiles:
-    """Return the files that are around a manifest now."""
+    """Return the present files around a manifest."""
     return FolderFiles(path, path.as_posix())
 
 
@@ -210,7 +210,7 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
 
 
 def first_versions(path: Path, name: str, project: Project) -> SchemaVersions:
-    """Return what the datasets of a manifest had before their first declared schema, by an event of the same text."""
+    """Return the inferred versions that datasets of a text had before their first declared schema."""
     report = Report()
     source = decode_text(path.read_bytes(), name, report)
     reuse = Reuse(FolderFiles(path, name), Library())

@@ -40,7 +40,7 @@ _COMPARED_BY = {
 
 
 def check_references(files: Sequence[CompiledFile], report: Report) -> None:
-    """Report references that lead nowhere, or to what is not a key."""
+    """Report references to unknown datasets or fields, and to fields that are not a key."""
     referring = [file for file in files if _WORD in file.content]
     if not referring or report.has_errors:
         return
@@ -129,7 +129,7 @@ class _Checks:
 
 
 def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:
-    """Yield what to change in manifests that refer to a field of a dataset, after it has got another name."""
+    """Yield the edits of references to a field of a dataset that was renamed."""
     from schemac.language.attributes.constraints import REFERENCES  # for start-up time, as above
 
     for file in files:

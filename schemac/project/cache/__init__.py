@@ -1,9 +1,9 @@
-"""What earlier runs found out, kept in the project under a digest of all that it depends on.
+"""The cache of a project: results of earlier runs under a digest of everything that they depend on.
 
 Layer: project.
 Shape: an entry is JSON under a key of 128 bits. A key holds the fingerprint of the compiler and every byte that the entry was
-made of, so that nothing is ever out of date: what changes has another key. The entries say nothing of the machine, so that CI can
-carry the folder from run to run.
+made of. So no entry is ever out of date: a changed input has another key. Entries do not depend on the machine, so that CI can keep
+the folder between runs.
 """
 
 

@@ -30,7 +30,7 @@ class Keys:
         self._start = sha256(b"".join(map(_framed, shared)))
 
     def key(self, *values: object) -> bytes:
-        """Return the key of one entry; other values give another key, however they are cut. Raises TypeError."""
+        """Return the key of one entry; different values give different keys. Raises TypeError."""
         start = self._start.copy()
         start.update(b"".join(map(_framed, values)))
         return start.digest()[:SIZE]
@@ -74,7 +74,7 @@ _ZONES = "/usr/share/zoneinfo/tzdata.zi"
 
 @cache
 def fingerprint() -> bytes:
-    """Return the digest of everything but the input; another one where any part of it is another."""
+    """Return the digest of everything besides the input that results depend on."""
     engines()  # loads those of other distributions
     parts = [
         _FORMAT,

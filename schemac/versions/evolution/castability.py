@@ -62,12 +62,12 @@ def is_lossless_by_calendar(old: Any, new: Any) -> bool:
 
 
 def misfit(old: Any, new: Any) -> str:
-    """Return what may be wrong with values of the old type, where it depends on them."""
+    """Return why values of the old type may not fit, for a cast that depends on them."""
     return why_misfit(old, new) or f"some values of {old.type_text()} may not fit {new.type_text()}"
 
 
 def why_misfit(old: Any, new: Any) -> str:
-    """Return the same where there is more to say than that they do not fit; else empty."""
+    """Return a more exact reason than that values do not fit; empty if there is none."""
     if (
         old.kind == new.kind
         and new.family is Family.TIMESTAMP

@@ -1,9 +1,9 @@
 """The kinds of changes between two versions of a schema.
 
 Layer: versions. Values only.
-Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what was there before and after; it judges
-nothing. One edit may be several facts: a decimal with more digits and another scale is two. Groups of facts shorten the
-tables of judges; what each of them has for every fact is in `tests/evolution/rules.txt`.
+Shape: a change is one fact at one field, with the old and the new value, and without a judgement. The facts here are a closed set; engines
+add theirs by `evolution.facts`. One edit may be several facts: a decimal with more digits and another scale is two. Groups of facts
+shorten the tables of judges; `tests/evolution/rules.txt` lists the rule of each judge for every fact.
 """
 
 import dataclasses

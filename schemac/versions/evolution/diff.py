@@ -125,7 +125,7 @@ def _property_facts(
 
 
 def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
-    """Keys with unequal values; spellings and defaults of known attributes do not count, and constraints are compared by what they ask."""
+    """Return the keys with different values; spellings and defaults of known attributes do not count."""
     for key in sorted({*old, *new}):
         before, after = old.get(key), new.get(key)
         if key in OF_VALUES or key in OF_ROWS or (before != after and not _mean_the_same(key, before, after)):
@@ -253,12 +253,12 @@ _READINGS = frozenset({Family.DATE, Family.TIME})
 
 
 def declared_clock(reading: str | None, instant: str | None, zone: str | None) -> str | None:
-    """Return the zone of a clock, out of what is declared for its readings and for the instants, which are in `zone`; None if it is nobody's to guess."""
+    """Return the zone of local times, from `clockZone` of these and of the instants, which are in `zone`; None if it is unknown."""
     return reading or instant or ("UTC" if is_utc(zone) else None)
 
 
 def clock_of(old: SchemaField, new: SchemaField) -> str | None:
-    """Return the zone of the clock; empty if the change needs none, None if it needs one that nobody declared."""
+    """Return the clock zone of a change; empty if it needs none, None if it needs one that is not declared."""
     before: Any = old.type
     after: Any = new.type
     families = (before.family, after.family)

@@ -1,8 +1,8 @@
-"""All facts: those of the core, and those that engines bring.
+"""All facts: those of the core, and those of engines.
 
 Layer: versions.
-Shape: a fact of an engine says that one of its attributes changed. Other engines are told of it as of any attribute that is not
-theirs, unless their judge names it; so an engine that joins needs no word from those that exist.
+Shape: a fact of an engine says that one of its attributes changed. Other engines see it as a change of an attribute that they do not know,
+unless their judge has a rule for it. So a new engine needs no change in the others.
 """
 
 from collections.abc import Iterable
@@ -22,14 +22,14 @@ def facts() -> dict[str, AnyFact]:
 
 
 def as_seen_by(name: str, change: Change) -> Change:
-    """Return a change as an engine is told of it: for a fact of another engine, an attribute was added, removed or changed."""
+    """Return a change as an engine sees it: a fact of another engine becomes an attribute that was added, removed or changed."""
     if _bringing().get(change.fact, name) == name:
         return change
     return replace(change, fact=attribute_fact(change.old, change.new))
 
 
 def attribute_fact(before: object, after: object) -> Fact:
-    """Return what it is when an attribute that nobody knows changes; None if it is absent."""
+    """Return the fact for a change of an unknown attribute; a value of None is an absent attribute."""
     if before is None:
         return Fact.ATTRIBUTE_ADDED
     return Fact.ATTRIBUTE_REMOVED if after is None else Fact.ATTRIBUTE_CHANGED

@@ -32,7 +32,7 @@ class Outcome(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Zero for the lightest."""
+        """The position in the order of gravity, 0 for the lightest."""
         return list(Outcome).index(self)
 
 
@@ -64,7 +64,7 @@ NO_VERDICT = Judgement(
 
 
 def of_another_unit(change: Change, _pair: object, otherwise: Judgement = METADATA) -> Judgement:
-    """Return what numbers of another unit mean, the same for every engine that stores them; `otherwise` if one side has no unit."""
+    """Return the judgement of a change of unit, the same for every engine that stores numbers; `otherwise` if one side has no unit."""
     if change.old is None or change.new is None:
         return otherwise
     return Judgement(
@@ -92,7 +92,7 @@ class Verdict:
 
     @property
     def rule(self) -> str:
-        """A stable name for it: `lance.became-required`."""
+        """A stable name for the rule: `lance.became-required`."""
         return f"{self.engine}.{self.change.fact}"
 
     def to_json(self) -> Json:

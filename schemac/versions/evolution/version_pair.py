@@ -60,7 +60,7 @@ class SchemaVersion:
 
     @cached_property
     def compilation(self) -> Compilation:
-        """What targets see of it."""
+        """The compilation that targets get."""
         return Compilation(self.dataset, self.lowered)
 
     def location(self, field: SchemaField | None, *steps: str | int) -> Location:
@@ -102,7 +102,7 @@ class LockedSchemaVersion(SchemaVersion):
 
     @cached_property
     def compilation(self) -> Compilation:
-        """What targets see of it, with the numbers of its fields."""
+        """The compilation that targets get, with the numbers of its fields."""
         return Compilation(self.dataset, self.lowered, self.numbers)
 
 
@@ -221,7 +221,7 @@ def pair_versions(old: SchemaVersion, new: SchemaVersion) -> VersionPair:
 
 
 def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[SchemaField, SchemaField]:
-    """By the ids that both locks know; those that a field would get by the next locking say nothing of it."""
+    """Match fields by the ids that both locks have; an id that the next locking would assign identifies nothing yet."""
     known = min(old.locked.highest_id, new.locked.highest_id)
     by_id = {id: field for field, id in old.ids.items() if id <= known}
     before = {field: by_id[id] for field, id in new.ids.items() if id in by_id}
@@ -234,7 +234,7 @@ def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[SchemaFi
 
 
 def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[State]]:
-    """Return the fields by number, and as much of a lock's states as it takes to match them."""
+    """Return the fields by number, and the part of a lock's states that matching needs."""
     fields = preorder(dataset.columns)
     ids = {field: id for id, field in enumerate(fields)}
     states = []
@@ -248,7 +248,7 @@ def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[Sta
 def _namesakes(
     old: Sequence[SchemaField], new: Sequence[SchemaField]
 ) -> Iterator[tuple[SchemaField, SchemaField]]:
-    """Fields of the same path, new ones first."""
+    """Return the pairs of fields with the same path, the new one first."""
     by_name = {field.segment: field for field in old}
     for field in new:
         before = by_name.get(field.segment)

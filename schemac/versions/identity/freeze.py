@@ -69,7 +69,7 @@ def identify(
 
 
 def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
-    """Return the fields by the places that they had in earlier versions, and have no more; the last one to be there counts."""
+    """Return fields by the paths that they had in earlier versions and no longer have; for a path of several fields, the latest."""
     past = [
         state for state in locked.states if state.last is not None and isinstance(state.shape.segment, str)
     ]
@@ -82,7 +82,7 @@ def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int
 
 
 def lost(locked: LockedDataset) -> dict[int, str]:
-    """Return the fields of the newest version in which each was, by the ids that no field has now."""
+    """Return the dropped fields by id, each as it was in its last version."""
     newest = locked.newest
     present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
     gone: dict[int, str] = {}
@@ -154,8 +154,8 @@ def identified(
 ) -> Identified:
     """Return the fields of a dataset, given which of them were in the version before, and under what ids.
 
-    `back` are ids of fields that were dropped in between. `given` are ids that fields are to have which did not stand
-    there; the others get ids above `above`.
+    `back` are ids of fields that were dropped in between. `given` are the ids for some of the new fields; the other new ones get ids
+    above `above`.
     """
     fields = preorder(dataset.columns)
     states = {state.id: state for state in before.states.values()} if before is not None else {}
@@ -206,7 +206,7 @@ def _numbered(
 
 
 def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int] = frozenset()) -> Former:
-    """Return what an engine gets to know of a version, given which of its fields the fields of another schema are."""
+    """Return the former version as an engine's numbering gets it, with its fields matched to those of another schema."""
     schema_fields = {state.id: field for field, state in before.states.items()}
     fields = {
         field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
@@ -260,7 +260,7 @@ def adopt(
 ) -> LockedDataset | None:
     """Return the lock with this schema as its next version, whatever the version before was.
 
-    None if an engine would give a field more or fewer numbers than are given: they are not of this schema.
+    None if an engine would give a field more or fewer numbers than `given` has: the numbers belong to another schema.
     """
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None

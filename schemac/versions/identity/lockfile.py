@@ -172,7 +172,7 @@ def _no_version() -> DamageError:
 
 
 def _data(rest: str) -> tuple[EngineData, str]:
-    """Return what engines remember of a version, and what follows."""
+    """Return the data of engines about a version, and the rest of the line."""
     data_by_engine: dict[str, str] = {}
     if rest.startswith(" data "):
         rest = rest.removeprefix(" data")
@@ -182,7 +182,7 @@ def _data(rest: str) -> tuple[EngineData, str]:
 
 
 def _object(text: str) -> tuple[str, str]:
-    """Return the text of a JSON object, and what follows."""
+    """Return the text of a JSON object, and the rest of the line."""
     try:
         end = _decode(text)[1]
     except ValueError as error:

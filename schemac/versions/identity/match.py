@@ -54,7 +54,7 @@ class Matcher:
         self._used_ids: set[int] = set()
 
     def match(self, findings: Findings | None = None) -> Ids:
-        """Return the ids of all fields that were there; old names that nothing had are found fault with."""
+        """Return the ids of all fields that the old version has; report old names in declarations that no field had."""
         self._siblings(self._columns, None, findings)
         return self._ids
 
@@ -111,7 +111,7 @@ class Matcher:
         return None
 
     def _once(self, name: str, siblings: Sequence[SchemaField], parent: int | None) -> int | None:
-        """Return a field that had this name in an earlier version, and that no field has the present name of."""
+        """Return the id of a field that had this name in an earlier version, and whose present name is no longer used."""
         places = self._former_places
         id = places.get((parent, name), places.get((None, name)))
         if id is None or id in self._used_ids:
@@ -129,7 +129,7 @@ class Matcher:
         same: State | None,
         findings: Findings,
     ) -> None:
-        """Say why a declaration counts for nothing."""
+        """Report a declaration that has no effect, with the reason."""
         late = self._dropped_id(name, field) if id is None else None
         if late is not None:
             restored = shlex.quote(f"{field.path_text}={late}")
@@ -211,11 +211,11 @@ class Matcher:
 
 
 def _says(state: State, name: str) -> bool:
-    """Whether a state already had this old name: then the renaming is done."""
+    """Whether a state of the lock already declares this old name: then the rename was made in an earlier version."""
     return f"{compact(RENAMED_FROM.key)}:{compact(name)}" in state.shape.extra
 
 
 def _leaves(heir: SchemaField, state: State) -> bool:
-    """Whether the field that now has the name of an old one says that it is another."""
+    """Whether the field that now has the name declares that it had another one."""
     name = RENAMED_FROM.read(heir.extra)
     return name is not None and not _says(state, name)

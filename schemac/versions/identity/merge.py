@@ -37,7 +37,7 @@ Shapes = dict[int, Shape]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was decided where both branches had a say."""
+    """A choice that the merge made where both branches changed the same thing."""
 
     text: str
     """A sentence."""
@@ -89,7 +89,7 @@ def _shared(ours: LockedDataset, theirs: LockedDataset) -> int:
 
 
 def _three_way(base: _Value, mine: _Value, other: _Value, clash: Callable[[], None]) -> _Value:
-    """Return what was changed by one side; ours where both changed it, each in its own way."""
+    """Return the changed value; ours if both sides changed it differently."""
     if mine in (base, other):
         return other
     if other != base:
@@ -339,7 +339,7 @@ def _on_top(merge: _Merge) -> LockedDataset:
 
 
 def _placed(shapes: Shapes) -> Shapes:
-    """Return the shapes with siblings at places of their own, for both sides may have added at the same one."""
+    """Return the shapes with distinct positions for siblings; both sides may have added a field at the same one."""
     members: dict[int | None, list[State]] = {}
     for id, shape in shapes.items():
         if not isinstance(shape.segment, Part):
@@ -356,7 +356,7 @@ def _placed(shapes: Shapes) -> Shapes:
 def _numbers(
     merge: _Merge, ours: LockedVersion, theirs: LockedVersion, merged: LockedVersion
 ) -> tuple[dict[int, Numbers], Highest]:
-    """Ours where an engine keeps them; else theirs, where we have not given them to another; else new ones."""
+    """Return our numbers where an engine keeps them; else theirs, if no field of ours has them; else new ones."""
     here = {field: state.id for field, state in merged.states.items()}
     there = merge.ids_with_them(here)
     highest, made = merged.version.highest, dict[str, FieldNumbers]()
@@ -404,7 +404,7 @@ def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
 
 
 def _content(shape: Shape) -> tuple[Any, ...]:
-    """Return what a person would call a change; a place among siblings is none."""
+    """Return the changes that a person would list; a position among siblings is not one."""
     return (shape.parent, shape.segment, shape.type, shape.extra)
 
 

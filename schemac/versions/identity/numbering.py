@@ -21,7 +21,7 @@ from schemac.registry.installed import engines
 from schemac.versions.identity.lock import Highest
 
 FieldNumbers = Mapping[SchemaField, tuple[int, ...]]
-"""The numbers of an engine; a field that it does not number is not there, or has none."""
+"""The numbers of an engine by field; a field that it does not number is absent or has an empty tuple."""
 Numbered = tuple[FieldNumbers, int]
 """The numbers of all fields, and the highest one that was ever given."""
 
@@ -53,7 +53,7 @@ class Former:
 
 
 def _nothing(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an engine that has nothing to remember."""
+    """Return nothing: the default of `remember`."""
     return {}
 
 
@@ -68,9 +68,9 @@ class Numbering:
     """The fields of a merged schema that may have the numbers which they have on the other branch, as far as those are not
     given to other fields; None for all."""
     next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing
-    """What to remember of a version besides numbers, a JSON object, given that of the version before; empty for nothing."""
+    """Data to keep about a version besides numbers, as a JSON object, computed from that of the version before; empty for none."""
     is_existing_only: bool = False
-    """Whether it numbers only what came with numbers of its own, as an imported schema does; a lock that has none is not changed by it."""
+    """Whether it numbers only fields that were imported with numbers; a lock without any is not changed by it."""
     data_of_form_1: Callable[[int, int], Mapping[str, Any]] | None = None
     """The same of a version in a lock of form 1, which had two numbers there: of the schema, and of when it was made. For
     the engine that they were of."""
@@ -80,7 +80,7 @@ NUMBERING: Capability[Numbering] = Capability("numbering", Numbering)
 
 
 ENGINE_NAME = "[A-Za-z0-9_.-]+"
-"""What an engine may be called to have numbers in a lock."""
+"""The names that an engine with numbers in a lock may have."""
 
 
 def numberings() -> dict[str, Numbering]:
@@ -97,7 +97,7 @@ def numberings() -> dict[str, Numbering]:
 
 
 def not_installed(highest: Highest) -> tuple[str, ...]:
-    """Engines that have given numbers, and are not here to give more."""
+    """Return the engines with numbers in the lock that are not installed."""
     known = numberings()
     return tuple([name for name in highest.engines if name not in known])
 

@@ -135,7 +135,7 @@ def _preorder(states: Sequence[State]) -> list[State]:
 
 
 class _Numbered(NamedTuple):
-    """What an engine makes of a version that it did not number."""
+    """The numbers that an engine assigns now to a version that it did not number."""
 
     numbers: Mapping[int, tuple[int, ...]]
     """By the ids of the lock."""
@@ -160,7 +160,7 @@ def _with_engine(opened: LockedVersion, engine: str, made: _Numbered) -> LockedV
 
 
 class _Replay:
-    """What installed engines make of the versions of a dataset that they did not number.
+    """Numbers the versions of a dataset that an installed engine did not number.
 
     It starts at the last version that is numbered, and ends at the one that is asked for; no version is rebuilt twice.
     """
@@ -172,7 +172,7 @@ class _Replay:
         self._numbered: dict[tuple[str, int], _Numbered] = {}
 
     def numbered(self, engine: str, numbering: Numbering, number: int) -> _Numbered | None:
-        """Return what an engine makes of the version of this number; None if it numbers nothing there."""
+        """Return the numbers of an engine for the version of this number; None if it numbers nothing there."""
         place = self._places.get(number)
         if place is None:
             return None
@@ -182,7 +182,7 @@ class _Replay:
         return self._numbered.get((engine, place))
 
     def _first(self, engine: str, place: int, *, is_existing_only: bool) -> int:
-        """Return the place of the first version to number so that the one at `place` can be; one behind it for none."""
+        """Return the index of the first version to number before the one at `place`; `place + 1` if that has numbers."""
         versions, first = self._dataset.versions, place + 1
         while first and not versions[first - 1].is_numbered_by(engine):
             if (engine, first - 1) in self._numbered:

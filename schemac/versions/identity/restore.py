@@ -1,4 +1,4 @@
-"""An id that a field had goes back to a field, with its history.
+"""Gives a field the id, and so the history, that it had before it was dropped or renamed.
 
 Layer: versions.
 Shape: the field is put back into the version before, as it was when it was last there, with all inside it; the new schema is
@@ -63,7 +63,7 @@ def _with_parents(
     present: Mapping[int, State],
     requested_ids: Mapping[str, int],
 ) -> dict[str, int]:
-    """Return what is wanted, parents first, with the fields around each that were dropped with it."""
+    """Return the requested ids, parents first, with those of the fields around each that were dropped with it."""
     fields = {field.path_text: field for field in preorder(dataset.columns)}
     with_parents: dict[str, int] = {}
     for path_text, id in requested_ids.items():
