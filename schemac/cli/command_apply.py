@@ -158,7 +158,7 @@ def _is_confirmed(made: PlannedChange, options: argparse.Namespace) -> bool:
 
 
 def _spread(made: PlannedChange, options: argparse.Namespace) -> Spread | None:
-    """Another engine for the work, where that is worth it, or wanted; its libraries are loaded only then."""
+    """Return another engine for the work if it is large, or requested; its libraries are loaded only then."""
     spreading = [engine for engine in engines() if SPREAD.is_of(engine)]
     if options.on == "auto":
         chosen = spreading[0] if spreading and made.rows_rewritten >= SPREAD_FROM else None

@@ -203,7 +203,7 @@ def _datasets(number: int) -> str:
 def _check_summary(
     options: argparse.Namespace, project: Project, output: Output, diagnostics: Sequence[Diagnostic]
 ) -> str:
-    """How many datasets are up to date; of manifests with mistakes nobody can tell."""
+    """Return how many datasets are up to date, without those of manifests with errors."""
     counts_text = count_summary(diagnostics)
     count = len(output.datasets)
     noun = f"dataset{'s' if count != 1 else ''}"

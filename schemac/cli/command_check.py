@@ -42,13 +42,13 @@ _WORDS = (b"target", b"source")
 def apart(
     files: Sequence[ManifestFile], edited: Mapping[str, bytes]
 ) -> tuple[list[ManifestFile], list[ManifestFile]]:
-    """Return the manifests, and the pipelines among the files that somebody named."""
+    """Return the manifests, and the pipelines among the named files."""
     pipelines = [file for file in files if file.is_named and is_pipeline(_value(file, edited))]
     return [file for file in files if file not in pipelines], pipelines
 
 
 def _value(file: ManifestFile, edited: Mapping[str, bytes]) -> object:
-    """Return what a file says if it may be a pipeline."""
+    """Return the value of a file that may be a pipeline; None otherwise."""
     content = edited.get(os.path.abspath(file.path)) or file.content(Report())
     if content is None or not any(word in content for word in _WORDS):
         return None
@@ -69,7 +69,7 @@ def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes])
 
 
 def check_pipelines(pipelines: Sequence[ManifestFile], options: CompileOptions, report: Report) -> None:
-    """Say what is wrong with pipelines, and with their manifests."""
+    """Report what is wrong with pipelines and their manifests."""
     for file in pipelines:
         report.extend(_findings(file, options))
 
@@ -87,7 +87,7 @@ def _findings(file: ManifestFile, options: CompileOptions) -> Sequence[Diagnosti
 
 
 def report_missing_package(error: ModuleNotFoundError, report: Report) -> None:
-    """Say that a package of the pipeline is not installed."""
+    """Report that a package of the pipeline is not installed."""
     # Imported here for start-up time: few checks are of pipelines.
     from schemac.pipeline.codes import MISSING_PACKAGE
     from schemac.text.source.files import install_help
@@ -172,7 +172,7 @@ def run_fixes(
     compile_options: CompileOptions,
     report: Report,
 ) -> int:
-    """Fix what can be fixed, say what is left; the exit code is that of the check after it."""
+    """Apply all fixes and show the remaining findings; return the exit code of the check afterwards."""
     output, pipelines = Output(), list[ManifestFile]()
 
     def check(edited: dict[str, bytes]) -> Sequence[Diagnostic]:

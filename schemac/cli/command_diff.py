@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Diff; changes are no findings, so the exit code is 0 if both versions can be read."""
+    """Compare; changes are not findings, so the exit code is 0 if both versions can be read."""
     with collector_paused(is_last=True), numpy_left_out():
         return _run(options)
 

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the pages; of manifests with errors there are none."""
+    """Write the pages; nothing is written if manifests have errors."""
     report = Report()
     _write(options, report)
     diagnostics = report.diagnostics

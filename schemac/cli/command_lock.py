@@ -165,7 +165,7 @@ class UnchangedLocks:
         return LockSearch(self._project)
 
     def key(self, file: CompiledFile) -> bytes | None:
-        """Return the key of a manifest and its lock as they are now; None if there is no lock to read."""
+        """Return the key of a manifest with its lock; None if there is no lock."""
         try:
             lock = read_file(lock_path(file.file.path)) if has_lock(file.file.path) else None
         except OSError:
@@ -176,7 +176,7 @@ class UnchangedLocks:
         return self._keys.key(file.key, lock, file.named)
 
     def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
-        """Return what there is to say of a lock that is as it should be; None if nobody has seen that yet."""
+        """Return the cached findings of a lock that is up to date; None if it was not checked yet."""
         key = self.key(file)
         entry = (
             self._project.cache.get(key, tuple[tuple[Diagnostic, ...], str | None])
@@ -198,7 +198,7 @@ class UnchangedLocks:
             self._project.cache.put(key, (lock_report.diagnostics, searched_locks))
 
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
-        """Keep that a lock which has just been written is as it should be, with what there is to say of it from now on."""
+        """Store in the cache that a lock which was just written is up to date, with its findings."""
         report = Report()
         identifieds = [identified(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets]
         if not any(one.is_changed for one in identifieds):
@@ -209,7 +209,7 @@ class UnchangedLocks:
 def _write(
     planned: "Sequence[_Next]", unchanged: UnchangedLocks, options: argparse.Namespace, report: Report
 ) -> None:
-    """Write the locks that are others now, and say which."""
+    """Write the changed locks, and print which."""
     for next_one in planned:
         if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
             unchanged.keep_written(next_one.file, next_one.lock)
@@ -268,7 +268,7 @@ def _planned(
 
 
 class _DroppedFields:
-    """The fields that the author says are dropped."""
+    """The fields that the author dropped on purpose."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = frozenset(paths)
@@ -280,7 +280,7 @@ class _DroppedFields:
         self._used.update(field.path_text for field in removed if field.path_text in self.paths)
 
     def report(self, compiled: Sequence[CompiledFile], report: Report) -> None:
-        """Say which of them no dataset has dropped."""
+        """Report those that no dataset has dropped."""
         datasets = [named.name for file in compiled for named in file.named]
         for path in sorted(self.paths - self._used):
             report.add(

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until the editor says to exit."""
+    """Serve until the editor ends the session."""
     if find_spec("pygls") is None:
         notify("schemac: the language server needs pygls; install it with: pip install 'schemac[lsp]'")
         return ExitCode.USAGE

@@ -164,7 +164,7 @@ def _of_table(
 
 
 def _of_versions(project: Project, new: LockedSchemaVersion, asked: Sequence[str] | None) -> list[str]:
-    """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
+    """Return the named engines, else the targets; an optional engine only if the manifest mentions it."""
     configuration, dataset = project.configuration, new.dataset
     is_named = configuration.are_targets_named
     requested = asked or engines_of(dataset, configuration.targets, is_named=is_named)

@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":
-    """Return the form of the output; None after saying why it cannot be written."""
+    """Return the form of the output; None after reporting why it cannot be written."""
     from schemac.rows.samples.files import NDJSON, format_of, sample_formats  # for start-up time, as above
     from schemac.text.source.phrases import closest
 

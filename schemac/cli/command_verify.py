@@ -94,7 +94,7 @@ def _is_of_files(path: str) -> bool:
 
 
 def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, report: Report) -> str:
-    """Compare files that are no table: their columns by name, and their rows."""
+    """Compare files that are not a table: columns by name, and rows."""
     from schemac.rows.validation.stored import Comparison, open_rows  # for start-up time, as above
 
     rows = open_rows(options.table, report)

@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _stopped_by(error: Exception) -> int | None:
-    """Say why a command ended before its end; None where whoever started it wants to see the traceback."""
+    """Print why a command was interrupted; None if its caller wants the traceback."""
     # Imported here for start-up time: most commands come to their end.
     from schemac.cli.terminal import OutputError
     from schemac.registry.engine import EngineError
@@ -137,7 +137,7 @@ def _has_folder() -> bool:
 
 
 def _without_output(error: OSError) -> int:
-    """Say that the output is lost, as on a full disk; what was to be done is done."""
+    """Report that the output could not be written, as on a full disk; the work itself is done."""
     _notify(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
     # Python would try once more at exit, unless what is printed goes to a program in this process.
     with suppress(OSError):
@@ -189,7 +189,7 @@ def _carried_out(options: argparse.Namespace) -> int:
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    """Return what writes help, as wide as `shutil` says; to load that for the width alone takes a tenth of `--version`."""
+    """Return the formatter of help, with the terminal's width; `shutil` would take a tenth of `--version` to load."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
         width = int(columns)
@@ -206,7 +206,7 @@ _USUAL_WIDTH = 80
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that says which option was meant."""
+    """A parser that suggests similar options."""
 
     argv: Sequence[str] = ()
     """All words of the command line."""
@@ -223,7 +223,7 @@ class _Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def refuse_empty(self, options: argparse.Namespace) -> None:
-        """Leave where a word is empty, as one of an unset variable is: it would stand for a default, or for everything."""
+        """Exit if an argument is empty, as from an unset variable: it would mean a default, or everything."""
         for action in self._actions:
             value = getattr(options, action.dest, None)
             if action.dest not in _MAY_BE_EMPTY and (
@@ -240,7 +240,7 @@ class _Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """Leave; what is said may repeat the words of the command line."""
+        """Exit with a message, which may repeat the words of the command line."""
         if message:
             from schemac.cli.terminal import folded  # for start-up time, as above
             from schemac.text.source.phrases import printable
@@ -249,7 +249,7 @@ class _Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the arguments, and leave."""
+        """Print what is wrong with the arguments, and exit."""
         known = self._option_string_actions
         words = self.argv[: self.argv.index("--")] if "--" in self.argv else self.argv
         options = (word.partition("=")[0] for word in words if word.startswith("--"))

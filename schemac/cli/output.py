@@ -65,7 +65,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """`--output-file`, and how much is told: `-q` and `-v`."""
+    """Add `--output-file`, `-q` and `-v`."""
     parser.add_argument(
         "--output-file",
         metavar="FILE",
@@ -143,7 +143,7 @@ def add_no_project_rules(parser: argparse.ArgumentParser) -> None:
 def add_engines(
     parser: argparse.ArgumentParser, option: str, capability: Capability[Any], lacks: str, help: str
 ) -> None:
-    """Add an option that names engines with a capability; one without it `lacks` something, and that is said."""
+    """Add an option that names engines with a capability; the error for any other engine says what it `lacks`."""
     able = capability.names(engines())
     others = {engine.name: engine.title for engine in engines() if engine.name not in able}
 
@@ -236,7 +236,7 @@ def print_status(message: str, options: argparse.Namespace) -> None:
 
 
 def detail(message: str, options: argparse.Namespace) -> None:
-    """Print a sentence for somebody who wants to know more than the result."""
+    """Print a detail, with `--verbose` only."""
     if getattr(options, "verbose", False):
         notify(message)
 
@@ -249,7 +249,7 @@ def _count(text: str) -> int:
 
 
 def why_not(path: str) -> str | None:
-    """Return why a file cannot be written, as far as that can be told before the command has done its work."""
+    """Return why a file cannot be written, if that is known before the command has done its work; else None."""
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         return f"there is no folder {folder}"
@@ -260,7 +260,7 @@ def why_not(path: str) -> str | None:
 
 @contextmanager
 def printed_to(options: argparse.Namespace) -> Iterator[None]:
-    """Put what is printed in here into the file that was asked for. Raises OutputError if it cannot be written."""
+    """Write everything printed inside to the file of `--output-file`. Raises OutputError if it cannot be written."""
     path = getattr(options, "output_file", None)
     if path is None:
         yield
@@ -288,7 +288,7 @@ def add_deny(parser: argparse.ArgumentParser) -> None:
 
 
 def _engines(text: str) -> tuple[str, ...]:
-    """Return the engines that are named; none stands for all."""
+    """Return the named engines; all if none is named."""
     what, _, names = text.partition("=")
     engines = tuple(name.strip() for name in names.split(",") if name.strip())
     if what != _LOSSES or ("=" in text and not engines):

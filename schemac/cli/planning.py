@@ -42,7 +42,7 @@ def add_table(parser: argparse.ArgumentParser, *others: str) -> None:
 
 
 def add_stated_version(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that says which version a table has."""
+    """Add the argument with the version that a table has."""
     parser.add_argument(
         "--from",
         dest="old",
@@ -56,7 +56,7 @@ def add_stated_version(parser: argparse.ArgumentParser) -> None:
 def owner_of(path: str) -> Engine:
     """Return the engine that a table belongs to; the first that has tables of its own where none knows it.
 
-    So the first engine says what is wrong with a path, and opens those that are none of a file system.
+    The first engine reports what is wrong with a path, and opens paths that are not in a file system.
     """
     table_engines = [e for e in engines() if TABLES.is_of(e) and not e.alters]
     return next((e for e in table_engines if _is_table_of(e, path)), table_engines[0])
@@ -90,7 +90,7 @@ def add_rounding(parser: argparse.ArgumentParser) -> None:
 
 
 def add_references(parser: argparse.ArgumentParser, when: str = "") -> None:
-    """Where the rows are that the schema refers to; `when` says what makes them count."""
+    """Add `--reference`, which names the tables of referenced datasets; `when` says when they are used."""
     parser.add_argument(
         "--reference",
         dest="references",
@@ -112,9 +112,9 @@ def _reference(text: str) -> tuple[str, str]:
 def open_locked(
     options: argparse.Namespace, report: Report, *, is_needed: bool = True
 ) -> tuple[Project, LockedDataset] | None:
-    """Return the project, and the dataset's lock, which has to be up to date; None after saying what is wrong.
+    """Return the project, and the dataset's lock, which has to be up to date; None after reporting what is wrong.
 
-    Where a lock is not needed and there is none, the schema as it is counts as a first version.
+    Without a lock, where none is needed, the present schema counts as the first version.
     """
     opened = find_dataset(options, report)
     if opened is None:
@@ -133,7 +133,7 @@ def open_locked(
 def requested_version(
     locked: LockedDataset, number: int | None, report: Report
 ) -> LockedSchemaVersion | None:
-    """One locked version; the newest where no number is given."""
+    """Return one locked version; the newest without a number."""
     assert locked.newest is not None
     version_number = locked.newest.number if number is None else number
     if locked.version(version_number) is None:

@@ -42,7 +42,7 @@ def progress_bar(is_enabled: bool) -> Iterator[Callable[[str, int, int], None]]:
 def records_bar(is_enabled: bool) -> Iterator[Callable[[str, int, float], None]]:
     """Yield a function to call with the present step, the records so far, and the records per second.
 
-    How many there are is not known before the end; so there is no bar that could be full too early.
+    The number of records is unknown before the end, so the bar has no length.
     """
     if not is_enabled:
         yield lambda what, records, rate: None

@@ -39,7 +39,7 @@ def open_project(
 ) -> tuple[Project, list[ManifestFile]]:
     """Return the project that the working folder is in, and the manifests that this run is about.
 
-    A builder writes into the folder anyway, so it may start a cache where there is no sign of a project.
+    A command that writes into the folder anyway may create a cache without a sign of a project.
     """
     here = Path.cwd()
     project = _project(options, report)
@@ -61,7 +61,7 @@ def open_project(
 
 
 def add_stdin(parser: argparse.ArgumentParser) -> None:
-    """Add the option with the file name of a manifest on standard input; `-` stands for it."""
+    """Add the option with the file name of a manifest on standard input, whose path is `-`."""
     parser.add_argument(
         "--stdin-filename",
         metavar="FILE",
@@ -112,7 +112,7 @@ def _open_cache(options: argparse.Namespace) -> Callable[[Path], Cache]:
 def find_dataset(
     options: argparse.Namespace, report: Report
 ) -> "tuple[Project, CompiledFile, LogicalDataset] | None":
-    """Return the one dataset that a command is about: by its name, or by its manifest; None after saying why not."""
+    """Return the one dataset of a command: by its name, or by its manifest; None after reporting why not."""
     options.paths = [options.dataset] if os.path.isfile(options.dataset) else []
     project, files = open_project(options, report)
     compiled = read_manifests(files, project, report) if not report.has_errors else []
@@ -177,7 +177,7 @@ def report_files(files: Sequence[CompiledFile], project: Project, options: argpa
 
 
 def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | None":
-    """Return the overlay of a run; None if none is named, and after saying what is wrong with it."""
+    """Return the overlay of a run; None if none is named, and after reporting what is wrong with it."""
     if options.overlay is None:
         return None
     from schemac.project.options import load_overlay  # for start-up time: few runs have one

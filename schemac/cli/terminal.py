@@ -24,7 +24,7 @@ _BELOW = 8
 
 
 def width() -> int | None:
-    """Columns of the terminal; None if the output is none, and has to be the same always."""
+    """Return the columns of the terminal; None if the output is not a terminal."""
     import shutil  # for start-up time: only where a person looks
 
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
@@ -71,7 +71,7 @@ def wrapped(start: str, text: str, *, prefix: str = "") -> str:
 
 
 def folded(text: str, stream: TextIO) -> str:
-    """Return a text whose lines end between words where the terminal ends; one that goes elsewhere stays as it is."""
+    """Return a text wrapped at the terminal's width; unchanged if the output is not a terminal."""
     if not stream.isatty():
         return text
     import shutil  # for start-up time, as above
@@ -154,7 +154,7 @@ def put_rendered(text: str) -> None:
 
 
 def put_json(document: Any) -> None:
-    """Print a document for programs; what a terminal obeys is escaped, which JSON takes for the same."""
+    """Print a document as JSON, in which control characters of terminals are escaped."""
     import json  # for start-up time: people read text
 
     # Elsewhere a character that the encoding lacks would come out as something that is no JSON.
@@ -178,7 +178,7 @@ def clear_screen() -> None:
 
 
 def ask(question: str) -> bool:
-    """Whether the person at the terminal says yes."""
+    """Ask the person at the terminal; return whether the answer is yes."""
     clear()
     sys.stderr.write(f"{printable(question)} [y/N] ")
     sys.stderr.flush()

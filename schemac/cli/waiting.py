@@ -33,7 +33,7 @@ class _Bar:
         self._task: Any = None
 
     def ring(self, _signal: int, frame: FrameType | None) -> None:
-        """Show the bar as it is now, and let the system ring again."""
+        """Redraw the bar, and set the timer again."""
         import signal  # for start-up time: most commands end before anything rings
 
         try:
@@ -109,7 +109,7 @@ def clear() -> None:
 
 @contextmanager
 def bar_when_long(command: str, format: str) -> Iterator[None]:
-    """Show a bar if what is done in here takes long and somebody looks: not in a pipe, for a program or in CI."""
+    """Show a bar if the work inside takes long, on a terminal only: not in a pipe, for a program or in CI."""
     if command in _SELF_REPORTING or not _is_enabled(format):
         yield
         return

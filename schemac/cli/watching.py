@@ -49,7 +49,7 @@ def refused(options: argparse.Namespace) -> str | None:
 
 
 def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
-    """Carry a command out, and again after each change, until somebody interrupts it."""
+    """Run a command, and again after each change, until it is interrupted."""
     reason = refused(options)
     if reason is not None:
         notify(f"schemac: {reason}")
@@ -95,7 +95,7 @@ def _next_change(options: argparse.Namespace, done: Watched, before: Mapping[str
 
 
 def _state(options: argparse.Namespace, done: Watched) -> dict[str, object]:
-    """Return what the system says of each file; nothing of those that are not there."""
+    """Return the system's record of each file; None for one that does not exist."""
     states: dict[str, object] = {}
     for path in _paths(options, done):
         try:

@@ -241,6 +241,6 @@ class Answers:
 
 
 def _is_about_field(context: Context) -> bool:
-    """Whether a key or a kind at the cursor is so near to its field that the field is told of too."""
+    """Whether the hover of a key or kind shows its field too."""
     cursor = context.cursor
     return cursor.key in ("name", "type") or not cursor.key

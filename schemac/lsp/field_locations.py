@@ -66,7 +66,7 @@ class Index:
 
 
 def location_of(dataset: LogicalDataset, field: SchemaField) -> FieldLocation | None:
-    """Return where a field was written; None for one that the compiler put in."""
+    """Return the location of a field; None for one that the compiler inserted."""
     origins = dataset.origins
     if origins.document is None:
         return None

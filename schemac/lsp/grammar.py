@@ -40,7 +40,7 @@ _READ: TreePath = ("read", "schema")
 
 @dataclass(frozen=True)
 class Property:
-    """A property of a model, as it is written."""
+    """A property of a model, with its written name."""
 
     name: str
     field: FieldInfo
@@ -85,7 +85,7 @@ class Shape:
 
     @property
     def models(self) -> list[type[AuthoredModel]]:
-        """The models of which one may stand here."""
+        """The models that are allowed here."""
         types_ = [
             a for a in alternatives(self.annotation) if isinstance(a, type) and issubclass(a, AuthoredModel)
         ]
@@ -93,7 +93,7 @@ class Shape:
 
     @property
     def is_type(self) -> bool:
-        """Whether a type may stand here."""
+        """Whether a type is allowed here."""
         return any(a is LogicalType for a in alternatives(self.annotation))
 
     @property
@@ -243,7 +243,7 @@ def chosen(shape: Shape, value: Callable[[], Any]) -> list[type[AuthoredModel]]:
 
 
 def kind_of(value: Any) -> type[LogicalType] | None:
-    """Return the kind of a type as it is written, short or long."""
+    """Return the kind of a written type, short or long."""
     word = value.get("kind") if isinstance(value, dict) else value
     return BY_NAME.get(SPELLINGS.get(word, "")) if isinstance(word, str) else None
 
@@ -288,7 +288,7 @@ def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:
 
 
 def family_of(written: Any) -> Family | None:
-    """Return the family of a type as it is written, inside its Options; None if it cannot be read."""
+    """Return the family of a written type, inside its Options; None if it cannot be read."""
     for _ in range(_MOST_OPTIONS):
         kind = kind_of(written)
         if kind is None:

@@ -36,7 +36,7 @@ _MOST_COLUMNS = 300
 
 
 def word_text(context: Context) -> str:
-    """Return what a key, an attribute or a kind at the cursor means; empty if there is nothing to tell."""
+    """Return the description of a key, attribute or kind at the cursor; empty if there is none."""
     cursor = context.cursor
     if cursor.role is Role.TEXT or context.is_in_comment:
         return ""

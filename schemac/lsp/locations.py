@@ -88,7 +88,7 @@ _MOST_FILES = 1_000
 
 
 class Scope:
-    """What one text can name, as far as it is known."""
+    """The names that one text can use."""
 
     def __init__(self, checked: Checked | None, path: str, lines: Sequence[str], line: int = -1) -> None:
         self._checked = checked

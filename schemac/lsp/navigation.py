@@ -227,7 +227,7 @@ class Navigator:
     # Definitions
 
     def definitions(self, target: Target) -> list[FileRange]:
-        """Return where a name is defined; of a field that stands where it is written, its lines in the lock."""
+        """Return where a name is defined; for a field at its own definition, its lines in the lock."""
         match target:
             case FileTarget():
                 return [FileRange(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []

@@ -56,7 +56,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Cursor:
-    """A place in a text, as far as the text tells."""
+    """A position in a text, with its path."""
 
     path: TreePath
     role: Role

@@ -42,7 +42,7 @@ def is_like_pipeline(root: Mapping[str, str]) -> bool:
 
 
 def pipeline_text(context: Context) -> str:
-    """Return what a key at the cursor means; empty if there is nothing to tell."""
+    """Return the description of a key at the cursor; empty if there is none."""
     cursor = context.cursor
     for node in _nodes(cursor.path) if cursor.role is Role.KEY and cursor.key else ():
         property_schema = node.get("properties", {}).get(cursor.key)
@@ -110,7 +110,7 @@ def _named_keys(context: Context, scope: Scope) -> Iterator[CompletionItem]:
 
 
 def _columns(context: Context, scope: Scope) -> list[str]:
-    """Return the paths of the source's columns, as far as a sample of it tells."""
+    """Return the paths of the source's columns, from a sample."""
     path = context.cursor.path
     source: Any = context.written.outermost("source")
     if path[:1] == ("sources",):
@@ -260,7 +260,7 @@ def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
 
 
 def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the manifest of a pipeline where it is named, if the manifest itself is not told of."""
+    """Yield a pipeline's findings about its manifest, if the manifest itself is not checked."""
     for one in report.diagnostics:
         if one.severity is Severity.ERROR and checked.file(checked.path(one.file)) is None:
             source = decode_text(content, _name(path, checked), Report())

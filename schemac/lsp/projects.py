@@ -70,7 +70,7 @@ class Checked:
 
 
 def key_of(path: str | Path) -> str:
-    """Return what stands for a file."""
+    """Return the key of a file."""
     return os.path.abspath(path)
 
 
@@ -96,7 +96,7 @@ class ProjectFolder:
     def check(self, buffers: Buffers, *, only: str | None = None, is_built: bool = True) -> Checked:
         """Check all manifests; or `only` one of them as if it were alone, for a first look.
 
-        `is_built` says whether locks and the project's targets count, too.
+        With `is_built` locks and the project's targets are checked, too.
         """
         report = Report()
         project = self._opened(report, buffers)
@@ -227,7 +227,7 @@ class ProjectFolder:
     def _build(
         self, compiled: Sequence[CompiledFile], project: Project, buffers: Buffers, report: Report
     ) -> None:
-        """Report what the project's targets say of manifests."""
+        """Report the findings of the project's targets for manifests."""
         options = _options(project, buffers)
         builds = Builds(replace(project, cache=self._passing), options)
         local_report = Report()
@@ -337,7 +337,7 @@ class ProjectTexts:
         return contents
 
     def _others(self) -> Iterator[str]:
-        """Yield the YAML files of the project that are no manifests, where the settings say where those lie."""
+        """Yield the YAML files of the project that are not manifests, if the settings name the folders of manifests."""
         project = self.checked.project
         if not project.configuration.manifests:
             return

@@ -49,7 +49,7 @@ class RefusedRenameError(Exception):
 
 
 def refusal(diagnostics: Iterable[Diagnostic]) -> str:
-    """Return what the first error says, with the way out."""
+    """Return the message of the first error, with its help."""
     errors = [one for one in diagnostics if one.severity is Severity.ERROR]
     return " ".join(f"{one.message}. {one.help}".rstrip(". ") + "." for one in errors[:1])
 
@@ -79,7 +79,7 @@ def _edited(occurrences: Sequence[Occurrence], new: str) -> str:
 
 
 def _checked_name(target: NamedTarget, old: str, new: str) -> str:
-    """Return the new name as it is written. Raises RefusedRenameError for one that cannot be."""
+    """Return the new name. Raises RefusedRenameError if it is not allowed."""
     new = new.strip()
     if not new.isprintable() or not new:
         raise RefusedRenameError("A name needs at least one letter, and no line breaks.")

@@ -43,7 +43,7 @@ class EditedWorkspace(Workspace):
         text_doc: types.VersionedTextDocumentIdentifier,
         change: types.TextDocumentContentChangeEvent,
     ) -> None:
-        """Take an edit; that of a text which is not open says nothing of what the whole text is."""
+        """Apply an edit; one of a text that is not open is ignored, because the rest of that text is unknown."""
         if unquote(text_doc.uri) in self._text_documents:
             super().update_text_document(text_doc, change)
 
@@ -68,7 +68,7 @@ class Protocol(LanguageServerProtocol):
     """The protocol, with an answer to each request whose parameters are not those of its method."""
 
     def structure_message(self, data: Json) -> Any:
-        """Return a message as a value. Raises JsonRpcException for one that is none."""
+        """Return a message as a value. Raises JsonRpcException if it is invalid."""
         try:
             return super().structure_message(data)
         except JsonRpcException:
@@ -80,7 +80,7 @@ class Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """A server that says which message it cannot read."""
+    """A server that reports which message it cannot read."""
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Show an error in the editor."""
@@ -100,7 +100,7 @@ def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
 
 
 def start(*, has_custom_rules: bool = True) -> None:
-    """Serve an editor on standard input and output, until it says to exit."""
+    """Serve an editor on standard input and output, until it ends the session."""
     sys.setswitchinterval(_SWITCH)
     # pygls closes what it writes to, and standard output is flushed at the end of every command.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
@@ -110,7 +110,7 @@ def start(*, has_custom_rules: bool = True) -> None:
 
 
 def _add_texts(server: LanguageServer, session: Session) -> None:
-    """Take what is told of texts and files."""
+    """Add the handlers of notifications about texts and files."""
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:

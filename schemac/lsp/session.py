@@ -253,7 +253,7 @@ class Session:
                 self._publish(state, opened.path, opened.displayed, opened.version)
 
     def _show(self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]) -> None:
-        """Tell the editor what was found, but for texts that were edited in the meantime."""
+        """Publish the findings, except those of texts that were edited in the meantime."""
         for path in {*checked.findings, *state.published}:
             opened = self.opened_at(path)
             findings = checked.findings.get(path, ())
@@ -334,7 +334,7 @@ class Session:
         self._publish(state, opened.path, opened.displayed, opened.version)
 
     def log(self, error: BaseException) -> None:
-        """Tell the editor's log of a mistake of the server, with its traceback."""
+        """Log a bug of the server with its traceback in the editor."""
         import traceback  # for start-up time: hardly ever needed
 
         text = "".join(traceback.format_exception(error))

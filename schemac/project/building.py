@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class BuiltFile(NamedTuple):
-    """What a build makes of one manifest."""
+    """The artifacts of one manifest."""
 
     of_locks: tuple[Diagnostic, ...] = ()
     """Findings about its lock, and about locks of other manifests that may belong to it."""

@@ -49,8 +49,8 @@ def read_commit(
 ) -> Before | None:
     """Return the manifests as they were at a commit; `folders` are compared with all that they held then.
 
-    `is_project` says that the folders are those that the project has today; what it had then is compared as well.
-    None after saying what is wrong.
+    With `is_project` the folders are those of the project now; the folders that it had at the commit are compared as well.
+    None after reporting what is wrong.
     """
     try:
         tree = open_tree(ref)
@@ -161,7 +161,7 @@ def _inside(folder: str, top: Path) -> str | None:
 
 
 class _Reading:
-    """Puts together what a commit has of some manifests."""
+    """Collects the manifests of a commit."""
 
     def __init__(
         self,
@@ -359,7 +359,7 @@ def _settings_then(places: _Places, project: Project) -> Json | None:
 
 
 def _folders_then(settings: Json | None, project: Project) -> list[Path]:
-    """Where the project's settings said at the commit that its manifests lie."""
+    """Return the folders of manifests in the project's settings at the commit."""
     if settings is None:
         return []
     named = settings.get("manifests")

@@ -84,7 +84,7 @@ def compare(
     project: Project,
     report: Report,
 ) -> list[Comparison]:
-    """All comparisons of a run; `folders` are those that are compared as a whole, with what is no longer in them."""
+    """Return all comparisons of a run; `folders` are compared as a whole, with removed manifests."""
     run = _prepare(files, folders, request, project, report)
     if run is None or report.has_errors:
         return []
@@ -113,7 +113,7 @@ def _prepare(
     project: Project,
     report: Report,
 ) -> _Run | None:
-    """Read what is compared with; None after saying why that is not possible."""
+    """Read the version to compare with; None after reporting why that is not possible."""
     against = request.against
     if against.startswith("git:"):
         before = read_commit(against[4:], files, folders, project, report, is_project=request.is_project)

@@ -88,7 +88,7 @@ def compile_files(
 ) -> Output:
     """All manifests of a run, checked, and the artifacts for the targets in the options.
 
-    `is_whole` says that they are all of the project, so that a group that none of them uses is in the report. The artifacts are not to be used where the report has errors.
+    With `is_whole` they are all manifests of the project, so unused groups are reported. If the report has errors, the artifacts must not be used.
     """
     if options.has_rules:
         project.report_rules(report)

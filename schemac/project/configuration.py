@@ -159,9 +159,9 @@ def find_project(
 
 
 def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
-    """Return the folder of the project that a folder belongs to; None if nothing says that there is one.
+    """Return the folder of the project that a folder belongs to; None if there is no sign of a project.
 
-    It has a configuration, or is the innermost of those that somebody has `opened`, or has a repository or a cache.
+    It has a configuration, is the innermost of the `opened` folders, or has a repository or a cache.
     """
     for path in _candidates(start):
         report = Report()
@@ -191,7 +191,7 @@ def _candidates(start: Path) -> list[Path]:
 
 
 def _root(start: Path) -> Path | None:
-    """Return the folder of a project without configuration; None if nothing says that there is one."""
+    """Return the folder of a project without configuration; None if there is no sign of one."""
     for folder in (start, *start.parents):
         if (folder / ".git").exists() or has_cache(folder):
             return folder

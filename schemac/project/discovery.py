@@ -114,7 +114,7 @@ class ManifestFile(NamedTuple):
     """Its content, where it was given and is not read."""
 
     def content(self, report: Report) -> bytes | None:
-        """Return its bytes, or None after saying why it cannot be read."""
+        """Return its bytes, or None after reporting why it cannot be read."""
         return (
             read_content(self.path, self.name, report)
             if self.provided_content is None

@@ -57,7 +57,7 @@ class Fixing:
     _refused: set[Fix] = field(default_factory=set)
 
     def run(self, check: Check, unsaved: dict[str, bytes]) -> Sequence[Diagnostic]:
-        """Fix what can be fixed, and return the findings that are left; `given` are contents that are not on disk."""
+        """Apply all fixes, and return the remaining findings; `given` are contents that are not on disk."""
         findings = check(unsaved)
         for _ in range(MOST_ROUNDS):
             fixable = [d for d in findings if d.fix is not None and self._is_accepted(d.fix)]
@@ -130,7 +130,7 @@ class Fixing:
 
 
 def rewrite(name: str, before: str, after: str, report: Report) -> bool:
-    """Put a text in place of a file, if that is still what it was; False after saying why it was not written."""
+    """Replace a file if it is unchanged since it was read; False after reporting why it was not written."""
     try:
         if read_file(name) != before.encode():
             message = f"{name} was changed by another program in the meantime; nothing was written"
@@ -191,7 +191,7 @@ class Ignoring:
         return remaining
 
     def of_comments(self, path: str, findings: Iterable[Diagnostic], *, has_schema: bool) -> list[Diagnostic]:
-        """Return what there is to say of the manifest's own comments, after all findings went through `kept`."""
+        """Return the findings about the manifest's own comments, after all findings went through `kept`."""
         if self._manifest_ignores is None:
             return []
         selection = self._project.selection

@@ -26,7 +26,7 @@ class GitError(Exception):
 
 
 class NoCommitError(Exception):
-    """A reference that names no commit here; says what to do about it."""
+    """A reference that is not a commit of this repository; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ NOTHING = Imported()
 
 
 def report_unused_groups(files: Iterable[tuple[FolderFiles, Imported]], report: Report) -> None:
-    """Say which groups of these manifests none of them uses."""
+    """Report the groups of these manifests that none of them uses."""
     manifests = list(files)
     used = {(at.key(path), name) for at, imported in manifests for path, name in imported.used}
     for at, imported in manifests:

@@ -59,7 +59,7 @@ class LockSearch:
         return content_digest
 
     def locks_for(self, manifest: Path) -> Sequence[Path]:
-        """All locks of the project; where nothing says how far it goes, those on the way up to the working folder."""
+        """Return all locks of the project; without a project, those in the folders up to the working folder."""
         if self._is_marked:
             return self._all
         name = os.path.dirname(manifest)
@@ -106,7 +106,7 @@ class LostLocks:
         self._search = LockSearch(project)
 
     def report(self, file: CompiledFile, report: Report) -> bool:
-        """Say which datasets of a manifest have their lock elsewhere; whether any had to be looked for."""
+        """Report the datasets of a manifest whose lock is elsewhere; return whether any was looked for."""
         manifest = file.file.path
         is_locked = has_lock(manifest)
         lock = _read(lock_path(manifest)) if is_locked else Lock()
@@ -120,7 +120,7 @@ class LostLocks:
         return bool(lost)
 
     def _report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, report: Report) -> None:
-        """Say where the lock of a dataset may be."""
+        """Report where the lock of a dataset may be."""
         expected_path = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
         for path in dict.fromkeys((expected_path, *self._search.locks_for(file.file.path))):
@@ -188,7 +188,7 @@ def _add_foreign(
 
 
 def _read(path: Path) -> Lock | None:
-    """Return a lock; None if the file is none, or cannot be read, which is told elsewhere."""
+    """Return a lock; None if the file is invalid or cannot be read, which is reported elsewhere."""
     try:
         content = read_file(path)
     except OSError:

@@ -48,7 +48,7 @@ from schemac.versions.identity.restore import RestoreError, restored
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """A lock as it is on disk."""
+    """A lock file on disk."""
 
     path: Path
     name: str
@@ -69,7 +69,7 @@ def lock_name(manifest_name: str) -> str:
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
-    """Return the lock of a manifest, empty if there is none; None after saying what is wrong with it."""
+    """Return the lock of a manifest, empty if there is none; None after reporting what is wrong with it."""
     path, name = lock_path(manifest), lock_name(manifest_name)
     try:
         text = _read(path)
@@ -140,7 +140,7 @@ def _read(path: Path) -> str | None:
 
 @dataclass(frozen=True)
 class Locked:
-    """A dataset's lock, and what it says of the dataset as it is now."""
+    """A dataset's lock, with the ids of its present fields."""
 
     dataset: LockedDataset
     identities: Identified
@@ -183,7 +183,7 @@ class Locked:
 def locked_datasets(
     manifest: Path, name: str, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
 ) -> dict[str, Locked]:
-    """Return what the lock of a manifest says of its datasets; changes that are not locked are in the report."""
+    """Return the datasets of a manifest with their locks; changes that are not locked are reported."""
     lock_file = open_lock(manifest, name, report)
     locked_by_name: dict[str, Locked] = {}
     for dataset in datasets if lock_file is not None else ():
@@ -215,7 +215,7 @@ def identified(
 
 
 def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: Identified) -> VersionPair:
-    """Return the newest locked version, and the dataset as it is now."""
+    """Return the newest locked version, and the present schema."""
     newest = locked.newest
     assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)
@@ -228,7 +228,7 @@ def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: Ident
 def report_unlocked(
     dataset: LogicalDataset, locked: LockedDataset, identities: Identified, report: Report, *, is_error: bool
 ) -> None:
-    """Say that a schema is not as it was locked."""
+    """Report that a schema differs from its locked version."""
     if not identities.is_changed:
         return
     name = shlex.quote(dataset.origins.file)

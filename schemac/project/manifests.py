@@ -79,7 +79,7 @@ class CheckInputs:
 
     @classmethod
     def of(cls, project: Project, options: CompileOptions) -> "CheckInputs":
-        """Return what the options and the project say."""
+        """Combine the command's options with the project's settings."""
         columns, vocabularies = options.system_columns, project.vocabulary_contents
         if not options.has_rules:
             return cls(options.strict, columns, vocabularies, None, ())
@@ -97,11 +97,11 @@ class Checks:
         self._keys = project.cache.keys("check", CheckInputs.of(project, options))
 
     def read(self, file: ManifestFile, report: Report) -> bytes | None:
-        """Return the bytes of a manifest; None after saying why it cannot be read."""
+        """Return the bytes of a manifest; None after reporting why it cannot be read."""
         return self._options.read(file, report)
 
     def file(self, file: ManifestFile, report: Report) -> CompiledFile | None:
-        """Return a checked manifest; None after saying why it cannot be read."""
+        """Return a checked manifest; None after reporting why it cannot be read."""
         content = self.read(file, report)
         return None if content is None else self.content(content, file, report)
 
@@ -180,7 +180,7 @@ class Checks:
         *,
         has_schema: bool,
     ) -> tuple[Diagnostic, ...]:
-        """Return the findings that no comment ignores, and what there is to say of the comments."""
+        """Return the findings that no comment ignores, and those about the comments."""
         from schemac.project.fixing import Ignoring  # for start-up time, as above
 
         has_rules = self._options.has_rules
@@ -241,7 +241,7 @@ def check_manifests(
 
 
 def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
-    """Return manifests whose datasets are told apart from those of the others; a name that is used twice is an error."""
+    """Return the manifests with distinct names of datasets; a name that is used twice is an error."""
     names = iter(with_distinct_names([named for file in files for named in file.named]))
     renamed = [_renamed(file, tuple(islice(names, len(file.named)))) for file in files]
     files_of: dict[str, list[int]] = {}

@@ -34,7 +34,7 @@ def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
 
 
 def resolve(path: Path, name: str, report: Report) -> bool:
-    """Settle a lock with conflict marks in it; false if there are none."""
+    """Resolve a lock with conflict marks; return False if there are none."""
     try:
         text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -78,7 +78,7 @@ def _read(path: Path, report: Report) -> Lock | None:
 
 
 def _advice(choice: Choice, path: Path, name: str) -> str:
-    """Return what to do where the manifest is to say something else than the lock."""
+    """Return what to do if the manifest should differ from the lock."""
     if choice.id is None:
         return "check that the manifest is as you want it, then lock it"
     # Git's driver merges files under names of its own.

@@ -212,7 +212,7 @@ class _Following:
                     yield from (path for path in self._before.others if path.is_relative_to(old))
 
     def report_uncertain(self) -> None:
-        """Say of what seems new why it may not be."""
+        """Report fields that seem new but may be renamed ones."""
         if not self._left:
             return
         for name in sorted(self._left):

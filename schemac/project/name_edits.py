@@ -31,7 +31,7 @@ _COMMENT = re.compile(r"[ \t]*#")
 
 
 class NoEditError(Exception):
-    """A text is written so that an edit would change more than it should; the message says what is in the way."""
+    """A text in which an edit would change more than it should; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
 
 
 def edit_of(place: Location, text: str) -> Edit:
-    """Return the edit that puts a text at a place, in the quotes that exist."""
+    """Return the edit that replaces a scalar, with its present quotes."""
     return Edit(place.span, scalar(text, place.source.excerpt(place.span)))
 
 
@@ -155,14 +155,14 @@ def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tup
 
 
 def new_successor(extra: Extra, renamed: Mapping[str, str]) -> str | None:
-    """Return what the successor of a deprecated field is called after renamings, by old path; None if it is none of them."""
+    """Return the new name of a deprecated field's successor, by renamed old paths; None if it is not renamed."""
     value = extra.get(DEPRECATED.key)
     successor = value.get("successor") if isinstance(value, dict) else None
     return path_after(successor, renamed) if isinstance(successor, str) else None
 
 
 def path_after(path: str, renamed: Mapping[str, str]) -> str | None:
-    """Return a path after renamings, by old path; None if it is none of them, nor inside of one."""
+    """Return a path after renamings, by old path; None if neither it nor an enclosing field is renamed."""
     for old, new in renamed.items():
         if path == old or path.startswith(f"{old}."):
             return new + path[len(old) :]
@@ -219,7 +219,7 @@ def edits_of_successors(
 
 
 def refuse_edit(dataset: LogicalDataset, field: SchemaField, message: str, report: Report) -> None:
-    """Say that a field has to be edited by its author."""
+    """Report that the author has to edit a field by hand."""
     place = place_of_name(dataset, field)
     report.add(
         REFUSED_EDIT,

@@ -99,7 +99,7 @@ class CompileOptions:
         )
 
     def read(self, file: ManifestFile, report: Report) -> bytes | None:
-        """Return the bytes of a manifest, or None after saying why it cannot be read."""
+        """Return the bytes of a manifest, or None after reporting why it cannot be read."""
         content = self.edited.get(os.path.abspath(file.path)) if self.edited else None
         return file.content(report) if content is None else content
 
@@ -149,7 +149,7 @@ class RunOverlay:
         return overlaid, replace(locked, identities=moved)
 
     def check_names(self, datasets: Collection[str], report: Report, *, is_whole: bool) -> None:
-        """Say which datasets there are none of, and which names are used twice with the overlay."""
+        """Report unknown datasets, and names that are used twice with the overlay."""
         used_names: dict[str, str] = {}
         for dataset in datasets:
             first = used_names.setdefault(self.name(dataset).casefold(), dataset)
@@ -168,13 +168,13 @@ class RunOverlay:
 
 
 def load_overlay(path: str, report: Report) -> RunOverlay | None:
-    """Return the overlay in a file; None after saying what is wrong with it."""
+    """Return the overlay in a file; None after reporting what is wrong with it."""
     content = read_content(Path(path), path, report)
     return None if content is None else overlay_of(content, path, report)
 
 
 def overlay_of(content: bytes, path: str, report: Report) -> RunOverlay | None:
-    """Return the overlay that a file of this content is; None after saying what is wrong with it."""
+    """Return the overlay in the content of a file; None after reporting what is wrong with it."""
     source = decode_text(content, path, report)
     if source is None:
         return None

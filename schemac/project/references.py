@@ -39,7 +39,7 @@ from schemac.versions.identity.lock import LockedDataset
 
 
 def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
-    """Return the datasets of a manifest as it is now."""
+    """Return the present datasets of a manifest."""
     lock_file = open_lock(file.file.path, file.file.name, report)
     lock = lock_file.lock if lock_file is not None else None
     return {
@@ -48,7 +48,7 @@ def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
 
 
 def locked_versions(file: CompiledFile, number: int | None, report: Report) -> SchemaVersions:
-    """One version of each dataset of a manifest, out of its lock; the newest where no number is given."""
+    """Return one version of each dataset of a manifest from its lock; the newest without a number."""
     lock_file = open_lock(file.file.path, file.file.name, report)
     versions: SchemaVersions = {}
     for dataset in file.datasets if lock_file is not None else ():
@@ -76,7 +76,7 @@ def _versions(locked: LockedDataset) -> str:
 
 
 def lock_number(against: str, report: Report) -> int | None:
-    """Return the N of `lock:N`; None for `lock`, and after saying what is wrong."""
+    """Return the N of `lock:N`; None for `lock`, and after reporting what is wrong."""
     _, colon, text = against.partition(":")
     if not colon:
         return None
@@ -150,7 +150,7 @@ def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: di
 
 
 def content_of(path: Path) -> bytes | None:
-    """Return the bytes of a file; None if there is none to be read."""
+    """Return the bytes of a file; None if it cannot be read."""
     try:
         return read_file(path)
     except OSError:
@@ -158,7 +158,7 @@ def content_of(path: Path) -> bytes | None:
 
 
 def find_path(reference: str, report: Report) -> Path | None:
-    """Return the path that a reference names; None after saying that there is nothing."""
+    """Return the path in a reference; None after reporting that it does not exist."""
     path = Path(reference)
     if reference and os.path.exists(path):
         return path
@@ -198,7 +198,7 @@ def _manifest_versions(file: ManifestFile, project: Project, report: Report) -> 
 
 
 def artifact_versions(folder: Path, report: Report) -> SchemaVersions:
-    """Return the datasets of a build, as its Arrow artifacts tell them."""
+    """Return the datasets of a build, read from its Arrow artifacts."""
     # Imported here for start-up time: artifacts are rarely compared with.
     import pyarrow as pa
 

@@ -189,7 +189,7 @@ def report_unused_vocabularies(
     report: Report,
     edited: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
-    """Say which vocabularies none of the project's manifests uses; `edited` are texts in place of files."""
+    """Report the vocabularies that no manifest of the project uses; `edited` are texts in place of files."""
     file = project.file
     if file is None or not project.vocabulary_contents:
         return

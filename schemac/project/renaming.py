@@ -101,7 +101,7 @@ class _Member:
 def rename(
     file: CompiledFile, dataset: LogicalDataset, old: str, new: str, project: Project, report: Report
 ) -> Renamed | None:
-    """Rename or move a field; None after saying why not."""
+    """Rename or move a field; None after reporting why not."""
     planned = planned_rename(file, dataset, old, new, project, report)
     return planned.renamed if planned is not None and write(planned, report) else None
 
@@ -115,7 +115,7 @@ def planned_rename(
     report: Report,
     around: Surroundings = ON_DISK,
 ) -> Rewriting | None:
-    """Return what changes where a field is renamed or moved; None after saying why it cannot be.
+    """Return the changes that rename or move a field; None after reporting why it cannot be done.
 
     A name alone is another name at the same place, a path another place; and the name that the field has already,
     alone, takes it out to the columns. The name of a field of a group changes in all datasets that have it.
@@ -276,7 +276,7 @@ def _file_of(file: CompiledFile, place: Location) -> Path | None:
 
 
 def _is_literal(dataset: LogicalDataset, field: SchemaField) -> bool:
-    """Whether the name is written in a text as it is."""
+    """Whether the name is written literally in the text."""
     origins = dataset.origins
     document = origins.document
     assert document is not None
@@ -331,7 +331,7 @@ def _has_name_at(dataset: LogicalDataset, field: SchemaField, place: Location) -
 
 
 def _unchanged_locks(members: Iterable[_Member], report: Report) -> dict[Path, LockFile] | None:
-    """Return the locks by manifest; None after saying which cannot be read or have changes that wait for them."""
+    """Return the locks by manifest; None after reporting those that cannot be read or are not up to date."""
     locks: dict[Path, LockFile] = {}
     for member in members:
         path = member.file.file.path
@@ -397,7 +397,7 @@ def _renamed(members: Sequence[_Member], place: Location, new: str) -> dict[Path
 
 
 def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
-    """Return the text with a field in another list, by its path. Raises NoEditError where that is no matter of lines."""
+    """Return the text with a field in another list, by its path. Raises NoEditError if it cannot be moved as whole lines."""
     dataset, (field,) = member.dataset, member.fields
     source = dataset.origins.source
     assert source is not None, "a manifest on disk has a text"
@@ -441,7 +441,7 @@ def _datasets_after(
     project: Project,
     report: Report,
 ) -> dict[str, LogicalDataset] | None:
-    """Return all datasets of the edited texts by name; None where one of them does not say what it should."""
+    """Return all datasets of the edited texts by name; None if one of them differs from what it should be."""
     fields_after = {member.dataset.name: member.fields_after for member in members}
     after: dict[str, LogicalDataset] = {}
     options = CompileOptions.of(project)

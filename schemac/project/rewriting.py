@@ -119,7 +119,7 @@ def _are_current(texts: Sequence[Rewritten], report: Report) -> bool:
 
 
 def _undo(paths: Sequence[Path], old_files: Mapping[Path, OldFile], report: Report) -> None:
-    """Bring files back to what they were, as far as the system lets us."""
+    """Restore files, as far as the system allows."""
     for path in paths:
         try:
             old_files[path].put()

@@ -85,7 +85,7 @@ class _Lint(AuthoredModel):
 
 
 def _pattern(text: str) -> str:
-    """Return a pattern as `.gitignore` has them. Raises ValueError for what is none."""
+    """Return a pattern of `.gitignore`. Raises ValueError if it is invalid."""
     if not is_pattern(text):
         raise ValueError(
             f"'{text}' is not a pattern of .gitignore; write one such as `charts/` or `*.tpl.yaml`"
@@ -167,7 +167,7 @@ else:
 
 
 def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configuration | None:
-    """Return the values of a table of settings; None after saying what is wrong with it."""
+    """Return the values of a table of settings; None after reporting what is wrong with it."""
     try:
         return _values(Settings.model_validate(table))
     except ValidationError as error:
@@ -207,7 +207,7 @@ def _values(settings: Settings) -> Configuration:
 
 
 def report_rule_files(file: SettingsFile, configuration: Configuration, report: Report) -> None:
-    """Say which files with rules are not there, or are not of the project; they are programs, and are not run for that."""
+    """Report files of rules that do not exist or are outside of the project; they are not run for that."""
     folder = file.path.parent
     for i, name in enumerate(configuration.lint.rules):
         at = file.of(["lint", "rules", str(i)])
@@ -221,7 +221,7 @@ def report_rule_files(file: SettingsFile, configuration: Configuration, report: 
 
 
 def report_rules(file: SettingsFile, select: "Callable[[], Selection]", report: Report) -> None:
-    """Say which names of rules in a configuration are of none, and which files of rules cannot be used."""
+    """Report unknown names of rules in a configuration, and files of rules that cannot be used."""
     try:
         selection = select()
     except EngineError as error:
@@ -246,7 +246,7 @@ def report_vocabularies(
     contents: Mapping[str, bytes | OSError],
     report: Report,
 ) -> None:
-    """Say what is wrong with the vocabularies that a configuration names, by their domains."""
+    """Report what is wrong with the vocabularies of a configuration, by domain."""
     for domain, file in files.items():
         at = settings.of(["vocabularies", domain])
         if domain in DOMAINS:
@@ -281,7 +281,7 @@ def _what_is_wrong(file: str, content: bytes | OSError) -> str | None:
 
 
 def vocabulary(domain: str, content: bytes) -> Vocabulary:
-    """Return a vocabulary of which `report_vocabularies` has nothing to say."""
+    """Return a valid vocabulary."""
     from jsonschema import Draft202012Validator  # for start-up time, as above
     from jsonschema_specifications import REGISTRY
 

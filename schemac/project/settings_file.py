@@ -54,7 +54,7 @@ class SettingsFile:
         return self._text.region(setting.key) if setting is not None else WHOLE_FILE
 
     def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
-        """Return the fix of a finding about a setting, or about its key, that has this help; None if there is none."""
+        """Return the fix for a finding about a setting or its key with this help; None if there is none."""
         setting = self._settings.get(tuple(keys))
         if setting is None or not isinstance(help, Help):
             return None

@@ -157,7 +157,7 @@ class SharedWork(Generic[T]):
 def collector_paused(*, is_last: bool = False) -> Iterator[None]:
     """Without the cyclic collector: a compilation makes many values and no cycles, and it would look at all of them.
 
-    `is_last` says that what was made stays until the process ends, so that looking later is for nothing as well.
+    With `is_last` the objects live until the process ends, so collecting them later is useless too.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -48,7 +48,7 @@ def compile_source(
 ) -> "list[Emitted]":
     """Compile one text: a value for each of its datasets, in their order; none without targets or where the report has errors.
 
-    `locked` is what the lock next to the text says of each dataset; `reuse` as for `check_source`.
+    `locked` has each dataset's lock; `reuse` as for `check_source`.
     """
     datasets = check_source(source, project, report, options, reuse=reuse)
     if report.has_errors or not options.targets:
@@ -141,7 +141,7 @@ def emit(
 
 @contextmanager
 def stage(name: str, manifest: str) -> Iterator[None]:
-    """Tell who waits for it what is under way; an exception, which is a mistake of the compiler, says where it was."""
+    """Show this stage in the progress; an exception, which is a bug of the compiler, gets a note with the stage."""
     PROGRESS.begin(name, manifest)
     try:
         yield

@@ -102,7 +102,7 @@ def _emit(
 def engines_of(dataset: LogicalDataset, targets: Sequence[str], *, is_named: bool) -> list[str]:
     """Return the engines that a dataset is for, of those that a run or a project has.
 
-    Where nobody named these, an engine that is none of the defaults joins them for a dataset that names it or has an
+    Unless engines were named, an optional engine joins the defaults for a dataset that names it or has an
     attribute of its domain.
     """
     built_for = TARGETS_OF.read(dataset.schema.extra)
@@ -133,7 +133,7 @@ def is_left_out(name: str, dataset: LogicalDataset) -> bool:
 
 
 def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, report: Report) -> Loss:
-    """Say that a dataset is built without a target, and give the first reason."""
+    """Report that a dataset is built without a target, with the first reason."""
     assert target.left_out_code is not None
     first = next(d for d in target_report.diagnostics if d.severity is Severity.ERROR)
     others = ", ".join(name for name in default_targets() if name != target.name)
@@ -177,7 +177,7 @@ def _losses_json(losses: Sequence[Loss]) -> bytes:
 
 
 def _around(target: str, lost: str, becomes: str, artifact: str) -> tuple[str, str]:
-    """Return a loss as JSON, as far as it is before the path of its field, and behind it."""
+    """Return the JSON of a loss before and after the path of its field."""
     of_file = f'"artifact": {quoted(artifact)}, ' if artifact else ""
     return (
         f'{{{of_file}"becomes": {quoted(becomes)}, "field": ',

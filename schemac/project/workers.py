@@ -69,7 +69,7 @@ class Progress:
         """Steps that it will begin; 0 if nobody knows."""
 
     def expect(self, steps: int) -> None:
-        """Say how many steps more there will be."""
+        """Add a number of expected steps."""
         self.total += steps
 
     def begin(self, stage: str, manifest: str) -> None:

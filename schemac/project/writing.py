@@ -53,7 +53,7 @@ class NewFile:
 
 
 class OldFile:
-    """A file as it is now, kept beside itself, to take its place again without any room on the disk."""
+    """A copy of a file beside it, which can be restored even on a full disk."""
 
     def __init__(self, path: Path) -> None:
         """Keep it. Raises OSError, and leaves nothing behind then."""
@@ -80,5 +80,5 @@ class OldFile:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put content in place of a file, which keeps its mode; raises OSError and leaves nothing next to it."""
+    """Replace the content of a file, which keeps its mode; raises OSError and leaves no temporary file."""
     NewFile(path, content).put()

@@ -8,4 +8,4 @@ the folder between runs.
 
 
 class WrongEntryError(Exception):
-    """An entry is not what its input gives today: somebody made it up, or a part of the compiler is unaccounted for."""
+    """An entry differs from what its input gives now: it was forged, or its key lacks a part of the compiler."""

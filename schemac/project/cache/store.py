@@ -29,7 +29,7 @@ _IGNORED = "*\n"
 
 
 class Cache:
-    """The entries of one folder for this compiler; without a folder there are none, and none are stored.
+    """The entries of one folder for this compiler; without a folder it is empty and stores nothing.
 
     `is_fresh` ignores what earlier runs have stored, and deletes it.
     """
@@ -68,7 +68,7 @@ class Cache:
         return Keys(fingerprint(), sort, [engine.name for engine in engines()], inputs)
 
     def get(self, key: bytes, type_: type[T]) -> T | None:
-        """Return an entry of a type; None if there is none, or it is of another type."""
+        """Return an entry of a type; None if there is none, or it has another type."""
         content = self._content(key)
         try:
             return None if content is None else decode(content, type_)
@@ -76,7 +76,7 @@ class Cache:
             return None
 
     def _content(self, key: bytes) -> bytes | None:
-        """Return the bytes of an entry; None where there is none."""
+        """Return the bytes of an entry; None if there is none."""
         content = self._new.get(key)
         if content is None and self._rows is not None:
             content = self._rows.get(key)
@@ -148,7 +148,7 @@ def has_cache(project: Path) -> bool:
 
 
 def remove_cache(project: Path) -> int | None:
-    """Remove the cache of a project; how many bytes it had, None if there is none. Raises OSError.
+    """Remove the cache of a project; return its size in bytes, None if there is none. Raises OSError.
 
     Nothing else is removed, and no link is followed.
     """
@@ -186,14 +186,14 @@ _EVICT = """DELETE FROM entries WHERE id NOT IN (SELECT id FROM (
 
 
 class Row(NamedTuple):
-    """An entry as it is in the file."""
+    """An entry in the file."""
 
     digest: bytes
     content: bytes
 
 
 class Rows:
-    """The entries that a compiler had put into a file when it was read; none of a file that cannot be read."""
+    """The entries of a compiler in a file, when it was read; empty if the file cannot be read."""
 
     def __init__(self, path: str, compiler: bytes) -> None:
         self._rows: dict[int, Row] = {}
@@ -203,7 +203,7 @@ class Rows:
                 self._rows = {id: Row(digest, content) for id, digest, content in rows}
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the content of an entry; None where there is none, or where it is damaged."""
+        """Return the content of an entry; None if there is none, or if it is damaged."""
         row = self._rows.get(_id(key))
         return row.content if row is not None and row.digest == _digest(key, row.content) else None
 
@@ -211,7 +211,7 @@ class Rows:
 def write_entries(
     path: str, compiler: bytes, new: Mapping[bytes, bytes], used: Iterable[bytes], *, is_fresh: bool = False
 ) -> None:
-    """Put entries of a compiler into a file, and none if it is in use or cannot be written. Raises OSError.
+    """Write entries of a compiler to a file, or none if it is in use or cannot be written. Raises OSError.
 
     `used` are keys of entries there that were of use to this run; with `is_fresh`, all others are deleted.
     """

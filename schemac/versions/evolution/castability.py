@@ -25,7 +25,7 @@ _REACH = {
 
 
 def castability(old: LogicalType, new: LogicalType) -> Castability:
-    """How well values of the old type fit the new one; two kinds for whose families there is no rule do not fit."""
+    """Return how well values of the old type fit the new one; they do not fit if there is no rule for both families."""
     if old.kind == new.kind:
         return old.castability(new)
     if old.family is Family.NULL:

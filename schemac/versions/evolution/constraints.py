@@ -106,7 +106,7 @@ class Rule:
 
 
 class RowTurn(NamedTuple):
-    """What is asked of rows for the first time, and what is no longer; each as it is written."""
+    """Added and removed constraints of rows, as text."""
 
     added: tuple[Any, ...]
     removed: tuple[Any, ...]
@@ -171,7 +171,7 @@ def constraints_of(rules: Iterable[Rule]) -> RowConstraints:
 def _meanings(
     key: str, version: SchemaVersion, identity: Callable[[SchemaField], SchemaField]
 ) -> dict[Hashable, Any]:
-    """Return each constraint as it is written, by what it means."""
+    """Return the text of each constraint, by its meaning."""
     columns, by_meaning = version.dataset.columns, {}
     fields = named_fields(columns)
 
@@ -284,7 +284,7 @@ def constraint_of(change: Change) -> Constraint | None:
 
 
 def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judgement:
-    """Return what it means for stored rows; `find` says how to find those that break it."""
+    """Return the meaning for stored rows; `find` is the command that finds rows that break it."""
     constraint = constraint_of(change)
     if constraint is not None:
         reason = f"{change.path} has to be {constraint.text}, but existing rows were not checked"
@@ -297,7 +297,7 @@ def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judge
 
 
 def verify_of(change: Change) -> str:
-    """Say which command finds the rows of a table that `verify` reads."""
+    """Return the command that finds such rows in a table that `verify` reads."""
     return f"lock the schema, and find the rows with `schemac verify {change.dataset} --table PATH --data`"
 
 

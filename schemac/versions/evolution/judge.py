@@ -56,7 +56,7 @@ class Judge:
 
 
 def guarded(guard: Guard, rule: Rule | Judgement) -> Rule:
-    """Return a rule that counts where a guard has nothing to say."""
+    """Return a rule that applies if a guard has no verdict."""
 
     def ask(change: Change, pair: VersionPair | None) -> Judgement:
         return guard(change, pair) or (rule if isinstance(rule, Judgement) else rule(change, pair))
@@ -86,7 +86,7 @@ def judge(
     *,
     is_by_any_way: bool = False,
 ) -> tuple[Verdict, ...]:
-    """Return what each engine makes of each change; `versions` names those of engines whose answer depends on it.
+    """Return the verdict of each engine on each change; `versions` has the versions of engines whose verdicts depend on them.
 
     By any way, an engine that alters the tables of another refuses no change that the other one can make.
     """
@@ -115,7 +115,7 @@ def _easier(direct: Judgement, other: Judgement) -> Judgement:
 def judge_change(
     name: str, change: Change, pair: VersionPair | None, version: str | None = None
 ) -> Judgement:
-    """Return what one engine makes of one change."""
+    """Return the verdict of one engine on one change."""
     return _judgement(name, _judge_of(name, version), change, pair)
 
 
@@ -150,7 +150,7 @@ RULES_OF_MESSAGES: Mapping[AnyFact, Rule | Judgement] = {
 
 
 def make_optional(type_: LogicalType) -> str:
-    """Return the help that makes a field of a type optional; it has the whole type if the name of the kind says all."""
+    """Return the help that makes a field optional; it contains the whole type if that is just the name of a kind."""
     if type_.type_text() == type_.kind:
         return f"make it optional: {{kind: Option, inner: {type_.kind}}}"
     return "make it optional: wrap its type in `{kind: Option, inner: …}`"
@@ -171,7 +171,7 @@ def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgem
 
 
 def judge_values(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:
-    """Judge the values of a type without parts that a reader takes for those of another."""
+    """Return the verdict for a reader that reads values of one type without parts as those of another."""
     if castability(old.type, new.type) is not Castability.DEPENDS:
         return SAFE
     reason = f"{format_title} reads it, but {misfit(old.type, new.type)}"

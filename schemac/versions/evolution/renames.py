@@ -17,7 +17,7 @@ from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedV
 
 
 def in_turn(renames: Mapping[str, str], others: Container[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield renames of siblings, old name and new, such that no name is given while it is taken.
+    """Yield renames of siblings, old name and new, in an order in which no new name is still in use.
 
     Where they go round in a circle one steps aside first, under a name that neither they nor `others` have.
     """

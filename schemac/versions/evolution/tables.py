@@ -322,7 +322,7 @@ def digest_of_ids(ids: Iterable[int]) -> str:
 
 
 def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: Report) -> Candidate | None:
-    """Return the version that a table has, of candidates with the newest first; None after saying that there is no telling.
+    """Return the version that a table has, of candidates with the newest first; None after reporting that it is ambiguous.
 
     There has to be a candidate, and the stated version among them where one is stated.
     """
@@ -360,6 +360,6 @@ def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: 
 
 
 def state_version(table: str, version: LockedSchemaVersion) -> str:
-    """Return the command that says which version a table has."""
+    """Return the command with which a user states the version of a table."""
     dataset, path = shlex.quote(version.dataset.name), shlex.quote(table)
     return f"schemac apply {dataset} --table {path} --from {version.number}"

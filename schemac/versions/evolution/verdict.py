@@ -76,7 +76,7 @@ def of_another_unit(change: Change, _pair: object, otherwise: Judgement = METADA
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one engine makes of one change, for the old data, and for old readers of new data."""
+    """The verdict of one engine on one change, for old data and for old readers of new data."""
 
     change: Change
     engine: str

@@ -40,14 +40,14 @@ class SchemaVersion:
         return lower(self.dataset)
 
     def view(self, make: "Callable[[SchemaVersion], T]") -> T:
-        """Return what a function makes of this schema; it is called once."""
+        """Return a function's result for this schema; it is called once."""
         if make not in self._views:
             self._views[make] = make(self)
         cached_view: T = self._views[make]
         return cached_view
 
     def column_view(self, make: "Callable[[LogicalDataset], T]", column: SchemaField) -> T:
-        """Return what a function makes of one column alone; the others are not compiled for it."""
+        """Return a function's result for one column; the others are not compiled for it."""
         key = (make, column)
         if key not in self._views:
             self._views[key] = make(replace(self.dataset, columns=(column,)))
@@ -108,7 +108,7 @@ class LockedSchemaVersion(SchemaVersion):
 
 @dataclass(frozen=True)
 class InferredSchemaVersion(SchemaVersion):
-    """A schema that was inferred as Arrow's: which of its fields are optional, nobody declared."""
+    """A schema that was inferred from Arrow: its optional fields were not declared."""
 
     def with_optionality_of(self, new: SchemaVersion) -> SchemaVersion:
         """Return the same schema with each field as optional as the new one has it."""

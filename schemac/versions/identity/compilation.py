@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Numbered(Protocol):
-    """A dataset's lock, and what it says of the dataset as it is now."""
+    """A dataset's lock, with the ids of its present fields."""
 
     @property
     def dataset(self) -> "LockedDataset":

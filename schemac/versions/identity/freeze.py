@@ -152,7 +152,7 @@ def identified(
     assigned_ids: Ids | None = None,
     above: int = 0,
 ) -> Identified:
-    """Return the fields of a dataset, given which of them were in the version before, and under what ids.
+    """Return the fields of a dataset with the ids of those that were in the previous version.
 
     `back` are ids of fields that were dropped in between. `given` are the ids for some of the new fields; the other new ones get ids
     above `above`.
@@ -217,7 +217,7 @@ def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int]
 
 
 def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) -> dict[SchemaField, Numbers]:
-    """Return the numbers by field, given those by engine."""
+    """Return the numbers by field, from those by engine."""
     engines = sorted(made.items())
     return {
         field: Numbers(tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(field))]))

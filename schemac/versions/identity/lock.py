@@ -139,11 +139,11 @@ class Version:
 
     @property
     def table_record(self) -> str:
-        """What a table of this version says of it: its number, and the digest, which no version of another branch has."""
+        """The record in a table of this version: its number and digest, which differs from that of any other branch."""
         return f"{self.number}-{self.digest}"
 
     def is_recorded_as(self, text: str | None) -> bool:
-        """Whether a table says that it has this version; whoever made it by hand wrote the number alone."""
+        """Whether a table's record is of this version; a record that a person wrote may be the number alone."""
         return text in (self.table_record, str(self.number))
 
     def is_numbered_by(self, engine: str) -> bool:
@@ -172,7 +172,7 @@ class LockedDataset:
         return max(ids, default=0)
 
     def view(self, make: "Callable[[LockedDataset], T]") -> T:
-        """Return what a function makes of this lock; it is called once."""
+        """Return a function's result for this lock; it is called once."""
         if make not in self._views:
             self._views[make] = make(self)
         cached_view: T = self._views[make]

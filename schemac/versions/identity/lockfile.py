@@ -283,7 +283,7 @@ def _digest(version: str, fields: Iterable[tuple[int, str]]) -> str:
 
 
 def read_lock(text: str, file: str, report: Report) -> Lock | None:
-    """Return the lock in a file's text; None after saying what is wrong with it."""
+    """Return the lock in a file's text; None after reporting what is wrong with it."""
     # A mark of the encoding, as some editors put it before a text, changes nothing.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, 1):

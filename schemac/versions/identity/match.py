@@ -37,7 +37,7 @@ class Matcher:
         former: Callable[[], Places] = dict,
         dropped: Callable[[], Mapping[int, str]] = dict,
     ) -> None:
-        """Prepare to match; `renamed` gives old paths by new ones, besides what the attributes say.
+        """Prepare to match; `renamed` has old paths by new ones, in addition to the attributes.
 
         `former` gives the fields by the places that they had in earlier versions, `dropped` the last paths of those that
         no field is any more.
@@ -197,7 +197,7 @@ class Matcher:
 
     @cached_property
     def _ids_by_path(self) -> dict[str, int]:
-        """The old fields by their paths; the items of lists are none."""
+        """The ids of old fields by path, without items of lists."""
         paths = paths_of(self._states)
         return {dotted(path): id for id, path in paths.items() if isinstance(path[-1], str)}
 

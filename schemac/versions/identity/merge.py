@@ -142,7 +142,7 @@ class _Merge:
             self.dropped(id)
 
     def here(self, shape: Shape) -> Shape:
-        """Return a shape of theirs below the parent as it is called here."""
+        """Return a shape of theirs with the parent's id in the merged lock."""
         parent = shape.parent
         return shape if parent is None else replace(shape, parent=self.new_ids.get(parent, parent))
 
@@ -215,7 +215,7 @@ class _Merge:
     def ids_with_them(self, ids: Mapping[SchemaField, int]) -> dict[SchemaField, int]:
         """Return the ids that fields of ours have with them, without those that only we have.
 
-        An id that was given after the two parted says nothing: they may have given it to another field.
+        An id that was assigned after the branches diverged is ignored: they may have assigned it to another field.
         """
         theirs = {id: id for id in self.base} | {new: id for id, new in self.new_ids.items()}
         return {field: theirs[id] for field, id in ids.items() if id in theirs}
@@ -237,7 +237,7 @@ class _Merge:
 
 
 class _Settlement:
-    """Makes merged shapes a tree again: what cannot stand where it was put goes back to where we have it.
+    """Makes merged shapes a tree again: a field that cannot stay at its new place returns to its place in ours.
 
     Each step gives one field the shape that it has with us, which is never taken back, or leaves out one that they
     added; so it comes to an end, and ours alone would be sound.

@@ -107,7 +107,7 @@ _STEP = Decimal(1)
 
 
 def positions(known: Sequence[Decimal | None]) -> list[Decimal]:
-    """Positions for siblings in this order, given those they had; as many as possible are kept."""
+    """Return positions for siblings in this order; as many of the old ones as possible are kept."""
     unchanged = _longest_rise(known)
     above: Decimal | None = None
     uppers: list[Decimal | None] = []
@@ -127,7 +127,7 @@ def positions(known: Sequence[Decimal | None]) -> list[Decimal]:
 
 
 def between(below: Decimal, above: Decimal | None) -> Decimal:
-    """Return the shortest number between two; above all if there is no upper one."""
+    """Return the shortest decimal number between two; without an upper one, a number above the lower."""
     if above is None:
         return below.to_integral_value(rounding="ROUND_FLOOR") + _STEP
     step = _STEP
