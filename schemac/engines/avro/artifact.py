@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.engines.avro import AVRO_DEFAULT, AVRO_LOSS, AVRO_NAME, AVRO_TYPE
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, DOMAIN, NAMESPACE
-from schemac.engines.avro.codes import AVRO_DEFAULT, AVRO_LOSS, AVRO_NAME, AVRO_TYPE
 from schemac.engines.avro.types import fits, leaf_of, name_of, valid
 from schemac.engines.json_values import type_tree
 from schemac.language.attributes.attribute import Family

@@ -14,8 +14,7 @@ from typing import Any
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import json_values
-from schemac.engines.jsonschema import keywords
-from schemac.engines.jsonschema.codes import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE
+from schemac.engines.jsonschema import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE, keywords
 from schemac.engines.jsonschema.keywords import IGNORED, constrained, expressed_attributes
 from schemac.language.attributes import odf, own
 from schemac.language.attributes.attribute import NESTED, Family, Role

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from schemac.arrow.metadata import EXTENSION_NAME
 from schemac.artifacts.targets import Artifact, Emission, Target
-from schemac.engines.lance.codes import LANCE_LOSS
+from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance.fields import Node, nodes_of, numbered, words_by_field
 from schemac.engines.lance.limits import Limits
 from schemac.language.logical.schema_fields import SchemaField

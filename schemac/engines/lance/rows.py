@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.artifacts.dataset import CheckedDataset, RowReader, RowWriter, StoredRows
+from schemac.engines.lance import is_table
 from schemac.engines.lance.attributes import storage_version
 from schemac.engines.lance.dataset import open_dataset, reason_of
-from schemac.engines.lance.sources import is_table
 
 
 class LanceRows(RowWriter):

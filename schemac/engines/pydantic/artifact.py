@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines import json_values
+from schemac.engines.pydantic import PYDANTIC_LOSS
 from schemac.engines.pydantic.annotations import (
     OF_LISTS,
     Leaf,
@@ -29,7 +30,6 @@ from schemac.engines.pydantic.annotations import (
     python_names,
     validator,
 )
-from schemac.engines.pydantic.codes import PYDANTIC_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
 from schemac.language.attributes import odf
 from schemac.language.attributes.attribute import Family

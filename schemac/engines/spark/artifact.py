@@ -15,9 +15,8 @@ from typing import Any
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, Emission, Target, load_target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
-from schemac.engines.spark import ENGINE
+from schemac.engines.spark import ENGINE, SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
-from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark.column_metadata import (
     BLOB,
     BLOB_EXTENSION,

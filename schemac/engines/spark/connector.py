@@ -26,7 +26,7 @@ from schemac.arrow.metadata import (
 )
 from schemac.artifacts.targets import Emission
 from schemac.artifacts.type_writer import is_lost
-from schemac.engines.spark.codes import SPARK_CONNECTOR
+from schemac.engines.spark import SPARK_CONNECTOR
 from schemac.engines.spark.column_metadata import (
     BLOB,
     BLOB_EXTENSION,

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.to_arrow import lower
 from schemac.artifacts.targets import Emission
+from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.attributes import SparkFact
-from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.column_metadata import COMMENT
 from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.versions import KNOWN, Connector

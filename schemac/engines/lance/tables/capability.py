@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from schemac.engines.lance import is_table
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.fields import lance_ids
-from schemac.engines.lance.sources import is_table
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.fields import differences
 from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table

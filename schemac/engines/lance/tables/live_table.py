@@ -16,10 +16,10 @@ from typing import Any
 from schemac.arrow.from_arrow import lift
 from schemac.arrow.to_arrow import lower
 from schemac.artifacts.targets import Emission
+from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
-from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids, numbers_of
 from schemac.engines.lance.limits import Limits
