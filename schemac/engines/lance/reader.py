@@ -41,7 +41,7 @@ def _table(path: Path, report: Report) -> Imported | None:
         return None
     schema, version, number, used = table
     from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time
-    from schemac.engines.lance.schema_message import unknown_fields
+    from schemac.engines.lance.artifact import unknown_fields
 
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
@@ -139,7 +139,7 @@ def _message(path: Path, report: Report) -> Imported | None:
     from google.protobuf.message import DecodeError
 
     from schemac.engines.lance._generated.lance import file_pb2 as pb
-    from schemac.engines.lance.schema_message import UnreadableMessageError, to_arrow, unknown_fields
+    from schemac.engines.lance.artifact import UnreadableMessageError, to_arrow, unknown_fields
 
     if path.suffix.lower() == ".lance":
         refuse(

@@ -28,7 +28,7 @@ ENGINE = Engine(
     artifacts="schemac.engines.paimon.artifact:TARGET",
     numbering="schemac.engines.paimon.numbering:NUMBERING",
     judge="schemac.engines.paimon.judge:JUDGE",
-    tables="schemac.engines.paimon.tables.capability:TABLES",
+    tables="schemac.engines.paimon.tables:TABLES",
     table_help="a Paimon table's folder",
     domain="paimon.apache.org",
     attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
@@ -37,13 +37,13 @@ ENGINE = Engine(
     is_judged_on_request=True,
     codes="schemac.engines.paimon:CODES",
     pages="schemac.engines.paimon.pages",
-    documents="schemac.engines.paimon.sources:DOCUMENTS",
+    documents="schemac.engines.paimon.table_schema:DOCUMENTS",
     traits=frozenset({Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS, Trait.IS_NOT_READ}),
     formats=(
         Format(
             "paimon",
             "schemac.engines.paimon.reader:IMPORTER",
-            recognizes="schemac.engines.paimon.sources:is_source",
+            recognizes="schemac.engines.paimon.table_schema:is_source",
         ),
     ),
 )

@@ -19,8 +19,7 @@ from typing import Any
 from schemac.arrow.metadata import compact
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.numbering import NAME, data_of
-from schemac.engines.paimon.sources import schema_files
-from schemac.engines.paimon.table_schema import VERSION, TableSchema
+from schemac.engines.paimon.table_schema import VERSION, TableSchema, schema_files
 from schemac.engines.paimon.types import (
     LONGEST,
     Array,

@@ -44,7 +44,7 @@ from schemac.language.physical.field import LoweredField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
-_FILES = (("schemac.rows.judging", "values.py"), (__package__, "values.py"), (__package__, "keeping.py"))
+_FILES = (("schemac.rows.judging", "values.py"), (__package__, "values.py"))
 
 
 class Parts:

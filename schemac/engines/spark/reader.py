@@ -14,7 +14,7 @@ from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
 from schemac.engines.spark import attributes as words
-from schemac.engines.spark.column_metadata import (
+from schemac.engines.spark.columns import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,

@@ -18,7 +18,7 @@ from typing import Any
 
 from schemac.arrow.from_arrow import field_attributes
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
-from schemac.engines.spark.column_metadata import (
+from schemac.engines.spark.columns import (
     BLOB,
     BYTE_WIDTH,
     ENCODING_PREFIX,
@@ -30,10 +30,10 @@ from schemac.engines.spark.column_metadata import (
     PRIMARY_KEY,
     PRIMARY_KEY_POSITION,
     VECTOR_SIZE,
+    stored_as,
 )
 from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
 from schemac.engines.spark.reader import from_struct_type
-from schemac.engines.spark.storage import stored_as
 from schemac.engines.sql_parsing import SqlParser
 from schemac.importers.importer import Imported, Importer, Notes, dataset_names, refuse, repeated, script_text
 from schemac.language.attributes import arrow

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.column_types import words, words_of
 from schemac.engines.lance.fields import NAME as LANCE
-from schemac.engines.lance.fields import Node, lance_ids, nodes_by_field, nodes_of
+from schemac.engines.lance.fields import Node, lance_ids, nodes_by_field, nodes_of, words, words_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset

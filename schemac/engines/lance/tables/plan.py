@@ -18,8 +18,7 @@ from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
-from schemac.engines.lance.column_types import words
-from schemac.engines.lance.fields import NAME, lance_ids
+from schemac.engines.lance.fields import NAME, lance_ids, words
 from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import (
     checks,

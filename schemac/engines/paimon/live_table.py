@@ -13,8 +13,7 @@ from pathlib import Path
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
-from schemac.engines.paimon.sources import schema_files
-from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.table_schema import TableSchema, schema_files
 from schemac.engines.paimon.types import PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.language.attributes.own import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
