@@ -83,7 +83,12 @@ def leaf_of(declared: LogicalType) -> Leaf | None:
         return _PLAIN[type_.family]
     match type_.family:
         case Family.INTEGER:
-            return _integer(type_.bits, is_signed=type_.is_signed)
+            if type_.bits == 64 and not type_.is_signed:
+                return Leaf("bytes", "decimal", 20, is_lossless=False)
+            needed = type_.bits if type_.is_signed else type_.bits + 1
+            return Leaf(
+                "int" if needed <= 32 else "long", is_lossless=type_.is_signed and type_.bits in (32, 64)
+            )
         case Family.FLOAT:
             return Leaf("double") if type_.bits == 64 else Leaf("float", is_lossless=type_.bits == 32)
         case Family.BYTES:
@@ -103,13 +108,6 @@ def leaf_of(declared: LogicalType) -> Leaf | None:
     storage = storage_kind(declared)
     leaf = None if storage is None else leaf_of(storage)
     return None if leaf is None else leaf._replace(is_lossless=False)
-
-
-def _integer(bits: int, *, is_signed: bool) -> Leaf:
-    if bits == 64 and not is_signed:
-        return Leaf("bytes", "decimal", 20, is_lossless=False)
-    needed = bits if is_signed else bits + 1
-    return Leaf("int" if needed <= 32 else "long", is_lossless=is_signed and bits in (32, 64))
 
 
 def is_readable(written: Leaf, target: Leaf) -> bool:

@@ -91,7 +91,10 @@ class _Writer(TypeWriter[Json]):
         schema = {**schema, **self.type_keyword(schema_field, schema)}
         expressed = expressed_attributes(schema, schema_field.type) if schema_field.extra else {}
         if lowered.arrow.nullable:
-            schema = _nullable(schema)
+            named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+            types = [*named, *(() if "null" in named else ("null",))]
+            values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+            schema = {**schema, "type": types if len(types) > 1 else types[0], **values}
         rest = {
             key: value for key, value in schema_field.extra.items() if not _is_same(expressed.get(key), value)
         }
@@ -226,14 +229,6 @@ class _Writer(TypeWriter[Json]):
                 self.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
             return key_schema
         return constrained(key_schema, field, lambda lost, becomes: self.emission.lose(field, lost, becomes))
-
-
-def _nullable(schema: Json) -> Json:
-    """Return a schema with null among its values."""
-    named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    types = [*named, *(() if "null" in named else ("null",))]
-    values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
-    return {**schema, "type": types if len(types) > 1 else types[0], **values}
 
 
 def _is_same(expressed: Any, written: Any) -> bool:

@@ -362,15 +362,11 @@ def read_binary(content: bytes) -> Json | bytes:
     event = Buffer(content).root()
     schema = event.table(1)
     if schema is not None:
-        return _schema(schema)
+        return {"fields": _fields(schema, 0, "the schema"), **_extra(schema.table(1))}
     arrow = event.bytes(0)
     if arrow is None:
         raise MalformedBufferError("it contains no schema")
     return arrow
-
-
-def _schema(table: Table) -> Json:
-    return {"fields": _fields(table, 0, "the schema"), **_extra(table.table(1))}
 
 
 def _fields(table: Table, field: int, owner: str) -> list[Json]:

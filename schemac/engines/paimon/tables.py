@@ -127,7 +127,15 @@ def plan_paimon(
         judged = _judged(table, pair)
         if _refused(judged) or errors_of(after):
             if number == target:
-                _report(table, pair, judged, report)
+                for change, judgement in _refused(judged):
+                    message = f"Paimon: {change}: {judgement.reason}"
+                    report.add(
+                        REFUSED_CHANGE, message, file=table.name, path=change.path, help=judgement.way_out
+                    )
+                if not report.has_errors:
+                    report_unrepresentable(
+                        "Paimon", pair.new, errors_of(pair.new), REFUSED_CHANGE, table.name, report
+                    )
                 return None
             continue
         expected = table_schema(after)
@@ -167,14 +175,6 @@ def _judged(table: PaimonTable, pair: VersionPair) -> _Judged:
 
 def _refused(judged: _Judged) -> _Judged:
     return [(change, judgement) for change, judgement in judged if judgement.outcome is Outcome.REFUSED]
-
-
-def _report(table: PaimonTable, pair: VersionPair, judged: _Judged, report: Report) -> None:
-    for change, judgement in _refused(judged):
-        message = f"Paimon: {change}: {judgement.reason}"
-        report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=judgement.way_out)
-    if not report.has_errors:
-        report_unrepresentable("Paimon", pair.new, errors_of(pair.new), REFUSED_CHANGE, table.name, report)
 
 
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
@@ -245,19 +245,15 @@ def create(path: Path, content: bytes) -> bool:
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-            return _create_without_links(path, content)
+            # Whoever makes the name first has it; a reader may see a part of the file for a moment.
+            try:
+                _write(path, content)
+            except FileExistsError:
+                return False
+            return True
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
-    return True
-
-
-def _create_without_links(path: Path, content: bytes) -> bool:
-    """Whoever makes the name first has it; a reader may see a part of the file for a moment."""
-    try:
-        _write(path, content)
-    except FileExistsError:
-        return False
     return True
 
 

@@ -378,7 +378,10 @@ class _Words:
     def type(self) -> PaimonType:
         """Return the type that all of the text says."""
         if self._is_geo:
-            return self._geo()
+            match = _GEO.fullmatch(self._text)
+            if match is None:
+                raise self._wrong()
+            return Geo(match["type"], is_nullable=match["required"] is None)
         type_ = self._one()
         if self._tokens:
             raise self._wrong()
@@ -450,12 +453,6 @@ class _Words:
             return False
         del self._tokens[: len(words)]
         return True
-
-    def _geo(self) -> PaimonType:
-        match = _GEO.fullmatch(self._text)
-        if match is None:
-            raise self._wrong()
-        return Geo(match["type"], is_nullable=match["required"] is None)
 
     def _wrong(self, reason: str = "") -> UnreadableError:
         return UnreadableError(

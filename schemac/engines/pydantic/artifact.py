@@ -311,7 +311,9 @@ class _Module:
     def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
         field: SchemaField = member.field
         annotation = self._type(path, member)
-        if _brackets(annotation) > _MOST_BRACKETS:
+        # Brackets in texts count as well.
+        changes = ((char in "[(") - (char in "])") for char in annotation if char in "[]()")
+        if max(accumulate(changes), default=0) > _MOST_BRACKETS:
             annotation = "Any"
             self._leaves.refuse_depth(field)
         settings: list[str] = []
@@ -417,12 +419,6 @@ def _metadata_text(value: Any) -> str:
     """Return the metadata of an annotation: JSON as text, for unions need what can be hashed."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)
-
-
-def _brackets(annotation: str) -> int:
-    """Return how many brackets of an annotation are inside each other at most; those in texts count as well."""
-    changes = ((char in "[(") - (char in "])") for char in annotation if char in "[]()")
-    return max(accumulate(changes), default=0)
 
 
 _MOST_BRACKETS = 190

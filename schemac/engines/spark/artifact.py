@@ -149,15 +149,11 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         properties = schema_properties(compilation, fields)
         _lose_of_ddl(compilation, fields, properties, emission)
         _check_properties(compilation, properties, emission)
+    lines = ",\n  ".join([f.json_text() for f in fields])
     return [
-        Artifact(JSON_FILE, _document(fields)),
+        Artifact(JSON_FILE, f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()),
         Artifact(DDL_FILE, ddl(compilation, fields).encode()),
     ]
-
-
-def _document(fields: Sequence[SparkField]) -> bytes:
-    lines = ",\n  ".join([f.json_text() for f in fields])
-    return f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()
 
 
 def struct_type(fields: Sequence[SparkField]) -> Json:

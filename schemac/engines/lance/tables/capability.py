@@ -21,7 +21,6 @@ from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_
 from schemac.engines.lance.tables.plan import Plan, numbers_for, plan
 from schemac.engines.lance.tables.row_checks import report_broken
 from schemac.engines.lance.tables.steps import Rewrite, Unlooked
-from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import TABLE_DRIFT
 from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import (
@@ -35,7 +34,7 @@ from schemac.versions.evolution.tables import (
     TableState,
 )
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
-from schemac.versions.identity.lock import LockedDataset, Numbers
+from schemac.versions.identity.lock import LockedDataset
 
 
 def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) -> None:
@@ -44,7 +43,11 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
     target = to_message(new.lowered, numbers)
     metadata = {key: bytes(value) for key, value in target.metadata.items()}
     fields = [field.SerializeToString() for field in target.fields]
-    same = _same_fields(table, new, numbers)
+    there = {
+        id: lance_ids(table.schema_version.numbers[field]) for field, id in table.schema_version.ids.items()
+    }
+    pairs = [(lance_ids(numbers[field]), there.get(id, ())) for field, id in new.ids.items()]
+    same = {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
     lines = differences(fields, table.dataset.lance_schema, metadata=metadata, same=same)
     for version, requested in _version_differences(table, metadata):
         report.add(
@@ -61,17 +64,6 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
             file=table.name,
             help="see the steps with `schemac plan --table`, then run `schemac apply`",
         )
-
-
-def _same_fields(
-    table: LanceTable, new: LockedSchemaVersion, numbers: Mapping[SchemaField, Numbers]
-) -> dict[int, int]:
-    """Lance's ids that fields have in the table, by those that they are to have."""
-    there = {
-        id: lance_ids(table.schema_version.numbers[field]) for field, id in table.schema_version.ids.items()
-    }
-    pairs = [(lance_ids(numbers[field]), there.get(id, ())) for field, id in new.ids.items()]
-    return {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
 
 
 def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:

@@ -67,7 +67,8 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
     What may be null counts where some version has that as well, but not against the version that the table says it has:
     anybody can change it, and a run that fills a new column leaves it optional.
     """
-    here = _shape_of_fields(fields)
+    index = {field.id: number for number, field in enumerate(fields)}
+    here = list(_shape_of([(index.get(f.parent_id, -1), f.name, f.logical_type, f.nullable) for f in fields]))
     ids = [field.id for field in fields]
     names = {field.name for field in fields if field.parent_id < 0}
     candidates: list[Candidate] = []
@@ -109,11 +110,6 @@ def _nodes(version: SchemaVersion) -> list[Node]:
 def _shape(version: SchemaVersion) -> _Shape:
     nodes = version.view(_nodes)
     return list(_shape_of([(n.parent, n.name, n.logical_type, n.is_nullable) for n in nodes]))
-
-
-def _shape_of_fields(fields: Sequence[pb.Field]) -> _Shape:
-    index = {field.id: number for number, field in enumerate(fields)}
-    return list(_shape_of([(index.get(f.parent_id, -1), f.name, f.logical_type, f.nullable) for f in fields]))
 
 
 def _shape_of(rows: _Shape) -> Iterator[tuple[int, str, str, bool]]:
