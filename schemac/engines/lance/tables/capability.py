@@ -18,7 +18,7 @@ from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.fields import differences
 from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table
-from schemac.engines.lance.tables.plan import Plan, numbers_for, plan
+from schemac.engines.lance.tables.plan import Plan, field_ids_for, plan
 from schemac.engines.lance.tables.row_checks import report_broken
 from schemac.engines.lance.tables.steps import Rewrite, Unlooked
 from schemac.text.source.catalogue import TABLE_DRIFT
@@ -39,14 +39,14 @@ from schemac.versions.identity.lock import LockedDataset
 
 def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) -> None:
     """Say how a table differs from a schema, under the numbers that it gives its fields."""
-    numbers = numbers_for(table, new)
-    target = to_message(new.lowered, numbers)
+    field_ids = field_ids_for(table, new)
+    target = to_message(new.lowered, field_ids)
     metadata = {key: bytes(value) for key, value in target.metadata.items()}
     fields = [field.SerializeToString() for field in target.fields]
     there = {
         id: lance_ids(table.schema_version.numbers[field]) for field, id in table.schema_version.ids.items()
     }
-    pairs = [(lance_ids(numbers[field]), there.get(id, ())) for field, id in new.ids.items()]
+    pairs = [(lance_ids(field_ids[field]), there.get(id, ())) for field, id in new.ids.items()]
     same = {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
     lines = differences(fields, table.dataset.lance_schema, metadata=metadata, same=same)
     for version, requested in _version_differences(table, metadata):

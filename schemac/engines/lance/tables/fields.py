@@ -227,8 +227,8 @@ def _namesakes(
 ) -> dict[str, str]:
     """Return the path in the table of each expected field; one that has another name there is known by its id."""
     by_number = {message.id: path for path, message in actual_by_path.items()}
-    numbers = {path: same.get(message.id) for path, message in expected_by_path.items()}
-    here = {path: by_number[n] for path, n in numbers.items() if n is not None and n in by_number}
+    ids = {path: same.get(message.id) for path, message in expected_by_path.items()}
+    here = {path: by_number[n] for path, n in ids.items() if n is not None and n in by_number}
     matched = set(here.values())
     here |= {
         path: path

@@ -61,7 +61,7 @@ class Question:
         field: SchemaField = self.field
         while field not in plan.layout.written and field.parent is not None:
             field = field.parent
-        recipe = Recipe.of(plan.stages, [field], plan.layout.numbers, plan.rounded)
+        recipe = Recipe.of(plan.stages, [field], plan.layout.field_ids, plan.rounded)
         self._recipe = replace(recipe, on_misfit=self._misfits.add)
 
     @property
@@ -260,7 +260,7 @@ def report_failed(
 
 
 def _preview(made: Plan, fields: Sequence[SchemaField]) -> Preview:
-    recipe = Recipe.of(made.stages, [], made.layout.numbers, made.rounded)
+    recipe = Recipe.of(made.stages, [], made.layout.field_ids, made.rounded)
     # What does not fit has a check of its own.
     return Preview(replace(recipe, on_misfit=lambda *_: None), fields)
 
