@@ -174,15 +174,20 @@ def open_iceberg_table(
 
 def candidates_of(metadata: TableMetadata, locked: LockedDataset) -> list[Candidate]:
     """Return the versions that have exactly the fields of a table, the newest first."""
-    shape, candidates = shape_of(metadata.current), []
+    candidates = []
     for number in [version.number for version in reversed(locked.versions)]:
         version = locked_schema_version(locked, number)
-        if not errors_of(version) and shape_of(schema_of(version)) == shape:
+        if _is_like(version, metadata):
             has_ids = all(
                 table_id == locked_id for locked_id, table_id in ids_between(version, metadata).items()
             )
             candidates.append(Candidate(version, has_ids, lock_ids(version)))
     return candidates
+
+
+def _is_like(version: LockedSchemaVersion, metadata: TableMetadata) -> bool:
+    """Whether a version has exactly the fields of a table, whatever their ids are."""
+    return not errors_of(version) and shape_of(schema_of(version)) == shape_of(metadata.current)
 
 
 def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
@@ -209,10 +214,7 @@ def _narrowed(version: LockedSchemaVersion, metadata: TableMetadata) -> LockedSc
         return None
     fields = {id: schema_field for schema_field, id in version.ids.items()}
     narrowed_version = narrowed(version, [fields[there[path]].path for path in paths])
-    is_same = not errors_of(narrowed_version) and shape_of(schema_of(narrowed_version)) == shape_of(
-        metadata.current
-    )
-    return narrowed_version if is_same else None
+    return narrowed_version if _is_like(narrowed_version, metadata) else None
 
 
 def _report_stranger(

@@ -57,6 +57,7 @@ from schemac.versions.evolution.tables import (
     TableState,
     choose_version,
     digest_of_ids,
+    report_differences,
     report_unrepresentable,
 )
 from schemac.versions.evolution.verdict import Outcome
@@ -233,9 +234,7 @@ def report_iceberg_drift(
     chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
     if candidates and chosen is None:
         return False
-    for line in _drift_lines(version, metadata, chosen):
-        help = "see the steps with `schemac plan --table`, then run `schemac apply`"
-        report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
+    report_differences(name, _drift_lines(version, metadata, chosen), report)
     return True
 
 

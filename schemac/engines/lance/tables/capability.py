@@ -32,6 +32,7 @@ from schemac.versions.evolution.tables import (
     TableChange,
     Tables,
     TableState,
+    report_differences,
 )
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 from schemac.versions.identity.lock import LockedDataset
@@ -57,13 +58,7 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
             help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
             f' data_storage_version="{requested}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
         )
-    for line in lines:
-        report.add(
-            TABLE_DRIFT,
-            f"{table.name}: {line}",
-            file=table.name,
-            help="see the steps with `schemac plan --table`, then run `schemac apply`",
-        )
+    report_differences(table.name, lines, report)
 
 
 def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
