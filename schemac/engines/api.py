@@ -148,7 +148,7 @@ class Dataset(CheckedDataset):
     def to_spark_statements(self) -> tuple[str, ...]:
         """Return CREATE TABLE and, if there is a primary key, the ALTER TABLE that sets it: one text for each `spark.sql` call."""
         from schemac.engines.spark import artifact as spark  # for start-up time, as above
-        from schemac.engines.spark.statements import statements
+        from schemac.engines.spark.artifact import statements
 
         emission = self._emit("spark")
         return statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))

@@ -125,9 +125,7 @@ class Project:
     @property
     def defaults(self) -> "ArrowDefaults":
         """Encodings of fields without a hint, in the form that lowering expects."""
-        from schemac.language.attributes.arrow import (
-            ArrowDefaults,  # for start-up time: what only checks needs none
-        )
+        from schemac.language.attributes.arrow import ArrowDefaults
 
         return ArrowDefaults(**self.configuration.encodings)
 

@@ -98,10 +98,7 @@ def check_source(
         for dataset in datasets:
             check(dataset, report, project.vocabularies)
     if options.has_rules:
-        from schemac.language.lint.run import (  # for start-up time: only a few commands look at rules
-            lint,
-            lint_groups,
-        )
+        from schemac.language.lint.run import lint, lint_groups
 
         files = import_context.files
         path = project.path_for_rules(files.key("") if files is not None else source.name, source.name)

@@ -5,6 +5,7 @@ Shape: a code of an engine of another distribution is a word in capitals and a n
 reserved for schemac.
 """
 
+import os
 import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -120,17 +121,14 @@ def page(code: Code) -> Page:
 
 
 def page_file(code: Code) -> "Path | None":
-    """Return the file of a page, for programs that open files; None if it is not a file."""
-    from importlib.util import find_spec  # for start-up time, as above
-    from pathlib import Path
+    """Return the file of a page, for programs that open files; None if there is none. Raises EngineError."""
+    from pathlib import Path  # for start-up time: `explain` needs none of it
 
     if CATALOGUE.get(code.id) is code:
         return Path(FOLDER) / f"{code.id}.md"
     bringer = next(one for one in (*builtin_providers(), *engines()) if code in codes_of(one))
-    spec = find_spec(bringer.pages) if bringer.pages else None
-    folders = spec.submodule_search_locations if spec is not None else None
-    paths = [path for folder in folders or () if (path := Path(folder) / f"{code.id}.md").is_file()]
-    return paths[0] if paths else None
+    path = _page_path(bringer, f"{code.id}.md")
+    return Path(path) if path is not None else None
 
 
 def loss_pages() -> dict[str, str]:
@@ -140,17 +138,32 @@ def loss_pages() -> dict[str, str]:
 
 
 def _text(bringer: Bringer, name: str) -> str:
-    """Return a page that an engine or a room brought; empty if it has none."""
-    if not bringer.pages:
+    """Return a page that an engine or a room brought; empty if it has none. Raises EngineError."""
+    path = _page_path(bringer, name)
+    if path is None:
         return ""
-    from pkgutil import get_data  # for start-up time: the pages of the core need none of it
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except (OSError, UnicodeError) as error:
+        raise EngineError(_unreadable(bringer, error)) from error
+
+
+def _page_path(bringer: Bringer, name: str) -> str | None:
+    """Return the file of a page in the package of pages, which needs no `__init__.py`; None if it has none. Raises EngineError."""
+    if not bringer.pages:
+        return None
+    from importlib.util import find_spec  # for start-up time: the pages of the core need none of it
 
     try:
-        content = get_data(bringer.pages, name)
-        return content.decode() if content is not None else ""
-    except FileNotFoundError:
-        return ""
-    except (ImportError, OSError, UnicodeError) as error:
-        raise EngineError(
-            f"`pages` of the engine {bringer.name} ({bringer.pages}) cannot be read: {reason_of(error)}"
-        ) from error
+        spec = find_spec(bringer.pages)
+    except ImportError as error:
+        raise EngineError(_unreadable(bringer, error)) from error
+    if spec is None:
+        raise EngineError(_unreadable(bringer, ModuleNotFoundError(f"No module named {bringer.pages!r}")))
+    paths = [os.path.join(folder, name) for folder in spec.submodule_search_locations or ()]
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def _unreadable(bringer: Bringer, error: Exception) -> str:
+    return f"`pages` of the engine {bringer.name} ({bringer.pages}) cannot be read: {reason_of(error)}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.engines.lance.column_types import LazyWords, words_of
+from schemac.engines.lance.fields import LazyWords, words_of
 from schemac.language.kinds.plain import PlainType
 from schemac.language.kinds.registry import KINDS
 from schemac.language.logical.schema_fields import preorder

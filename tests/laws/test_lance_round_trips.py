@@ -11,8 +11,7 @@ from lance.schema import LanceSchema
 
 import schemac
 from schemac import Dataset
-from schemac.engines.lance.artifact import to_bytes, to_message
-from schemac.engines.lance.schema_message import to_arrow
+from schemac.engines.lance.artifact import to_arrow, to_bytes, to_message
 from tests.conformance.oracle import split
 from tests.effort import law
 from tests.laws.shapes import kept, shapes

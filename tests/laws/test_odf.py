@@ -17,8 +17,7 @@ from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
 import schemac
-from schemac.engines.odf.binary import FLAGS
-from schemac.engines.odf.fields import KINDS_BY_TAG, PROPERTIES, TAGS
+from schemac.engines.odf.binary import FLAGS, KINDS_BY_TAG, PROPERTIES, TAGS
 from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField

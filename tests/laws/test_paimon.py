@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import schemac
 from schemac.arrow.to_arrow import lower
 from schemac.artifacts.targets import Emission
+from schemac.engines.paimon import PAIMON_LOSS
 from schemac.engines.paimon.artifact import to_table_schema
-from schemac.engines.paimon.codes import PAIMON_LOSS
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.reader import member_ids, read, read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.engines.spark.tables import plan_spark
+from schemac.engines.spark.judge import plan_spark
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.versions.evolution.verdict import Outcome
 from tests.conformance.pypaimon.evolving import Evolution

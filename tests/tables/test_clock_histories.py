@@ -85,7 +85,7 @@ def carried(values: pa.Array, lock: LockedDataset, start: int, end: int) -> pa.A
             question.report("t", "", report)
     if made is None or report.has_errors:
         return "; ".join(d.message for d in report.diagnostics)
-    recipe = Recipe.of(made.stages, made.pair.new.dataset.columns, made.layout.numbers)
+    recipe = Recipe.of(made.stages, made.pair.new.dataset.columns, made.layout.field_ids)
     return recipe.make(pa.RecordBatch.from_arrays([values], names=["x"])).column(0)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from schemac.cli.main import main
-from schemac.engines.paimon.tables.capability import create
+from schemac.engines.paimon.tables import create
 
 V1 = "name: t\nfields:\n  - {name: a, type: Int32}\n"
 V2 = "name: t\nfields:\n  - {name: a, type: Int64}\n"
@@ -150,7 +150,7 @@ def test_take_what_was_wanted_from_whoever_did_it(table: Path, monkeypatch: pyte
             path.write_bytes(content)
         return create(path, content)
 
-    monkeypatch.setattr("schemac.engines.paimon.tables.capability.create", late)
+    monkeypatch.setattr("schemac.engines.paimon.tables.create", late)
     assert main(["apply", "t", "--table", "table"]) == 0
     assert names(table) == ["schema-0", "schema-1", "schema-2"]
 
@@ -164,7 +164,7 @@ def test_write_nothing_over_what_was_not_wanted(
         path.write_text(other)
         return create(path, content)
 
-    monkeypatch.setattr("schemac.engines.paimon.tables.capability.create", late)
+    monkeypatch.setattr("schemac.engines.paimon.tables.create", late)
     assert main(["apply", "t", "--table", "table"]) == 1
     assert "SC423" in capsys.readouterr().out
     assert names(table) == ["schema-0", "schema-1"]

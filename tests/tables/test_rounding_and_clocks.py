@@ -173,7 +173,7 @@ def test_tell_other_processes_the_same(tmp_path: Path) -> None:
     assert made is not None
     assert isinstance(made.steps[0], Check)
     (field,) = made.pair.new.dataset.columns
-    recipe = pickle.loads(pickle.dumps(Recipe.of(made.stages, [field], made.layout.numbers)))
+    recipe = pickle.loads(pickle.dumps(Recipe.of(made.stages, [field], made.layout.field_ids)))
     (batch,) = lance.dataset(path).to_batches()
     assert recipe.make(batch).column(0).view(pa.int64()).to_pylist() == [(SUMMER_2050 - 7200) * 1000]
 

@@ -12,11 +12,10 @@ import schemac
 from schemac.artifacts.targets import Emission
 from schemac.cli.main import main
 from schemac.engines.lance.tables.live_table import open_table
-from schemac.engines.spark.artifact import to_fields
-from schemac.engines.spark.codes import SPARK_LOSS
-from schemac.engines.spark.column_metadata import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
+from schemac.engines.spark import SPARK_LOSS
+from schemac.engines.spark.artifact import key_columns, schema_properties, to_fields
+from schemac.engines.spark.columns import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
 from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.statements import key_columns, schema_properties
 from schemac.engines.spark.versions import KNOWN
 from schemac.text.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest, member, of, option, struct

@@ -10,7 +10,7 @@ import pytest
 import schemac
 from schemac.arrow.from_arrow import kind_of, lift
 from schemac.cli.main import main
-from schemac.engines.odf.fields import TAGS
+from schemac.engines.odf.binary import TAGS
 from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME, KINDS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemac.engines.paimon.defaults import default_error
+from schemac.engines.paimon.options import default_error
 from schemac.engines.paimon.types import parse_type
 
 TAKEN = {

@@ -4,6 +4,11 @@ Layer: engines.
 """
 
 from schemac.registry.engine import Engine, Format
+from schemac.text.source.code import codes_in, note
+
+ARROW_LOSS = note("SC531", "arrow-loss", "something that the Arrow artifact does not keep")
+CODES = codes_in(globals())
+"""The diagnostics by number; each has a page in `pages/`."""
 
 ENGINE = Engine(
     "arrow",
@@ -12,8 +17,8 @@ ENGINE = Engine(
     is_default=True,
     artifacts="schemac.engines.arrow.artifact:TARGET",
     judge="schemac.engines.arrow.judge:JUDGE",
-    row_reader="schemac.engines.arrow.rows:ROW_READER",
-    codes="schemac.engines.arrow.codes:CODES",
+    row_reader="schemac.engines.arrow.reader:ROW_READER",
+    codes="schemac.engines.arrow:CODES",
     pages="schemac.engines.arrow.pages",
     formats=(
         Format(

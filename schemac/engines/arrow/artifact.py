@@ -9,7 +9,7 @@ Source: Arrow's columnar format, "Encapsulated message format".
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, Emission, Target
-from schemac.engines.arrow.codes import ARROW_LOSS
+from schemac.engines.arrow import ARROW_LOSS
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import pa
 from schemac.versions.identity.compilation import Compilation

@@ -4,6 +4,14 @@ Layer: engines.
 """
 
 from schemac.registry.engine import Engine, Format
+from schemac.text.source.code import codes_in, error, note
+
+AVRO_TYPE = error("SC591", "avro-type", "a type that Avro cannot hold")
+AVRO_NAME = error("SC592", "avro-name", "names that Avro cannot tell apart")
+AVRO_DEFAULT = error("SC593", "avro-default", "a default value that is not of the field's type")
+AVRO_LOSS = note("SC594", "avro-loss", "something that Avro does not keep")
+CODES = codes_in(globals())
+"""The diagnostics by number; each has a page in `pages/`."""
 
 ENGINE = Engine(
     "avro",
@@ -21,7 +29,7 @@ ENGINE = Engine(
     ),
     domain="avro.apache.org",
     attributes="schemac.engines.avro.attributes:ATTRIBUTES",
-    codes="schemac.engines.avro.codes:CODES",
+    codes="schemac.engines.avro:CODES",
     pages="schemac.engines.avro.pages",
     documents="schemac.engines.avro.sources:DOCUMENTS",
 )

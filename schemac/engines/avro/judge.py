@@ -6,9 +6,8 @@ take their default, types are the same or promoted.
 Source: Avro 1.12, "Schema Resolution", asked of fastavro (`tests/engines/avro/test_avro.py`).
 """
 
-from schemac.engines.avro.artifact import old_names
+from schemac.engines.avro.artifact import is_readable, leaf_of, name_of, old_names
 from schemac.engines.avro.attributes import ALIASES, DEFAULT
-from schemac.engines.avro.types import is_readable, leaf_of, name_of
 from schemac.language.logical.model import Castability
 from schemac.versions.evolution.castability import castability
 from schemac.versions.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact

@@ -20,9 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.avro.artifact import TYPE
+from schemac.engines.avro.artifact import TYPE, fits, leaf_of
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
-from schemac.engines.avro.types import fits, leaf_of
 from schemac.importers.constraints import enumerated, fitting, typed
 from schemac.importers.declarations import any_json
 from schemac.importers.importer import Imported, Importer, Notes, double, refuse

@@ -3,7 +3,12 @@
 Layer: engines.
 """
 
+from typing import TYPE_CHECKING
+
 from schemac.registry.engine import Engine, Format
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENGINE = Engine(
     "datacontract",
@@ -13,7 +18,14 @@ ENGINE = Engine(
         Format(
             "datacontract",
             "schemac.engines.datacontract.reader:IMPORTER",
-            recognizes="schemac.engines.datacontract.sources:is_contract",
+            recognizes="schemac.engines.datacontract:is_contract",
         ),
     ),
 )
+
+
+def is_contract(path: "Path") -> bool:
+    """Tell whether a file says of which version of the specification it is."""
+    from schemac.importers.sniffing import has_top_keys  # for start-up time
+
+    return has_top_keys(path, rb"dataContractSpecification[\"']?\s*:")

@@ -13,7 +13,7 @@ ENGINE = Engine(
         Format(
             "dbt",
             "schemac.engines.dbt.reader:IMPORTER",
-            recognizes="schemac.engines.dbt.sources:is_properties",
+            recognizes="schemac.engines.dbt.reader:is_properties",
         ),
     ),
 )

@@ -1,10 +1,11 @@
 """dbt: property files, each model, source table, seed and snapshot a dataset.
 
 Layer: engines.
-Shape: a column has its `data_type`, in the words of the database that the project's profile names; one without is a String, with
-a note. What its constraints and tests say of nulls and keys is kept, all other rules are comments above it.
+Shape: a column has its `data_type`, in the words of the database that the project's profile names; one without is a String, with a note.
+      What its constraints and tests say of nulls and keys is kept, all other rules are comments above it.
 Errors: SC1xx for what is not YAML, SC552 unreadable-source.
-Source: dbt's documentation, "Model properties", "Source properties", "constraints" and "data tests".
+Source: dbt's documentation, "Model properties", "Source properties", "constraints", "data tests", and "About profiles.yml": the profile
+      that `dbt_project.yml` names, and in it the target.
 """
 
 import json
@@ -14,11 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.dbt.sources import dialect_of_project
 from schemac.importers.constraints import Constraints, enumerated, mark_key
 from schemac.importers.declarations import (
     MisplacedError,
     Node,
+    dialect_of,
     finished,
     kind_of,
     meaning,
@@ -27,12 +28,56 @@ from schemac.importers.declarations import (
     type_of_text,
 )
 from schemac.importers.importer import Imported, Importer, Notes
+from schemac.importers.sniffing import has_top_keys
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, dotted
 from schemac.language.physical.arrow import pa
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
+from schemac.text.source.text import decode_text
+from schemac.text.syntax.document import parse
+
+_PROJECT = "dbt_project.yml"
+_PROFILES = "profiles.yml"
+_LARGEST = 1024 * 1024
+
+
+def is_properties(path: Path) -> bool:
+    """Tell whether a file lists models, sources, seeds or snapshots by their names."""
+    if path.name == _PROJECT or path.suffix.lower() == ".json":
+        return False
+    return has_top_keys(
+        path, rb"(?:models|sources|seeds|snapshots)[\"']?\s*:\s*(?:#[^\n]*)?\n\s*(?:#[^\n]*\n\s*)*-\s"
+    )
+
+
+def dialect_of_project(path: Path) -> str | None:
+    """Return the format that reads types of the database that a file's project is for; None if that is not known."""
+    folder = next((p for p in path.resolve().parents if (p / _PROJECT).is_file()), None)
+    if folder is None:
+        return None
+    project, profiles = _mapping(folder / _PROJECT), _mapping(folder / _PROFILES)
+    profile = profiles.get(str(project.get("profile")))
+    outputs = profile.get("outputs") if isinstance(profile, dict) else None
+    if not isinstance(profile, dict) or not isinstance(outputs, dict):
+        return None
+    target = profile.get("target")
+    # A target that is a template is not known here; all outputs of one system are as good.
+    chosen = [outputs[target]] if isinstance(target, str) and target in outputs else list(outputs.values())
+    systems = {str(output.get("type")) for output in chosen if isinstance(output, dict)}
+    return dialect_of(systems.pop()) if len(systems) == 1 else None
+
+
+def _mapping(path: Path) -> dict[Any, Any]:
+    """Return the mapping in a file; an empty one where there is none."""
+    if not path.is_file() or path.stat().st_size > _LARGEST:
+        return {}
+    source = decode_text(path.read_bytes(), path.name, Report())
+    documents = parse(source, Report()) if source is not None else []
+    value: Any = documents[0].value if documents else None
+    return value if isinstance(value, dict) else {}
+
 
 _TITLE = "a property file of dbt"
 _PLURALS = ("models", "seeds", "snapshots")

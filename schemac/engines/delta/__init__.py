@@ -10,12 +10,12 @@ ENGINE = Engine(
     "delta",
     "Delta Lake",
     position=70,
-    documents="schemac.engines.delta.sources:DOCUMENTS",
+    documents="schemac.engines.delta.log:DOCUMENTS",
     formats=(
         Format(
             "delta",
             "schemac.engines.delta.reader:IMPORTER",
-            recognizes="schemac.engines.delta.sources:is_source",
+            recognizes="schemac.engines.delta.log:is_source",
         ),
     ),
 )

@@ -1,26 +1,105 @@
-"""What the log of a Delta table says of its schemas.
+"""The log of a Delta table: its files, and the schemas that they record.
 
 Layer: engines.
-Shape: commits are read line by line, and of checkpoints only the columns that matter, so that memory does not grow with the
-number of data files.
+Shape: commits are read line by line, and of checkpoints only the columns that matter, so that memory does not grow with the number of
+      data files.
 Why by hand: deltalake 1.6 has no clustering columns, so these same files would have to be read in addition. It refuses a whole table for
-one column of geometry or with a collation, and one that a catalog manages, though the schema is
-there to be read; its errors name neither file nor line nor column; to find the versions where a schema changed it replays the log
-from its checkpoint for each version (400 commits: 14 s, here 0.3 s). It judges this reader in `tests/conformance/test_delta.py`.
+      one column of geometry or with a collation, and one that a catalog manages, though the schema is there to be read; its errors name
+      neither file nor line nor column; to find the versions where a schema changed it replays the log from its checkpoint for each
+      version (400 commits: 14 s, here 0.3 s). It judges this reader in `tests/conformance/test_delta.py`.
 Errors: raises UnreadableError with the file.
-Source: the Delta protocol, "Actions", "Checkpoints" and "Table Features".
+Source: the Delta protocol, "Delta Log Entries", "Actions", "Checkpoints" and "Table Features".
 """
 
 import dataclasses
 import json
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.delta.sources import LogFiles
 from schemac.importers.importer import first_line
+from schemac.importers.sniffing import ForeignDocument
 from schemac.language.physical.arrow import pa
+
+LOG = "_delta_log"
+_COMMIT = re.compile(r"([0-9]{20})\.json")
+_CHECKPOINT = re.compile(
+    r"([0-9]{20})\.checkpoint(?:\.([0-9]{10})\.([0-9]{10})|\.[0-9a-fA-F-]{36})?\.(parquet|json)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogFiles:
+    """The files of a log that tell of a table's schema, by the version of the table."""
+
+    commits: dict[int, Path]
+    checkpoints: dict[int, tuple[Path, ...]]
+    """Whole ones: the parts of one that lacks some are left out."""
+
+    @property
+    def newest(self) -> int:
+        """The newest version; -1 if there is none."""
+        return max((*self.commits, *self.checkpoints), default=-1)
+
+
+def is_source(path: Path) -> bool:
+    """Whether a path is the folder of a table, or of its log."""
+    return path.is_dir() and (path.name == LOG or (path / LOG).is_dir())
+
+
+def log_folder(path: Path) -> Path:
+    """Return the folder of the log of a table, which may be named itself."""
+    return path if path.name == LOG and not (path / LOG).is_dir() else path / LOG
+
+
+def log_files(folder: Path) -> LogFiles:
+    """Return the files of a log. Raises OSError if there is no such folder."""
+    commits: dict[int, Path] = {}
+    whole: dict[int, Path] = {}
+    parts: dict[tuple[int, int], dict[int, Path]] = defaultdict(dict)
+    for file in sorted(folder.iterdir()):
+        if match := _COMMIT.fullmatch(file.name):
+            commits[int(match[1])] = file
+        elif match := _CHECKPOINT.fullmatch(file.name):
+            if match[2] is None:
+                whole[int(match[1])] = file
+            else:
+                parts[int(match[1]), int(match[3])][int(match[2])] = file
+    checkpoints = {
+        version: tuple(checkpoint_parts.values())
+        for (version, count), checkpoint_parts in parts.items()
+        if len(checkpoint_parts) == count
+    }
+    return LogFiles(commits, checkpoints | {version: (file,) for version, file in whole.items()})
+
+
+_DELTA = frozenset(
+    {"commitInfo", "metaData", "protocol", "add", "remove", "txn", "cdc", "domainMetadata", "sidecar"}
+    | {"checkpointMetadata"}
+)
+
+
+def _is_delta(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and len(value) == 1
+        and set(value) <= _DELTA
+        and all(isinstance(item, dict) for item in value.values())
+    )
+
+
+DOCUMENTS = (
+    ForeignDocument(
+        "a commit of a Delta table's log",
+        _is_delta,
+        "import the table's folder, which contains `_delta_log`",
+    ),
+)
+"""What to import in place of such a file."""
+
 
 _ACTIONS = ("metaData", "protocol", "domainMetadata")
 _MARKS = tuple(f'"{action}"'.encode() for action in _ACTIONS)

@@ -18,8 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.delta.log import Log, Metadata, UnreadableError, read_log
-from schemac.engines.delta.sources import log_files, log_folder
+from schemac.engines.delta.log import Log, Metadata, UnreadableError, log_files, log_folder, read_log
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, refuse
 from schemac.importers.sources import import_value
 from schemac.language.attributes.odf import DESCRIPTION

@@ -9,7 +9,7 @@ ENGINE = Engine(
     "duckdb",
     "DuckDB",
     position=90,
-    reserved_words="schemac.engines.duckdb.words:RESERVED_WORDS",
+    reserved_words="schemac.engines.duckdb.reader:RESERVED_WORDS",
     formats=(
         Format(
             "duckdb",

@@ -1,7 +1,8 @@
-"""DuckDB: scripts with CREATE TABLE statements, as people and EXPORT DATABASE write them.
+"""DuckDB: scripts with CREATE TABLE statements, as people and EXPORT DATABASE write them; and its reserved words.
 
 Layer: engines.
-Source: DuckDB's documentation, "Data Types"; the Arrow types that DuckDB itself gives its columns.
+Source: DuckDB's documentation, "Data Types"; the Arrow types that DuckDB itself gives its columns; `duckdb_keywords()`, category
+      `reserved`, which are those of PostgreSQL.
 """
 
 from functools import partial
@@ -82,4 +83,85 @@ IMPORTER = Importer(
     "DuckDB DDL: CREATE TABLE",
     partial(read, dialect=_DIALECT),
     partial(read_text, dialect=_DIALECT),
+)
+
+
+RESERVED_WORDS = frozenset(
+    [
+        "all",
+        "analyse",
+        "analyze",
+        "and",
+        "any",
+        "array",
+        "as",
+        "asc",
+        "asymmetric",
+        "both",
+        "case",
+        "cast",
+        "check",
+        "collate",
+        "column",
+        "constraint",
+        "create",
+        "default",
+        "deferrable",
+        "desc",
+        "describe",
+        "distinct",
+        "do",
+        "else",
+        "end",
+        "except",
+        "false",
+        "fetch",
+        "for",
+        "foreign",
+        "from",
+        "group",
+        "having",
+        "in",
+        "initially",
+        "intersect",
+        "into",
+        "lambda",
+        "lateral",
+        "leading",
+        "limit",
+        "not",
+        "null",
+        "offset",
+        "on",
+        "only",
+        "or",
+        "order",
+        "pivot",
+        "pivot_longer",
+        "pivot_wider",
+        "placing",
+        "primary",
+        "qualify",
+        "references",
+        "returning",
+        "select",
+        "show",
+        "some",
+        "summarize",
+        "symmetric",
+        "table",
+        "then",
+        "to",
+        "trailing",
+        "true",
+        "union",
+        "unique",
+        "unpivot",
+        "using",
+        "variadic",
+        "when",
+        "where",
+        "window",
+        "with",
+    ]
 )

@@ -5,6 +5,15 @@ Source: the Iceberg table specification (iceberg.apache.org/spec), and pyiceberg
 """
 
 from schemac.registry.engine import Engine, Format
+from schemac.text.source.code import codes_in, error, note
+
+ICEBERG_TYPE = error("SC581", "iceberg-type", "a type that Iceberg cannot hold")
+ICEBERG_NAME = error("SC582", "iceberg-name", "names that Iceberg cannot tell apart")
+ICEBERG_KEY = error("SC583", "iceberg-key", "a field that cannot identify rows in Iceberg")
+ICEBERG_DEFAULT = error("SC584", "iceberg-default", "a default value that Iceberg cannot have")
+ICEBERG_LOSS = note("SC585", "iceberg-loss", "something that Iceberg does not keep")
+CODES = codes_in(globals())
+"""The diagnostics by number; each has a page in `pages/`."""
 
 ENGINE = Engine(
     "iceberg",
@@ -12,12 +21,12 @@ ENGINE = Engine(
     position=60,
     artifacts="schemac.engines.iceberg.artifact:TARGET",
     judge="schemac.engines.iceberg.judge:JUDGE",
-    tables="schemac.engines.iceberg.tables.capability:TABLES",
-    row_reader="schemac.engines.iceberg.rows:ROW_READER",
+    tables="schemac.engines.iceberg.tables:TABLES",
+    row_reader="schemac.engines.iceberg.live_table:ROW_READER",
     table_help="iceberg://CATALOG/NAMESPACE.TABLE in a catalog of pyiceberg, or an Iceberg table's folder",
     domain="iceberg.apache.org",
     attributes="schemac.engines.iceberg.attributes:ATTRIBUTES",
-    codes="schemac.engines.iceberg.codes:CODES",
+    codes="schemac.engines.iceberg:CODES",
     pages="schemac.engines.iceberg.pages",
     formats=(
         Format(

@@ -23,8 +23,7 @@ from typing import Any
 
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import is_lost
-from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.codes import ICEBERG_KEY, ICEBERG_LOSS, ICEBERG_NAME
+from schemac.engines.iceberg import ICEBERG_KEY, ICEBERG_LOSS, ICEBERG_NAME, attributes
 from schemac.engines.iceberg.types import (
     FORMAT_2,
     Decimal,

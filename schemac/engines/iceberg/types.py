@@ -36,8 +36,8 @@ class IcebergType:
 
     @property
     def word(self) -> str:
-        """The type without its parts: `long`, `decimal(9, 2)`, `list`."""
-        raise NotImplementedError
+        """The type without its parts: `long`, `decimal(9, 2)`; of one that has parts its class's name, `list`."""
+        return type(self).__name__.lower()
 
     @property
     def fields(self) -> "tuple[NestedField, ...]":
@@ -137,11 +137,6 @@ class Struct(IcebergType):
     members: tuple[NestedField, ...]
 
     @property
-    def word(self) -> str:
-        """`struct`."""
-        return "struct"
-
-    @property
     def fields(self) -> tuple[NestedField, ...]:
         """The members."""
         return self.members
@@ -164,11 +159,6 @@ class List(IcebergType):
     """Elements of one type."""
 
     element: NestedField
-
-    @property
-    def word(self) -> str:
-        """`list`."""
-        return "list"
 
     @property
     def fields(self) -> tuple[NestedField, ...]:
@@ -199,11 +189,6 @@ class Map(IcebergType):
 
     key: NestedField
     value: NestedField
-
-    @property
-    def word(self) -> str:
-        """`map`."""
-        return "map"
 
     @property
     def fields(self) -> tuple[NestedField, ...]:

@@ -12,8 +12,7 @@ from typing import Any
 
 from schemac.artifacts.targets import Emission
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_variant, list_form
-from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
+from schemac.engines.iceberg import ICEBERG_DEFAULT, ICEBERG_TYPE, attributes
 from schemac.engines.iceberg.types import (
     FORMAT_3,
     Decimal,

@@ -14,8 +14,7 @@ from typing import Any
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import json_values
-from schemac.engines.jsonschema import keywords
-from schemac.engines.jsonschema.codes import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE
+from schemac.engines.jsonschema import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE, keywords
 from schemac.engines.jsonschema.keywords import IGNORED, constrained, expressed_attributes
 from schemac.language.attributes import odf, own
 from schemac.language.attributes.attribute import NESTED, Family, Role
@@ -92,7 +91,10 @@ class _Writer(TypeWriter[Json]):
         schema = {**schema, **self.type_keyword(schema_field, schema)}
         expressed = expressed_attributes(schema, schema_field.type) if schema_field.extra else {}
         if lowered.arrow.nullable:
-            schema = _nullable(schema)
+            named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+            types = [*named, *(() if "null" in named else ("null",))]
+            values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+            schema = {**schema, "type": types if len(types) > 1 else types[0], **values}
         rest = {
             key: value for key, value in schema_field.extra.items() if not _is_same(expressed.get(key), value)
         }
@@ -227,14 +229,6 @@ class _Writer(TypeWriter[Json]):
                 self.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
             return key_schema
         return constrained(key_schema, field, lambda lost, becomes: self.emission.lose(field, lost, becomes))
-
-
-def _nullable(schema: Json) -> Json:
-    """Return a schema with null among its values."""
-    named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    types = [*named, *(() if "null" in named else ("null",))]
-    values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
-    return {**schema, "type": types if len(types) > 1 else types[0], **values}
 
 
 def _is_same(expressed: Any, written: Any) -> bool:

@@ -20,7 +20,6 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from schemac.engines import json_values
-from schemac.engines.jsonschema import text_orders
 from schemac.importers.importer import Beyond
 from schemac.language.attributes.attribute import NUMBERS, Family
 from schemac.language.attributes.constraints import OF_VALUES
@@ -262,7 +261,7 @@ def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
         case Bound() if family in _NUMERIC:
             return _edge_of(constraint) if is_narrow(constraint.type) else {name: constraint.limit}
         case Bound():
-            return text_orders.bound(constraint)
+            return json_values.bound(constraint)
         case MultipleOf():
             return {name: constraint.divisor}
         case Pattern():
@@ -338,7 +337,7 @@ def _enum(constraint: Enum) -> Json | None:
         }
     if type_.family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
         return {"enum": list(values)}
-    return text_orders.among(constraint)
+    return json_values.among(constraint)
 
 
 def _unique(constraint: UniqueItems, lose: Lose) -> Json:

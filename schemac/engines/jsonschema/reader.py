@@ -113,13 +113,10 @@ class _Reader:
         path = (*holder, name)
         tree, extra, is_null = self._field(schema, path)
         if not (is_needed or is_null):
-            self._note_absence(path)
+            self._notes.add(path, "it may be absent, but not null; here it may be both")
         is_optional = is_null or not is_needed
         type_ = {"kind": "Option", "inner": tree} if is_optional else tree
         return {"name": name, "type": type_, **({"extra": extra} if extra else {})}
-
-    def _note_absence(self, path: FieldPath) -> None:
-        self._notes.add(path, "it may be absent, but not null; here it may be both")
 
     def _part(self, schema: Any, path: FieldPath) -> Json:
         tree, extra, is_null = self._field(schema, path)

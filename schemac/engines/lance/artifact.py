@@ -1,30 +1,35 @@
-"""Lance: the `lance.file.Schema` message.
+"""Lance: the `lance.file.Schema` message of a schema, and such a message back as Arrow fields.
 
 Layer: engines.
-Shape: `lance/schema.binpb`, the message with its maps in key order, and on request `lance/schema.txtpb`, the same as text.
-Fields in pre-order, ids from 0; lists have an item below them, maps an `entries` struct with key and value, but
-a fixed-size list of plain values is one field. Equal to Lance's own as a message: Lance's bytes have the entries of maps in
-random order, and leave an empty text out of them.
-Errors: SC501 to SC507; losses SC511.
-Source: rust/lance-core/src/datatypes.rs and the encoding specification of github.com/lance-format/lance, both
-held against what pylance 14.0.2 makes of the same Arrow schema.
+Shape: `lance/schema.binpb`, the message with its maps in key order, and on request `lance/schema.txtpb`, the same as text. Fields in
+      pre-order, ids from 0; lists have an item below them, maps an `entries` struct with key and value, but a fixed-size list of plain
+      values is one field. Equal to Lance's own as a message: Lance's bytes have the entries of maps in random order, and leave an empty
+      text out of them. A message that is read may have its fields in any order, each with the id of its parent.
+Errors: SC501 to SC507; losses SC511. Raises UnreadableMessageError for what Lance could not read either.
+Source: rust/lance-core/src/datatypes.rs and the encoding specification of github.com/lance-format/lance, both held against what pylance
+      14.0.2 makes of the same Arrow schema.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
-from schemac.arrow.metadata import EXTENSION_NAME
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME
 from schemac.artifacts.targets import Artifact, Emission, Target
-from schemac.engines.lance.codes import LANCE_LOSS
+from schemac.engines.lance import LANCE_LOSS
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
 from schemac.engines.lance.fields import Node, nodes_of, numbered, words_by_field
 from schemac.engines.lance.limits import Limits
+from schemac.language.logical.model import FieldPath
 from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.language.physical.field import LoweredSchema
+from schemac.text.source.phrases import shortened
 from schemac.versions.identity.compilation import Compilation
 from schemac.versions.identity.lock import Numbers
-
-if TYPE_CHECKING:
-    from schemac.engines.lance._generated.lance import file_pb2 as pb
 
 BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
@@ -98,3 +103,201 @@ def _of_storage(compilation: Compilation, emission: Emission) -> None:
 
 
 TARGET = Target("lance", LANCE_LOSS, emit, of_storage=_of_storage, types=types)
+
+
+_ROOT = -1
+_DEEPEST = 100
+"""Levels of nesting that are read; Lance itself reads 32."""
+_PLAIN: dict[str, Callable[[], ArrowType]] = {
+    "null": lambda: pa.null(),
+    "bool": lambda: pa.bool_(),
+    "int8": lambda: pa.int8(),
+    "int16": lambda: pa.int16(),
+    "int32": lambda: pa.int32(),
+    "int64": lambda: pa.int64(),
+    "uint8": lambda: pa.uint8(),
+    "uint16": lambda: pa.uint16(),
+    "uint32": lambda: pa.uint32(),
+    "uint64": lambda: pa.uint64(),
+    "halffloat": lambda: pa.float16(),
+    "float": lambda: pa.float32(),
+    "double": lambda: pa.float64(),
+    "string": lambda: pa.string(),
+    "large_string": lambda: pa.large_string(),
+    "binary": lambda: pa.binary(),
+    "large_binary": lambda: pa.large_binary(),
+    "blob": lambda: pa.large_binary(),
+    "json": lambda: pa.string(),
+    "date32:day": lambda: pa.date32(),
+    "date64:ms": lambda: pa.date64(),
+    "time32:s": lambda: pa.time32("s"),
+    "time32:ms": lambda: pa.time32("ms"),
+    "time64:us": lambda: pa.time64("us"),
+    "time64:ns": lambda: pa.time64("ns"),
+    "duration:s": lambda: pa.duration("s"),
+    "duration:ms": lambda: pa.duration("ms"),
+    "duration:us": lambda: pa.duration("us"),
+    "duration:ns": lambda: pa.duration("ns"),
+}
+_INDICES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_TIMESTAMP = re.compile(r"timestamp:(s|ms|us|ns):(.*)", re.DOTALL)
+_DECIMAL = re.compile(r"decimal:(128|256):([0-9]{1,2}):(-?[0-9]{1,3})")
+_BYTES = re.compile(r"fixed_size_binary:([0-9]{1,10})")
+_VECTOR = re.compile(r"fixed_size_list:(.+):([0-9]{1,10})")
+_DICTIONARY = re.compile(r"dict:([^:]+):([^:]+):(true|false)")
+_LISTS = ("list", "list.struct", "large_list", "large_list.struct")
+
+
+class UnreadableMessageError(Exception):
+    """A message that is not a schema of Lance's."""
+
+
+def to_arrow(message: pb.Schema) -> ArrowSchema:
+    """Return the Arrow schema that Lance would make of a message. Raises UnreadableMessageError."""
+    reader = _Reader(message)
+    fields = [reader.field(column, 1) for column in reader.children(_ROOT)]
+    reader.expect_all_read()
+    schema = pa.schema(fields, _metadata("the schema", message.metadata))
+    try:
+        # Through a message of Arrow's own, which makes extension types of their names in the metadata.
+        return pa.ipc.read_schema(schema.serialize())
+    except (pa.ArrowException, ValueError) as error:
+        raise UnreadableMessageError(str(error)) from error
+
+
+def unknown_fields(message: pb.Schema) -> Iterator[tuple[FieldPath, str]]:
+    """Yield what a newer Lance wrote and these classes do not know, with the path of the named field that has it; () for the schema.
+
+    Parents are before their children, as Lance requires.
+    """
+    paths: dict[int, FieldPath] = {_ROOT: ()}
+    structs, maps = {_ROOT}, set[int]()
+    yield from (((), text) for text in _unknown(message))
+    for field in message.fields:
+        path = paths.get(field.parent_id, ())
+        if field.parent_id in structs:
+            path = (*path, field.name)
+        paths[field.id] = path
+        if field.logical_type == "map":
+            maps.add(field.id)
+        elif field.logical_type == "struct" and field.parent_id not in maps:
+            structs.add(field.id)
+        yield from ((path, text) for text in _unknown(field))
+
+
+def _unknown(message: pb.Schema | pb.Field) -> Iterator[str]:
+    unknown: Any = UnknownFieldSet(message)  # which its type hints do not iterate over
+    for field in unknown:
+        yield f"not kept: {field.field_number}: {shortened(repr(field.data))} in Lance's message, a field that schemac does not know"
+
+
+class _Reader:
+    def __init__(self, message: pb.Schema) -> None:
+        self._children: dict[int, list[pb.Field]] = {}
+        self._unread = {field.id for field in message.fields}
+        if len(self._unread) != len(message.fields):
+            raise UnreadableMessageError("two fields have the same id")
+        for field in message.fields:
+            self._children.setdefault(field.parent_id, []).append(field)
+
+    def children(self, id: int) -> list["pb.Field"]:
+        """Return the fields below one."""
+        return self._children.get(id, [])
+
+    def expect_all_read(self) -> None:
+        """Raise where a field hangs below nothing, or below one that has no room for it."""
+        if self._unread:
+            raise UnreadableMessageError(f"field {min(self._unread)} belongs to no column")
+
+    def field(self, field: "pb.Field", depth: int) -> ArrowField:
+        if depth > _DEEPEST:
+            raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
+        self._unread.discard(field.id)
+        metadata = _metadata(f"field {field.id}", field.metadata)
+        if field.logical_type == "json":
+            metadata = {**metadata, EXTENSION_NAME: "arrow.json"}
+        elif field.logical_type == "blob":
+            metadata = {**metadata, BLOB_MARK: "true"}
+        type_ = self._type(field, depth)
+        if pa.types.is_null(type_) and not field.nullable:
+            raise self._wrong(field, "is null, and may not be null")
+        return pa.field(field.name, type_, field.nullable, metadata or None)
+
+    def _type(self, field: "pb.Field", depth: int) -> ArrowType:
+        word = field.logical_type
+        if word == "struct":
+            return pa.struct([self.field(child, depth + 1) for child in self.children(field.id)])
+        if word in _LISTS:
+            (item,) = self._parts(field, 1, depth)
+            return pa.large_list(item) if word.startswith("large") else pa.list_(item)
+        if word == "map":
+            (entries,) = self._parts(field, 1, depth)
+            members = list(entries.type) if pa.types.is_struct(entries.type) else []
+            if len(members) != 2 or members[0].nullable:
+                raise self._wrong(field, "is a map whose entries do not have a key and a value")
+            return pa.map_(*members)
+        vector = _VECTOR.fullmatch(word)
+        if vector is not None and vector[1] == "struct":
+            (item,) = self._parts(field, 1, depth)
+            return pa.list_(item, self._length(field, vector[2]))
+        type_ = self._leaf(field, word, depth)
+        if type_ is None:
+            raise self._wrong(field, f"has the logical type '{word}', which Lance does not have")
+        return type_
+
+    def _parts(self, field: "pb.Field", count: int, depth: int) -> list[ArrowField]:
+        children = self.children(field.id)
+        if len(children) != count:
+            raise self._wrong(field, f"has {len(children)} fields below it, not {count}")
+        return [self.field(child, depth + 1) for child in children]
+
+    def _leaf(self, field: "pb.Field", word: str, depth: int) -> ArrowType | None:
+        if (plain := _PLAIN.get(word)) is not None:
+            return plain()
+        if match := _TIMESTAMP.fullmatch(word):
+            return pa.timestamp(match[1], match[2] if match[2] not in ("", "-") else None)
+        if match := _BYTES.fullmatch(word):
+            return pa.binary(self._length(field, match[1]))
+        if match := _DICTIONARY.fullmatch(word):
+            value = self._leaf(field, match[1], depth)
+            is_sound = value is not None and match[2] in _INDICES
+            return pa.dictionary(_PLAIN[match[2]](), value, match[3] == "true") if is_sound else None
+        if match := _VECTOR.fullmatch(word):
+            return self._vector(field, match[1], self._length(field, match[2]), depth)
+        if match := _DECIMAL.fullmatch(word):
+            return self._decimal(field, *(int(part) for part in match.groups()))
+        return None
+
+    def _vector(self, field: "pb.Field", word: str, length: int, depth: int) -> ArrowType | None:
+        """Its item has no message, so it is called `item` and may be null."""
+        if word == BRAIN_FLOAT:
+            mark = {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""}
+            return pa.list_(pa.field("item", pa.binary(2), metadata=mark), length)
+        if depth > _DEEPEST:
+            raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
+        item = self._leaf(field, word, depth + 1)
+        return None if item is None else pa.list_(item, length)
+
+    def _decimal(self, field: "pb.Field", width: int, precision: int, scale: int) -> ArrowType:
+        try:
+            make = pa.decimal128 if width == 128 else pa.decimal256
+            return make(precision, scale)
+        except ValueError as error:
+            raise self._wrong(field, f"has a decimal type that Arrow does not have: {error}") from error
+
+    def _length(self, field: "pb.Field", digits: str) -> int:
+        length = int(digits)
+        if length >= 2**31:
+            raise self._wrong(field, f"has the length {length}, which is too large")
+        return length
+
+    @staticmethod
+    def _wrong(field: "pb.Field", reason: str) -> UnreadableMessageError:
+        return UnreadableMessageError(f"field {field.id} ({field.name}) {reason}")
+
+
+def _metadata(holder: str, entries: Any) -> dict[str, str]:
+    try:
+        return {key: value.decode() for key, value in entries.items()}
+    except UnicodeDecodeError as error:
+        raise UnreadableMessageError(f"the metadata of {holder} is not UTF-8") from error

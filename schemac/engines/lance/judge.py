@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import LanceFact
-from schemac.engines.lance.column_types import column_words, is_cast
-from schemac.engines.lance.fields import lance_ids
+from schemac.engines.lance.fields import column_words, is_cast, lance_ids
 from schemac.engines.lance.tables.filters import how_to_find
 from schemac.engines.lance.tables.steps import Subject
 from schemac.language.attributes import own

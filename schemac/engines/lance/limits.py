@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.metadata import EXTENSION_METADATA
 from schemac.artifacts.targets import Emission
-from schemac.engines.lance import attributes as lance
-from schemac.engines.lance.attributes import BRAIN_FLOAT
-from schemac.engines.lance.codes import (
+from schemac.engines.lance import (
     LANCE_NAME,
     LANCE_NAME_RISK,
     LANCE_NULL_VECTOR,
@@ -23,6 +21,8 @@ from schemac.engines.lance.codes import (
     LANCE_TYPE,
     LANCE_UNSTABLE_VERSION,
 )
+from schemac.engines.lance import attributes as lance
+from schemac.engines.lance.attributes import BRAIN_FLOAT
 from schemac.engines.lance.fields import NAME_KEY, types_of_lance
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Family

@@ -9,7 +9,7 @@ add and cast was tried at every place with pylance 14.0.2.
 
 from collections.abc import Sequence
 
-from schemac.engines.lance.column_types import LazyWords, Words, is_cast
+from schemac.engines.lance.fields import LazyWords, Words, is_cast
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder

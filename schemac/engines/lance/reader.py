@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.engines.lance import attributes as words
 from schemac.engines.lance.fields import NAME
@@ -39,30 +39,42 @@ def _table(path: Path, report: Report) -> Imported | None:
     table = _opened(path, report)
     if table is None:
         return None
-    schema, version, number, used = table
+    used = table.ids
     from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time
-    from schemac.engines.lance.schema_message import unknown_fields
+    from schemac.engines.lance.artifact import unknown_fields
 
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
     fields = [pb.Field.FromString(content) for content in used.messages]
     for field_path, text in unknown_fields(pb.Schema(fields=fields)):
         notes.add(field_path, text)
-    tree = from_arrow_schema(schema, str(path), report, notes.add)
-    if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
-        tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
-    comment = f"from version {number} of a Lance table"
+    tree = from_arrow_schema(table.schema, str(path), report, notes.add)
+    if (
+        table.storage_version in words.STORAGE_VERSIONS
+        and table.storage_version != words.DEFAULT_STORAGE_VERSION
+    ):
+        extra = {**tree.get("extra", {}), words.STORAGE_VERSION.key: table.storage_version}
+        tree = {**tree, "extra": extra}
+    comment = f"from version {table.number} of a Lance table"
     numbered = ImportedVersion(tree, used.numbers(tree), Highest.make({NAME: used.highest}))
     return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
 
 
-def _opened(path: Path, report: Report) -> tuple[Any, str, int, "_Ids"] | None:
+class _OpenedTable(NamedTuple):
+    schema: Any
+    storage_version: str
+    number: int
+    """That of the newest version."""
+    ids: "_Ids"
+
+
+def _opened(path: Path, report: Report) -> _OpenedTable | None:
     # Imported here for start-up time, and because Lance is an extra that may not be there.
     import lance
 
     try:
         table = lance.dataset(str(path))
-        contents = table.schema, table.data_storage_version, table.version, _ids(table)
+        opened = _OpenedTable(table.schema, table.data_storage_version, table.version, _ids(table))
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
@@ -73,7 +85,7 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int, "_Ids"] | None:
             raise
         refuse(path, f"it is not a Lance table; Lance failed to read it: {first_line(error)}", report)
     else:
-        return contents
+        return opened
     return None
 
 
@@ -139,7 +151,7 @@ def _message(path: Path, report: Report) -> Imported | None:
     from google.protobuf.message import DecodeError
 
     from schemac.engines.lance._generated.lance import file_pb2 as pb
-    from schemac.engines.lance.schema_message import UnreadableMessageError, to_arrow, unknown_fields
+    from schemac.engines.lance.artifact import UnreadableMessageError, to_arrow, unknown_fields
 
     if path.suffix.lower() == ".lance":
         refuse(

@@ -125,13 +125,12 @@ def file_name(file: str) -> str:
     return str(json.loads(file)["path"])
 
 
-def with_files(fragment: Any, files: Sequence[tuple[str, frozenset[int]]]) -> Any:
-    """Return a fragment's metadata with more data files, each with the ids whose older values do not count any more."""
+def with_file(fragment: Any, file: str, replaced_ids: frozenset[int]) -> Any:
+    """Return a fragment's metadata with one more data file, as JSON; older values of the ids do not count any more."""
     tree = fragment.to_json()
-    for text, replaced_ids in files:
-        for file in tree["files"]:
-            file["fields"] = [VALUES_REPLACED if id in replaced_ids else id for id in file["fields"]]
-        tree["files"].append(json.loads(text))
+    for old_file in tree["files"]:
+        old_file["fields"] = [VALUES_REPLACED if id in replaced_ids else id for id in old_file["fields"]]
+    tree["files"].append(json.loads(file))
     return fragments_of([json.dumps(tree)])[0]
 
 
@@ -183,7 +182,7 @@ def make_version(
 
 def is_conflict(error: BaseException | None) -> bool:
     """Whether Lance refused a commit because of another one."""
-    return isinstance(error, OSError) and (
+    return isinstance(error, OSError | ValueError | RuntimeError) and (
         type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower()
     )
 

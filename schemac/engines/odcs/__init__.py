@@ -3,7 +3,12 @@
 Layer: engines.
 """
 
+from typing import TYPE_CHECKING
+
 from schemac.registry.engine import Engine, Format
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENGINE = Engine(
     "odcs",
@@ -13,7 +18,14 @@ ENGINE = Engine(
         Format(
             "odcs",
             "schemac.engines.odcs.reader:IMPORTER",
-            recognizes="schemac.engines.odcs.sources:is_contract",
+            recognizes="schemac.engines.odcs:is_contract",
         ),
     ),
 )
+
+
+def is_contract(path: "Path") -> bool:
+    """Tell whether a file has the kind of a contract, and the version of the standard."""
+    from schemac.importers.sniffing import has_top_keys  # for start-up time
+
+    return has_top_keys(path, rb"kind[\"']?\s*:\s*[\"']?DataContract\b", rb"apiVersion[\"']?\s*:")

@@ -14,7 +14,6 @@ from schemac.importers.constraints import Constraints, mark_key
 from schemac.importers.declarations import (
     MisplacedError,
     Node,
-    TypeMatch,
     dialect_of,
     finished,
     kind_of,
@@ -175,7 +174,8 @@ class _Reader:
         else:
             known = type_of_text(physical, self._dialect) if physical is not None else None
             if known is not None and not self._is_vague(logical, options, str(physical)):
-                converted, physical = self._with_notes(known, path), None
+                self._notes.merge(known.notes, path)
+                converted, physical = (known.tree, known.extra), None
             else:
                 converted = self._logical(logical, options, node, path)
         if physical is not None and physical.casefold() not in (str(logical).casefold(), "object", "array"):
@@ -192,10 +192,6 @@ class _Reader:
         return (
             options.has("format") if logical in ("integer", "number") else physical.casefold() == "timestamp"
         )
-
-    def _with_notes(self, known: TypeMatch, path: FieldPath) -> tuple[Json, Json]:
-        self._notes.merge(known.notes, path)
-        return known.tree, known.extra
 
     def _logical(self, logical: str | None, options: Node, node: Node, path: FieldPath) -> tuple[Json, Json]:
         if logical in ("object", "array"):

@@ -18,8 +18,8 @@ from functools import lru_cache
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, Emission, Target
-from schemac.engines.odf.codes import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
-from schemac.engines.odf.fields import TAGS, Lose, standard_attributes, standard_extra, standard_properties
+from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
+from schemac.engines.odf.binary import TAGS, Lose, standard_attributes, standard_extra, standard_properties
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.own import TARGETS_OF
 from schemac.language.logical.dataset import LogicalDataset

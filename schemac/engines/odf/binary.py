@@ -1,48 +1,122 @@
-"""The standard's binary form of a schema: the table SetDataSchema as FlatBuffers, written and read.
+"""The standard's form of a schema: its properties field by field, and the table SetDataSchema as FlatBuffers, written and read.
 
 Layer: engines.
-Shape: the builder writes from the end, so what is referred to is written before what refers to it. Texts, attributes and leaf types, of
-      which a schema has a few sorts, stand once each; types with others inside do not, so that a buffer unfolds to no more tables than
-      its length lets a reader expect.
-      The standard's binary form of a schema into plain values: the schema in the standard's long form. Numbers that a type needs and
-      the buffer leaves out are zero, as FlatBuffers has it.
-      Tables of a FlatBuffer that nobody has looked at yet: the `flatbuffers` package reads, but follows whatever offset it finds. So
-      each place is looked at here before the package reads it; a buffer that does not hold what it says raises `MalformedError`, and
-      nothing else. References lead forwards only, so none can lead in a circle.
+Shape: all defaults written out. Attributes belong to fields and to the schema, and a timestamp always has a zone; what the manifest says
+      beyond that is lost, and said so. The builder writes from the end, so what is referred to is written before what refers to it.
+      Texts, attributes and leaf types, of which a schema has a few sorts, are written once each; types with others inside are not, so
+      that a buffer unfolds to no more tables than its length lets a reader expect. Numbers that a type needs and the buffer leaves out
+      are zero, as FlatBuffers has it. The `flatbuffers` package follows whatever offset it finds, so each place is checked here before
+      the package reads it. References lead forwards only, so none can lead in a circle.
+Errors: raises `MalformedError`, and nothing else, for a buffer that does not hold what it says.
 Units: places and lengths in bytes.
-Source: the standard's odf.fbs, for the numbers of fields and of the union's members.
-      The standard's odf.fbs, as `schemac.engines.odf.binary` writes it.
-      The FlatBuffers internals page; the number of tables is that of its own verifiers.
+Source: RFC-016, the standard's JSON Schemas of DataField, DataType and ExtraAttributes, and its odf.fbs for the numbers of fields and of the
+      union's members; the FlatBuffers internals page, whose verifiers have the same number of tables.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from json.encoder import encode_basestring
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from flatbuffers import Builder
 from flatbuffers import number_types as numbers
 from flatbuffers import table as flat
 
 from schemac.arrow.metadata import compact
-from schemac.engines.odf.fields import (
-    KINDS_BY_TAG,
-    PROPERTIES,
-    TAGS,
-    UNITS,
-    Lose,
-    MalformedBufferError,
-    Property,
-    standard_attributes,
-    standard_extra,
-    standard_properties,
-)
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.kinds.registry import BY_NAME
+from schemac.language.attributes.arrow import BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING
+from schemac.language.attributes.odf import ARCHETYPE, DESCRIPTION, TYPE
+from schemac.language.kinds.answers import ARROW_UNITS
+from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import ExtraAttributes
+from schemac.language.logical.model import ExtraAttributes, LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
+
+Lose = Callable[[SchemaField, str, str], None]
+"""Enters a loss: where, what, and what there is instead."""
+
+UNITS = tuple(ARROW_UNITS)
+"""Units by their number in the standard's binary form."""
+TAGS = {kind.__name__: kind.standard_number for kind in KINDS if kind.standard_number is not None}
+"""Numbers of kinds in the standard's union; a kind that the standard does not have has none."""
+KINDS_BY_TAG = {number: kind for kind, number in TAGS.items()}
+_WITH_WORDS = {
+    attribute.key: attribute
+    for attribute in (ARCHETYPE, BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING, TYPE)
+}
+"""Attributes whose values have words that may be spelled in three ways; the standard has one."""
+
+
+class Property(NamedTuple):
+    """One property of a kind."""
+
+    name: str
+    alias: str
+    """As manifests spell it."""
+    field: int
+    """Its number in the kind's binary table. A type takes two: this one for its tag, the next for its table."""
+
+
+def _properties(kind: type[LogicalType]) -> tuple[Property, ...]:
+    """Return the properties of a kind in the standard's order, which is that of the class."""
+    properties: list[Property] = []
+    field = 0
+    for name, info in kind.model_fields.items():
+        if name not in ("kind", "extra"):
+            properties.append(Property(name, info.alias or name, field))
+            field += 2 if info.annotation is LogicalType else 1
+    return tuple(properties)
+
+
+PROPERTIES = {name: _properties(kind) for name, kind in BY_NAME.items()}
+
+
+def standard_properties(field: SchemaField, lose: Lose) -> list[tuple[Property, Any]]:
+    """Return the properties of a field's type that hold a value; types stand for the field's children."""
+    properties: list[tuple[Property, Any]] = []
+    for item in PROPERTIES[field.type.kind]:
+        value = getattr(field.type, item.name)
+        if value is None and item.name == "timezone":
+            lose(field, "a timestamp without zone", "the zone UTC")
+            value = "UTC"
+        if value is not None:
+            properties.append((item, value))
+    return properties
+
+
+def standard_extra(field: SchemaField, lose: Lose) -> ExtraAttributes:
+    """Return the attributes of a field, keys sorted; those of the nameless parts of lists and maps have no place."""
+    if not field.is_member:
+        for key in sorted(field.extra):
+            lose(field, f"the attribute {key}", "nothing")
+        return {}
+    return standard_attributes(field.extra)
+
+
+def standard_attributes(extra: Mapping[str, Any]) -> ExtraAttributes:
+    """Attributes with keys sorted, and words in the standard's spelling."""
+    if len(extra) == 1 and DESCRIPTION.key in extra:
+        return dict(extra)
+    attributes: ExtraAttributes = {}
+    for key in sorted(extra):
+        value = extra[key]
+        attribute = _WITH_WORDS.get(key)
+        if attribute is not None:
+            value = attribute.as_standard(value)
+        attributes[key] = value if value.__class__ is str else _sorted(value)
+    return attributes
+
+
+def _sorted(value: Any) -> Any:
+    """Return a value with the keys of its mappings sorted."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
+
+
+class MalformedBufferError(Exception):
+    """The bytes are not what they should be; the message completes "it is no …: "."""
+
 
 FLAGS = {
     "precision": numbers.Uint32Flags,
@@ -288,15 +362,11 @@ def read_binary(content: bytes) -> Json | bytes:
     event = Buffer(content).root()
     schema = event.table(1)
     if schema is not None:
-        return _schema(schema)
+        return {"fields": _fields(schema, 0, "the schema"), **_extra(schema.table(1))}
     arrow = event.bytes(0)
     if arrow is None:
         raise MalformedBufferError("it contains no schema")
     return arrow
-
-
-def _schema(table: Table) -> Json:
-    return {"fields": _fields(table, 0, "the schema"), **_extra(table.table(1))}
 
 
 def _fields(table: Table, field: int, owner: str) -> list[Json]:

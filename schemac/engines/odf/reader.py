@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.raw_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
-from schemac.engines.odf.fields import MalformedBufferError
+from schemac.engines.odf.binary import MalformedBufferError
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.logical.model import Schema

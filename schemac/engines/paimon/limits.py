@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from schemac.artifacts.targets import Emission
-from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.codes import (
+from schemac.engines.paimon import (
     PAIMON_BUCKET,
     PAIMON_DEFAULT,
     PAIMON_DESCRIPTION,
@@ -23,8 +22,8 @@ from schemac.engines.paimon.codes import (
     PAIMON_RELEASE,
     PAIMON_TYPE,
 )
-from schemac.engines.paimon.defaults import default_error
-from schemac.engines.paimon.options import OPTION_OF, KeyColumn, Table
+from schemac.engines.paimon import attributes as paimon
+from schemac.engines.paimon.options import OPTION_OF, KeyColumn, Table, default_error
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField

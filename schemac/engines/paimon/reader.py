@@ -19,8 +19,7 @@ from typing import Any
 from schemac.arrow.metadata import compact
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.numbering import NAME, data_of
-from schemac.engines.paimon.sources import schema_files
-from schemac.engines.paimon.table_schema import VERSION, TableSchema
+from schemac.engines.paimon.table_schema import VERSION, TableSchema, schema_files
 from schemac.engines.paimon.types import (
     LONGEST,
     Array,
@@ -170,7 +169,13 @@ def read(path: Path, report: Report) -> Imported | None:
     if report.has_errors:
         return None
     comments = (f"from version {tables[-1].schema_id} of a Paimon table's schema", *_notes(tables[-1]))
-    return Imported(newest.schema, comments, _name(files[-1]), versions=(*history, newest))
+    folder = files[-1].resolve().parent
+    return Imported(
+        newest.schema,
+        comments,
+        folder.parent.name or None if folder.name == "schema" else None,
+        versions=(*history, newest),
+    )
 
 
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
@@ -182,12 +187,6 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
     except UnreadableError as error:
         refuse(file, f"it is not a Paimon schema: {error}", report)
     return None
-
-
-def _name(file: Path) -> str | None:
-    """Return the table's name: that of the folder which `schema` is in."""
-    folder = file.resolve().parent
-    return folder.parent.name or None if folder.name == "schema" else None
 
 
 def _notes(table: TableSchema) -> list[str]:

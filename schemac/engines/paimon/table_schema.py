@@ -1,20 +1,63 @@
-"""A version of a table's schema, as one file of Paimon holds it.
+"""The schema files of a Paimon table: where they are, and one of them as Paimon writes it.
 
 Layer: engines.
-Shape: `to_text` gives the bytes that Paimon's Java writes, without a line end after the last brace.
-Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPrettyPrinter`. Java's options come in the
-order of a hash table; here they are sorted.
+Shape: `to_text` gives the bytes that Paimon's Java writes, without a line end after the last brace. JSON around such tables that is neither
+      a schema nor data is recognized, too: snapshots.
+Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPrettyPrinter`. Java's options come in the order of a hash
+      table; here they are sorted.
 """
 
 import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from schemac.engines.paimon.types import Array, DataField, Map, PaimonType, Row, Vector
+from schemac.importers.sniffing import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.own import TABLE_VERSION
 from schemac.text.source.json_object import Json
+
+FILE_NAME = re.compile(r"schema-([0-9]+)")
+"""How Paimon names its schema files."""
+
+
+def is_source(path: Path) -> bool:
+    """Tell whether a path is a folder with schema files, or such a file by its name and what is in it."""
+    if path.is_dir():
+        return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
+    is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"
+    return is_named and is_json_with(path, b'"highestFieldId":')
+
+
+def is_table(path: Path) -> bool:
+    """Tell whether a path is a table's folder: one with a file of a schema's name."""
+    return path.is_dir() and bool(schema_files(path))
+
+
+def schema_files(path: Path) -> list[Path]:
+    """List the schema files of a table, oldest first; of a file, itself."""
+    if path.is_file():
+        return [path]
+    for folder in (path / "schema", path):
+        numbered = [
+            (int(match[1]), file)
+            for file in (folder.iterdir() if folder.is_dir() else ())
+            if (match := FILE_NAME.fullmatch(file.name)) and file.is_file()
+        ]
+        if numbered:
+            return [file for _, file in sorted(numbered)]
+    return []
+
+
+DOCUMENTS = (
+    ForeignDocument(
+        "a snapshot of a Paimon table", has_keys("schemaId", "baseManifestList"), "import the table's folder"
+    ),
+)
+"""What to import in place of such a file."""
+
 
 VERSION = 3
 """What Paimon writes since 0.9."""

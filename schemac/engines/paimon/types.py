@@ -56,8 +56,8 @@ class PaimonType:
 
     @property
     def root(self) -> str:
-        """The type's word without parameters, such as DECIMAL or ARRAY."""
-        raise NotImplementedError
+        """The type's word without parameters, such as DECIMAL; of a type with parts its class's name, such as ARRAY."""
+        return type(self).__name__.upper()
 
     def type_text(self) -> str:
         """Return the type for people, without its nullability."""
@@ -141,11 +141,6 @@ class Array(PaimonType):
         """The element."""
         return (self.element,)
 
-    @property
-    def root(self) -> str:
-        """ARRAY."""
-        return "ARRAY"
-
     def type_text(self) -> str:
         """`ARRAY<INT>`."""
         return f"{self.root}<{self.element.full_type_text()}>"
@@ -158,11 +153,6 @@ class Array(PaimonType):
 @dataclass(frozen=True, slots=True)
 class Multiset(Array):
     """Elements, each with the number of its occurrences."""
-
-    @property
-    def root(self) -> str:
-        """MULTISET."""
-        return "MULTISET"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,18 +167,13 @@ class Vector(PaimonType):
         """The element."""
         return (self.element,)
 
-    @property
-    def root(self) -> str:
-        """VECTOR."""
-        return "VECTOR"
-
     def type_text(self) -> str:
         """`VECTOR<FLOAT, 3>`."""
         return f"VECTOR<{self.element.full_type_text()}, {self.length}>"
 
     def to_json(self) -> Any:
         """Return an object with element and length."""
-        return {"type": "VECTOR" + self._suffix, "element": self.element.to_json(), "length": self.length}
+        return {"type": self.root + self._suffix, "element": self.element.to_json(), "length": self.length}
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,18 +188,13 @@ class Map(PaimonType):
         """The key, then the value."""
         return (self.key, self.value)
 
-    @property
-    def root(self) -> str:
-        """MAP."""
-        return "MAP"
-
     def type_text(self) -> str:
         """`MAP<STRING NOT NULL, INT>`."""
         return f"MAP<{self.key.full_type_text()}, {self.value.full_type_text()}>"
 
     def to_json(self) -> Any:
         """Return an object with key and value."""
-        return {"type": "MAP" + self._suffix, "key": self.key.to_json(), "value": self.value.to_json()}
+        return {"type": self.root + self._suffix, "key": self.key.to_json(), "value": self.value.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,18 +228,13 @@ class Row(PaimonType):
         """The types of the members."""
         return tuple([member.type for member in self.fields])
 
-    @property
-    def root(self) -> str:
-        """ROW."""
-        return "ROW"
-
     def type_text(self) -> str:
         """`ROW<x INT, y STRING>`."""
         return f"ROW<{', '.join(f'{member.name} {member.type.full_type_text()}' for member in self.fields)}>"
 
     def to_json(self) -> Any:
         """Return an object with the members."""
-        return {"type": "ROW" + self._suffix, "fields": [member.to_json() for member in self.fields]}
+        return {"type": self.root + self._suffix, "fields": [member.to_json() for member in self.fields]}
 
 
 def parse_type(written: Any, location: str = "type") -> PaimonType:
@@ -378,7 +353,10 @@ class _Words:
     def type(self) -> PaimonType:
         """Return the type that all of the text says."""
         if self._is_geo:
-            return self._geo()
+            match = _GEO.fullmatch(self._text)
+            if match is None:
+                raise self._wrong()
+            return Geo(match["type"], is_nullable=match["required"] is None)
         type_ = self._one()
         if self._tokens:
             raise self._wrong()
@@ -450,12 +428,6 @@ class _Words:
             return False
         del self._tokens[: len(words)]
         return True
-
-    def _geo(self) -> PaimonType:
-        match = _GEO.fullmatch(self._text)
-        if match is None:
-            raise self._wrong()
-        return Geo(match["type"], is_nullable=match["required"] is None)
 
     def _wrong(self, reason: str = "") -> UnreadableError:
         return UnreadableError(

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from schemac.artifacts.targets import Emission
+from schemac.engines.paimon import PAIMON_LOSS
 from schemac.engines.paimon.artifact import to_table_schema
-from schemac.engines.paimon.codes import PAIMON_LOSS
 from schemac.engines.paimon.numbering import highest_of, ids_of, schema_id_of
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row

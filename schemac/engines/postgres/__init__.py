@@ -3,7 +3,12 @@
 Layer: engines.
 """
 
+from typing import TYPE_CHECKING
+
 from schemac.registry.engine import Engine, Format
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENGINE = Engine(
     "postgres",
@@ -14,8 +19,16 @@ ENGINE = Engine(
             "postgres",
             "schemac.engines.postgres.reader:IMPORTER",
             (".sql", ".ddl"),
-            recognizes="schemac.engines.postgres.sources:is_dump",
+            recognizes="schemac.engines.postgres:is_dump",
             systems=("postgres", "postgresql", "redshift"),
         ),
     ),
 )
+
+
+def is_dump(path: "Path") -> bool:
+    """Tell whether a script was written by pg_dump, which says so in its first lines."""
+    if path.suffix.lower() not in (".sql", ".ddl") or not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return b"-- PostgreSQL database dump" in stream.read(4096)

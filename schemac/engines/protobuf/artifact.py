@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.json_values import type_tree
+from schemac.engines.protobuf import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
-from schemac.engines.protobuf.codes import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
 from schemac.engines.protobuf.numbering import is_number, numbers_of
 from schemac.engines.protobuf.types import (
     ENUM_TYPE,

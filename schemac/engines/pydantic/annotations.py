@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from schemac.artifacts.targets import Emission
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import json_values
-from schemac.engines.pydantic.codes import PYDANTIC_TYPE
+from schemac.engines.pydantic import PYDANTIC_TYPE
 from schemac.engines.python_source import literal
 from schemac.language.attributes import own
 from schemac.language.attributes.attribute import NESTED, Family, Role

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines import json_values
+from schemac.engines.pydantic import PYDANTIC_LOSS
 from schemac.engines.pydantic.annotations import (
     OF_LISTS,
     Leaf,
@@ -29,7 +30,6 @@ from schemac.engines.pydantic.annotations import (
     python_names,
     validator,
 )
-from schemac.engines.pydantic.codes import PYDANTIC_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
 from schemac.language.attributes import odf
 from schemac.language.attributes.attribute import Family
@@ -44,7 +44,7 @@ from schemac.language.physical.field import LoweredField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
-_FILES = (("schemac.rows.judging", "values.py"), (__package__, "values.py"), (__package__, "keeping.py"))
+_FILES = (("schemac.rows.judging", "values.py"), (__package__, "values.py"))
 
 
 class Parts:
@@ -311,7 +311,9 @@ class _Module:
     def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
         field: SchemaField = member.field
         annotation = self._type(path, member)
-        if _brackets(annotation) > _MOST_BRACKETS:
+        # Brackets in texts count as well.
+        changes = ((char in "[(") - (char in "])") for char in annotation if char in "[]()")
+        if max(accumulate(changes), default=0) > _MOST_BRACKETS:
             annotation = "Any"
             self._leaves.refuse_depth(field)
         settings: list[str] = []
@@ -417,12 +419,6 @@ def _metadata_text(value: Any) -> str:
     """Return the metadata of an annotation: JSON as text, for unions need what can be hashed."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)
-
-
-def _brackets(annotation: str) -> int:
-    """Return how many brackets of an annotation are inside each other at most; those in texts count as well."""
-    changes = ((char in "[(") - (char in "])") for char in annotation if char in "[]()")
-    return max(accumulate(changes), default=0)
 
 
 _MOST_BRACKETS = 190

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from schemac.artifacts.targets import Artifact, Emission, Target, run_target
-from schemac.engines.python.codes import PYTHON_LOSS
+from schemac.engines.python import PYTHON_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifiers, literal, module_name
 from schemac.language.attributes import odf
 from schemac.language.logical.dataset import LogicalDataset

@@ -3,7 +3,20 @@
 Layer: engines.
 """
 
+from typing import TYPE_CHECKING
+
 from schemac.registry.engine import Engine, Format, Trait, VersionSetting
+from schemac.text.source.code import codes_in, error, note, warning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPARK_TYPE = error("SC521", "spark-type", "a type that Spark cannot represent")
+SPARK_LOSS = note("SC522", "spark-loss", "something that Spark does not keep")
+SPARK_CONNECTOR = warning("SC523", "spark-connector", "a table that lance-spark cannot read")
+SPARK_PROPERTY = warning("SC524", "spark-property", "a table property that contradicts the schema")
+CODES = codes_in(globals())
+"""The diagnostics by number; each has a page in `pages/`."""
 
 ENGINE = Engine(
     "spark",
@@ -12,18 +25,18 @@ ENGINE = Engine(
     is_default=True,
     artifacts="schemac.engines.spark.artifact:TARGET",
     judge="schemac.engines.spark.judge:JUDGE",
-    tables="schemac.engines.spark.tables:TABLES",
+    tables="schemac.engines.spark.judge:TABLES",
     alters="lance",
     domain="spark.apache.org",
     attributes="schemac.engines.spark.attributes:ATTRIBUTES",
     facts="schemac.engines.spark.attributes:SparkFact",
-    arrow_form="schemac.engines.spark.column_metadata:FORM",
+    arrow_form="schemac.engines.spark.columns:FORM",
     version=VersionSetting(
         "lance_spark",
         "the version of lance-spark that verdicts are for, such as 0.4.0; `next` for changes that are not released yet",
         "schemac.engines.spark.versions:checked",
     ),
-    codes="schemac.engines.spark.codes:CODES",
+    codes="schemac.engines.spark:CODES",
     pages="schemac.engines.spark.pages",
     spread="schemac.pipeline.session:spread_on_spark",
     traits=frozenset({Trait.IGNORES_CASE, Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS}),
@@ -32,7 +45,7 @@ ENGINE = Engine(
             "spark",
             "schemac.engines.spark.reader:IMPORTER",
             is_json=True,
-            recognizes="schemac.engines.spark.sources:is_struct_type",
+            recognizes="schemac.engines.spark:is_struct_type",
         ),
         Format(
             "ddl",
@@ -42,3 +55,12 @@ ENGINE = Engine(
         ),
     ),
 )
+
+
+def is_struct_type(path: "Path") -> bool:
+    """Tell whether a file is a StructType as JSON; the structs of table formats have words that Spark's have not."""
+    from schemac.importers.sniffing import is_json_with  # for start-up time
+
+    if path.suffix.lower() != ".json" or not is_json_with(path, b'"type":"struct"'):
+        return False
+    return not any(is_json_with(path, mark) for mark in (b'"schema-id":', b'"last-column-id":'))

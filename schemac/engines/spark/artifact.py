@@ -1,12 +1,13 @@
-"""Spark: StructType as JSON, and the CREATE TABLE of the lance-spark catalog.
+"""Spark: StructType as JSON, and the statements that make the table in a catalog of lance-spark.
 
 Layer: engines. Text only; pyspark is not imported.
-Shape: `spark/schema.json`, what `StructType.fromJson` reads, one column a line; `spark/create_table.sql`.
-Column metadata uses lance-spark's keys, so that its writer restores vectors, large offsets and encodings.
-Errors: SC521; warnings SC523, SC524; losses SC522, of the JSON what a StructType cannot say, of the DDL what the table
-that it makes has otherwise than the Lance artifact.
-Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys and table properties that
-github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
+Shape: `spark/schema.json`, what `StructType.fromJson` reads, one column a line; `spark/create_table.sql`, CREATE TABLE and, where there is a
+      primary key, an ALTER TABLE, for CREATE TABLE cannot say it. Column metadata uses lance-spark's keys, so that its writer restores
+      vectors, large offsets and encodings.
+Errors: SC521; warnings SC523, SC524; losses SC522, of the JSON what a StructType cannot say, of the DDL what the table that it makes has
+      otherwise than the Lance artifact.
+Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys and table properties that github.com/lance-format/lance-spark
+      reads. The JSON is the artifact of record.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,39 +16,117 @@ from typing import Any
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, Emission, Target, load_target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
-from schemac.engines.spark import ENGINE
+from schemac.engines import spark_sql
+from schemac.engines.spark import ENGINE, SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
-from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
-from schemac.engines.spark.column_metadata import (
+from schemac.engines.spark.columns import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
     CHILD_NAME,
     COMMENT,
     DATE_MILLISECOND,
+    ENCODING_PREFIX,
+    ENCODINGS,
     ENTRY_KEYS,
+    FILE_FORMAT_VERSION,
     FLOAT16,
     ITEM_KEYS,
     LARGE_BINARY,
     LARGE_LIST,
     LARGE_STRING,
+    VECTOR_ELEMENTS,
     VECTOR_SIZE,
+    SparkField,
+    SparkType,
+    storage_version,
 )
-from schemac.engines.spark.columns import SparkField, SparkType
 from schemac.engines.spark.connector import Maker, lost_of_schema, report_differences, warn_of_unreadable
-from schemac.engines.spark.statements import key_columns, schema_properties, statements
-from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
+from schemac.engines.spark_sql import quoted_name, table_name, without_substitution
 from schemac.language.attributes import own
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.own import TABLE_VERSION
 from schemac.language.attributes.registry import are_telling, has_role
+from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import pa
 from schemac.language.physical.field import LoweredField, LoweredSchema
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
+
+_TELLING = frozenset(
+    {BYTE_WIDTH, VECTOR_SIZE, FLOAT16, LARGE_STRING, BLOB, EXTENSION_NAME}
+    | {ENCODING_PREFIX + key for key in ENCODINGS}
+)
+"""Metadata of columns that have a table property; most columns have none of it."""
+
+
+def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple[str, ...]:
+    """All of them in order, without semicolons."""
+    all_statements = [create_table(compilation, columns)]
+    key = key_columns(compilation)
+    if key:
+        names = ", ".join(map(quoted_name, key))
+        table = table_name(compilation.dataset.name)
+        all_statements.append(f"ALTER TABLE {table} SET UNENFORCED PRIMARY KEY ({names})")
+    return without_substitution(all_statements)
+
+
+def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
+    """Return the table without its primary key."""
+    dataset = compilation.dataset
+    comment = DESCRIPTION.read(dataset.schema.extra)
+    properties = table_properties(compilation, columns)
+    return spark_sql.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
+
+
+def key_columns(compilation: Compilation) -> tuple[str, ...]:
+    """Return the key's columns in order; none where a part of it is inside a column, which the statement cannot name."""
+    key = primary_key(compilation.dataset.columns)
+    if any(field.parent is not None for field in key):
+        return ()
+    return tuple([str(field.segment) for field in key])
+
+
+def table_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
+    """TBLPROPERTIES: the version of the files, those of the columns, those that the schema names, and its locked version."""
+    record = compilation.table_record
+    return {
+        **schema_properties(compilation, columns),
+        **(spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}),
+        **({} if record is None else {TABLE_VERSION: record}),
+    }
+
+
+def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
+    """Those that follow from the schema."""
+    properties = {FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
+    for top, column in zip(compilation.lowered.fields, columns, strict=True):
+        if not _TELLING.isdisjoint(column.metadata):
+            properties.update(_properties(top, column))
+    return properties
+
+
+def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
+    """Table properties of one column; they reach top-level columns only."""
+    metadata, name = column.metadata, column.name
+    marks: tuple[str, ...] = (BYTE_WIDTH,)
+    # As properties these are for vectors of floats alone; lance-spark refuses others.
+    if isinstance(column.type.json, dict) and column.type.json.get("elementType") in VECTOR_ELEMENTS:
+        marks = (VECTOR_SIZE, FLOAT16)
+    properties = {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
+    if LARGE_STRING in metadata:
+        properties[f"{name}.arrow.large_var_char"] = "true"
+    if has_role(top.field.extra, Role.BLOB):
+        properties[f"{name}.lance.encoding"] = "blob"
+    for key in ENCODINGS:
+        if ENCODING_PREFIX + key in metadata:
+            properties[f"{name}.lance.{key}"] = str(metadata[ENCODING_PREFIX + key])
+    return properties
+
 
 MOST_DIGITS = 38
 MOST_QUOTATIONS = 4
@@ -70,15 +149,11 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         properties = schema_properties(compilation, fields)
         _lose_of_ddl(compilation, fields, properties, emission)
         _check_properties(compilation, properties, emission)
+    lines = ",\n  ".join([f.json_text() for f in fields])
     return [
-        Artifact(JSON_FILE, _document(fields)),
+        Artifact(JSON_FILE, f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()),
         Artifact(DDL_FILE, ddl(compilation, fields).encode()),
     ]
-
-
-def _document(fields: Sequence[SparkField]) -> bytes:
-    lines = ",\n  ".join([f.json_text() for f in fields])
-    return f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()
 
 
 def struct_type(fields: Sequence[SparkField]) -> Json:

@@ -26,8 +26,8 @@ from schemac.arrow.metadata import (
 )
 from schemac.artifacts.targets import Emission
 from schemac.artifacts.type_writer import is_lost
-from schemac.engines.spark.codes import SPARK_CONNECTOR
-from schemac.engines.spark.column_metadata import (
+from schemac.engines.spark import SPARK_CONNECTOR
+from schemac.engines.spark.columns import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
@@ -38,9 +38,9 @@ from schemac.engines.spark.column_metadata import (
     PRIMARY_KEY,
     PRIMARY_KEY_POSITION,
     VECTOR_SIZE,
+    SparkField,
+    storage_version,
 )
-from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.language.attributes import arrow, odf, own
 from schemac.language.attributes.arrow import DICTIONARY_ENCODING

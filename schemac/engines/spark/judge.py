@@ -1,34 +1,36 @@
-"""Spark SQL over a catalog of lance-spark.
+"""Changes of a table in a catalog of lance-spark: what each means, and the ALTER statement that makes it; `plan` of the statements.
 
-What Spark has in place of a column.
-
-Layer: engines.
-Shape: one table: what each fact means with a version of lance-spark, and the statement that makes the change.
-Source: the statements that lance-spark's catalog accepts, which depend on its version. No release changes columns: 0.4.0 answers "Table
-      alteration is not supported", builds up to August 2026 "Only SET/UNSET TBLPROPERTIES is supported". Its open pull request 752 has
-      ADD, DROP and RENAME COLUMN at the top level, DROP and SET NOT NULL, one sort a statement. What is refused, `schemac apply` does
-      through Lance itself. Comments and metadata have no statement either, but no query depends on them, so they are no reason to
+Layer: engines. Text only; pyspark is not imported.
+Shape: one table: what each fact means with a version of lance-spark, and the statement that makes the change. A plan has only statements
+      that the version takes, so that none stops in its middle, one sort a statement; new columns come last. What is refused, `schemac
+      apply` does through Lance itself. Comments and metadata have no statement, but no query depends on them, so they are no reason to
       refuse a change.
+Source: the statements that lance-spark's catalog accepts. No release changes columns: 0.4.0 answers "Table alteration is not supported",
+      builds up to August 2026 "Only SET/UNSET TBLPROPERTIES is supported". Its open pull request 752 has ADD, DROP and RENAME COLUMN at
+      the top level, DROP and SET NOT NULL, one sort a statement.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 from schemac.arrow.to_arrow import lower
 from schemac.artifacts.targets import Emission
+from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.attributes import SparkFact
-from schemac.engines.spark.codes import SPARK_LOSS
-from schemac.engines.spark.column_metadata import COMMENT
-from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark.columns import COMMENT, SparkField
 from schemac.engines.spark.versions import KNOWN, Connector
-from schemac.engines.spark_sql import literal, quoted_name
+from schemac.engines.spark_sql import literal, quoted_name, table_name, without_substitution
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import AnyFact
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField
+from schemac.text.source.catalogue import REFUSED_CHANGE
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.versions.evolution.castability import castability, misfit
 from schemac.versions.evolution.changes import (
@@ -47,10 +49,12 @@ from schemac.versions.evolution.constraints import (
     verify_of,
     way_out_of_key,
 )
-from schemac.versions.evolution.judge import Judge
+from schemac.versions.evolution.diff import diff_of
+from schemac.versions.evolution.judge import Judge, judge_change
 from schemac.versions.evolution.renames import in_turn
+from schemac.versions.evolution.tables import PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
 from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
-from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
+from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 
 
 def _field(alone: LogicalDataset) -> SparkField:
@@ -222,3 +226,85 @@ ROWS: Mapping[AnyFact, Row] = {
 }
 """In the order of the statements."""
 JUDGE = judge_of(KNOWN)
+
+
+@dataclass(frozen=True)
+class SparkPlan:
+    """Statements in their order, and what has none."""
+
+    connector: Connector
+    statements: tuple[str, ...]
+    refused: tuple[tuple[Change, Judgement], ...]
+
+    def to_json(self) -> Json:
+        """Return the plan for programs."""
+        refused = [
+            {**change.to_json(), "reason": judgement.reason, "wayOut": judgement.way_out}
+            for change, judgement in self.refused
+        ]
+        return {
+            "connector": str(self.connector),
+            "refused": refused,
+            "statements": list(self.statements),
+        }
+
+
+def plan_spark(pair: VersionPair, connector: Connector = KNOWN) -> SparkPlan:
+    """Return the statements from the old version to the new one that a version of lance-spark takes."""
+    judged = [(change, judge_change("spark", change, pair, connector.version)) for change in diff_of(pair)]
+    refused = tuple((c, judgement) for c, judgement in judged if judgement.outcome is Outcome.REFUSED)
+    changes = [c for c, judgement in judged if judgement.outcome is not Outcome.REFUSED]
+    table = table_name(pair.new.dataset.name)
+    statements = []
+    for statement in dict.fromkeys(row.statement for row in ROWS.values() if row.statement is not None):
+        made = [change for change in changes if (row := ROWS.get(change.fact)) and row.statement is statement]
+        statements += [f"ALTER TABLE {table} {text}" for text in (statement(made, pair) if made else ())]
+    return SparkPlan(connector, without_substitution(statements), refused)
+
+
+@dataclass(frozen=True)
+class SparkTables(Tables):
+    """Tables in a catalog of lance-spark, by statements that the author runs."""
+
+    def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
+        """Plan the statements; what has none is an error only where Spark alone was asked, for `apply` does it as well."""
+        assert change.old is not None
+        pair = pair_versions(change.old, change.new)
+        connector = Connector.of(change.version) if change.version else KNOWN
+        spark_plan = plan_spark(pair, connector)
+        if change.is_alone:
+            _report_refused(spark_plan, pair, report)
+        return _PlannedSpark(spark_plan)
+
+
+def _report_refused(spark_plan: SparkPlan, pair: VersionPair, report: Report) -> None:
+    for change, judgement in spark_plan.refused:
+        report.add(
+            REFUSED_CHANGE,
+            f"{change}: {judgement.reason}",
+            file=pair.new.label,
+            path=change.path,
+            help=judgement.way_out,
+            severity=Severity.ERROR,
+        )
+
+
+class _PlannedSpark(PlannedChange):
+    def __init__(self, spark_plan: SparkPlan) -> None:
+        self.title = f"Spark, with {spark_plan.connector}"
+        self.lines = tuple(_lines(spark_plan))
+        self.document = {"spark": spark_plan.to_json()}
+
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
+        """Not done here: the statements are for the author's own session."""
+        raise NotImplementedError
+
+
+def _lines(plan: SparkPlan) -> Iterator[PlanLine]:
+    for statement in plan.statements:
+        yield PlanLine("", f"  {statement};", is_code=True)
+    for change, judgement in plan.refused:
+        yield PlanLine("", f"  -- refused: {change}: {judgement.reason}; {judgement.way_out}", is_code=True)
+
+
+TABLES = SparkTables("the statements of Spark change no values")

@@ -14,7 +14,7 @@ from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
 from schemac.engines.spark import attributes as words
-from schemac.engines.spark.column_metadata import (
+from schemac.engines.spark.columns import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
@@ -207,17 +207,14 @@ class _Reader:
         if kind == "struct":
             return pa.struct([self.field(member, path) for member in _entry(json_type, "fields", list, path)])
         if kind == "map":
-            return self._map(json_type, metadata, path)
+            of_key, of_value = (metadata.get(key) for key in ENTRY_KEYS)
+            nullable = _entry(json_type, "valueContainsNull", bool, path)
+            key = self._part("key", Part.KEY, json_type, "keyType", False, of_key, path)
+            value = self._part("value", Part.VALUE, json_type, "valueType", nullable, of_value, path)
+            return pa.map_(key, value)
         if kind == "array":
             return self._array(json_type, metadata, path)
         raise _UnsupportedError(path, kind)
-
-    def _map(self, json_type: Json, metadata: Json, path: FieldPath) -> ArrowType:
-        of_key, of_value = (metadata.get(key) for key in ENTRY_KEYS)
-        nullable = _entry(json_type, "valueContainsNull", bool, path)
-        key = self._part("key", Part.KEY, json_type, "keyType", False, of_key, path)
-        value = self._part("value", Part.VALUE, json_type, "valueType", nullable, of_value, path)
-        return pa.map_(key, value)
 
     def _array(self, json_type: Json, metadata: Json, path: FieldPath) -> ArrowType:
         nullable = _entry(json_type, "containsNull", bool, path)
@@ -249,19 +246,16 @@ class _Reader:
                 raise _MalformedError(path, f"Spark has no {name}")
             return pa.decimal128(precision, scale)
         if name == "time" or _TIME.fullmatch(name):
-            return self._time(name, path)
+            digits = name[5:6] or "6"
+            if digits not in "036":
+                self._notes.add(path, f"Spark's {name} becomes {'time(3)' if digits < '3' else 'time(6)'}")
+            unit = "s" if digits == "0" else "ms" if digits <= "3" else "us"
+            return pa.time64(unit) if unit == "us" else pa.time32(unit)
         if match := _DAY_TIME.fullmatch(name):
             if name != "interval day to second":
                 self._notes.add(path, f"Spark's {name} becomes an interval day to second")
             return pa.duration("us")
         raise _UnsupportedError(path, name)
-
-    def _time(self, name: str, path: FieldPath) -> ArrowType:
-        digits = name[5:6] or "6"
-        if digits not in "036":
-            self._notes.add(path, f"Spark's {name} becomes {'time(3)' if digits < '3' else 'time(6)'}")
-        unit = "s" if digits == "0" else "ms" if digits <= "3" else "us"
-        return pa.time64(unit) if unit == "us" else pa.time32(unit)
 
 
 def _plain(name: str) -> ArrowType:

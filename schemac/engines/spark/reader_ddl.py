@@ -18,7 +18,7 @@ from typing import Any
 
 from schemac.arrow.from_arrow import field_attributes
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
-from schemac.engines.spark.column_metadata import (
+from schemac.engines.spark.columns import (
     BLOB,
     BYTE_WIDTH,
     ENCODING_PREFIX,
@@ -30,14 +30,14 @@ from schemac.engines.spark.column_metadata import (
     PRIMARY_KEY,
     PRIMARY_KEY_POSITION,
     VECTOR_SIZE,
+    stored_as,
 )
 from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
 from schemac.engines.spark.reader import from_struct_type
-from schemac.engines.spark.storage import stored_as
 from schemac.engines.sql_parsing import SqlParser
 from schemac.importers.importer import Imported, Importer, Notes, dataset_names, refuse, repeated, script_text
 from schemac.language.attributes import arrow
-from schemac.language.attributes.attribute import Attribute, Role
+from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.registry import roles
 from schemac.language.kinds.sequences import String
@@ -117,7 +117,17 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     try:
         tables = read_script(split_words(source.content), source.content)
     except MalformedError as error:
-        refuse(file, str(error), report, source=source, span=error.span, help=_help())
+        others = [
+            f.name for engine in engines() for f in engine.formats if ".sql" in f.suffixes and f.name != _NAME
+        ]
+        refuse(
+            file,
+            str(error),
+            report,
+            source=source,
+            span=error.span,
+            help=f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}",
+        )
         return None
     names = dataset_names([table.name for table in tables])
     if (twice := repeated(names)) is not None:
@@ -130,21 +140,13 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     return replace(whole[0], others=tuple(whole[1:])) if len(whole) == len(datasets) else None
 
 
-def _help() -> str:
-    """Return the way to the other dialects, whose scripts have the same names."""
-    others = [
-        f.name for engine in engines() for f in engine.formats if ".sql" in f.suffixes and f.name != _NAME
-    ]
-    return f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}"
-
-
 def _imported(table: Table, name: str | None, file: str, report: Report) -> Imported | None:
     notes = Notes()
     columns = [_column(column, (), notes) for column in with_required_key(table)]
     head = list(table.head)
     if len(table.name) > 2:
         head.append(f"from the table {'.'.join(table.name)}")
-    words = _roles_at(table.provider)
+    words = next((roles(engine.domain) for engine in engines() if engine.name == table.provider), {})
     key, partition = words.get(Role.PRIMARY_KEY), words.get(Role.PARTITION_KEY)
     extra: Json = {key.key: _written(table.key, table)} if key is not None and table.key else {}
     if key is None and not _mark_key(table, columns):
@@ -173,11 +175,6 @@ def _written(names: tuple[str, ...], table: Table) -> list[str]:
     """Names of columns as the columns have them; Spark does not look at case."""
     by_folded = {column.name.casefold(): column.name for column in table.columns}
     return [by_folded.get(name.casefold(), name) for name in names]
-
-
-def _roles_at(provider: str) -> dict[Role, Attribute[Any]]:
-    """Return the attributes of the engine behind `USING` for what a table has; none where it has no such attributes."""
-    return next((roles(engine.domain) for engine in engines() if engine.name == provider), {})
 
 
 def _mark_key(table: Table, columns: list[Json]) -> bool:

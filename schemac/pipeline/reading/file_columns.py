@@ -12,9 +12,7 @@ from pyspark.sql.types import (
 )
 
 from schemac.pipeline.errors import PipelineError
-from schemac.text.source.catalogue import (
-    NO_FILE,
-)
+from schemac.text.source.catalogue import NO_FILE
 
 FILE, METADATA = "__file", "_metadata"
 """The column with what is known of a record's file, and what Spark and an author call it."""

@@ -31,11 +31,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.settings import Step, UnreadablePathError
 from schemac.rows.judging.settings import parse_steps as steps_of_path
-from schemac.text.source.catalogue import (
-    INVALID_RECORD_PATH,
-    SOURCE_TYPE_MISMATCH,
-    UNKNOWN_SOURCE_COLUMN,
-)
+from schemac.text.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
 
 # Nothing that a text holds by chance, or on purpose.
 NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"

@@ -77,8 +77,8 @@ class Merged:
     fragments: list[str]
     version: int
     """The version that was judged; 0 if there is no table."""
-    replaced: str = ""
-    """The rows that go, in the engine's own form; empty if none do."""
+    deletion: Any | None = None
+    """The engine's own operation that takes rows away, not committed yet; None if none go."""
     superseded: int = 0
     """Records that do not count, for a later one has their key."""
     deleted: int = 0

@@ -1,4 +1,4 @@
-"""The diagnostic codes of the core; engines and the pipeline have theirs in a `codes.py`, and `registry.codes` finds all.
+"""The diagnostic codes of the core; engines have theirs next to their `ENGINE`, the pipeline in a `codes.py`, and `registry.codes` finds all.
 
 Layer: text.
 Shape: numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one

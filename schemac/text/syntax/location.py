@@ -28,10 +28,7 @@ class Location(NamedTuple):
 
     def fix(self, help: Help) -> Fix | None:
         """Return the fix that a help names; None where the text here is written in a way that it would damage."""
-        from schemac.text.syntax.fixes import (  # for start-up time: most manifests have no mistake
-            Finding,
-            fix_of,
-        )
+        from schemac.text.syntax.fixes import Finding, fix_of
 
         root = self.root.target if self.root is not None else None
         return fix_of(help, Finding(self.source, self.span, self.entry, root, self.is_exact))

@@ -19,7 +19,13 @@ from typing import Any, NamedTuple
 
 from schemac.language.logical.schema_fields import preorder
 from schemac.registry.engine import Capability
-from schemac.text.source.catalogue import POINTLESS_ROUNDING, REFUSED_CHANGE, UNCHECKED_ROWS, UNUSABLE_TABLE
+from schemac.text.source.catalogue import (
+    POINTLESS_ROUNDING,
+    REFUSED_CHANGE,
+    TABLE_DRIFT,
+    UNCHECKED_ROWS,
+    UNUSABLE_TABLE,
+)
 from schemac.text.source.diagnostic import Code, Diagnostic
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
@@ -357,6 +363,13 @@ def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: 
         help=f"specify its version, as in: {state_version(table.name, candidates[0].version)}",
     )
     return None
+
+
+def report_differences(table: str, lines: Iterable[str], report: Report) -> None:
+    """Report each difference between a table and its schema."""
+    help = "see the steps with `schemac plan --table`, then run `schemac apply`"
+    for line in lines:
+        report.add(TABLE_DRIFT, f"{table}: {line}", file=table, help=help)
 
 
 def state_version(table: str, version: LockedSchemaVersion) -> str:

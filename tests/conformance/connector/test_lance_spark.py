@@ -17,10 +17,10 @@ import pytest
 import schemac
 from schemac.artifacts.targets import Emission
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
+from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark import artifact as spark
-from schemac.engines.spark.codes import SPARK_LOSS
+from schemac.engines.spark.artifact import key_columns, schema_properties
 from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.statements import key_columns, schema_properties
 from schemac.engines.spark.versions import Connector
 from schemac.text.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, member, of

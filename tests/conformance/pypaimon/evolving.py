@@ -10,12 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
+from schemac.engines.paimon.changes import SchemaChange, SetOption, changes_between
+from schemac.engines.paimon.live_table import differences, open_paimon_table
 from schemac.engines.paimon.reader import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.tables.capability import apply_paimon
-from schemac.engines.paimon.tables.changes import SchemaChange, SetOption, changes_between
-from schemac.engines.paimon.tables.live_table import differences, open_paimon_table
-from schemac.engines.paimon.tables.plan import plan_paimon
+from schemac.engines.paimon.tables import apply_paimon, plan_paimon
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.language.attributes.own import TABLE_VERSION
 from schemac.language.logical.schema_fields import SchemaField

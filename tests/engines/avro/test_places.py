@@ -12,7 +12,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.avro.codes import AVRO_TYPE
+from schemac.engines.avro import AVRO_TYPE
 from tests.conformance.arrow_values import rows
 from tests.engines.avro.test_avro import _plain
 from tests.engines.crossing import PLACES, held, lossy, refused, title

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from schemac.engines.iceberg.artifact import fields_of, schema_of
-from schemac.engines.iceberg.tables.capability import apply_iceberg, report_iceberg_drift
-from schemac.engines.iceberg.tables.live_table import open_iceberg_table, shape_of
-from schemac.engines.iceberg.tables.plan import plan_iceberg
+from schemac.engines.iceberg.live_table import open_iceberg_table, shape_of
+from schemac.engines.iceberg.plan import plan_iceberg
+from schemac.engines.iceberg.tables import apply_iceberg, report_iceberg_drift
 from schemac.text.source.report import Report
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change

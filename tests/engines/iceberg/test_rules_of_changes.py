@@ -15,8 +15,8 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.iceberg.tables import capability
-from schemac.engines.iceberg.tables.capability import look_at_rows
+from schemac.engines.iceberg import tables
+from schemac.engines.iceberg.tables import look_at_rows
 from tests.engines.iceberg.conftest import CATALOG
 
 TABLE, OWN = f"iceberg://{CATALOG}/n.t", "schemac.dev"
@@ -250,8 +250,8 @@ def test_commit_nothing_where_rows_come_after_the_look(
         other.append(pa.table({"a": pa.array([6], pa.int32())}).cast(other.schema().as_arrow()))
         return is_read
 
-    monkeypatch.setattr(capability, "look_at_rows", look)
+    monkeypatch.setattr(tables, "look_at_rows", look)
     code, found = _told(capsys, "apply", "t", "--table", TABLE)
     assert (code, [one["code"] for one in found]) == (1, ["SC423"])
-    monkeypatch.setattr(capability, "look_at_rows", look_at_rows)
+    monkeypatch.setattr(tables, "look_at_rows", look_at_rows)
     assert "6" in _told(capsys, "apply", "t", "--table", TABLE)[1][0]["message"]

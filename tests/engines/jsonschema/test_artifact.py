@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import schemac
-from schemac.engines.jsonschema.codes import JSON_SCHEMA_TYPE
+from schemac.engines.jsonschema import JSON_SCHEMA_TYPE
 from schemac.engines.jsonschema.keywords import dump
 from tests.engines.crossing import PLACES, held, records, refused, title
 from tests.engines.exact_json import exact, takes, validator_of

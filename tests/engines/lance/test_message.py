@@ -12,8 +12,8 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import unknown_fields
 from schemac.engines.lance.fields import Encoding
-from schemac.engines.lance.schema_message import unknown_fields
 
 ROOT = Path(__file__).parents[3]
 MANIFEST = "name: t\nfields:\n  - {name: a, type: Int32}\n"

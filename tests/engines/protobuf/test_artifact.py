@@ -9,7 +9,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.protobuf.codes import PROTOBUF_NUMBER, PROTOBUF_TYPE
+from schemac.engines.protobuf import PROTOBUF_NUMBER, PROTOBUF_TYPE
 from tests.engines.crossing import PLACES, held, refused, title
 
 protoc = pytest.importorskip("grpc_tools.protoc")

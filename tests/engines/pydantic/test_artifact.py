@@ -12,9 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 import schemac
 from schemac.engines.jsonschema.keywords import dump
-from schemac.engines.pydantic import values
+from schemac.engines.pydantic import PYDANTIC_TYPE, values
 from schemac.engines.pydantic.artifact import RESERVED_NAMES
-from schemac.engines.pydantic.codes import PYDANTIC_TYPE
 from tests.engines.crossing import PLACES, held, records, refused
 from tests.engines.json_records import FITS, manifest, verdicts
 from tests.engines.json_records import records as odd_records

@@ -186,7 +186,9 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     for field in known:
         if field.parent_id < 0 and field.name in may_be_null:
             field.nullable = True
-    used = {field.id for field in there} | _ids_in_files(table)
+    # Of a column that was dropped, the values in some data file would be read again.
+    files = (file for fragment in table.get_fragments() for file in fragment.data_files())
+    used = {field.id for field in there} | {id for file in files for id in file.fields if id >= 0}
     messages = [field.SerializeToString(deterministic=True) for field in known]
     added = [field for field in expected if _column(field, expected) in new]
     has_ids = form.version is not None or (
@@ -213,12 +215,6 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
 def _fields_of(table: Any) -> tuple[dict[str, bytes], list[pb.Field]]:
     metadata, messages = schema_parts(table.lance_schema)
     return metadata, [pb.Field.FromString(message) for message in messages]
-
-
-def _ids_in_files(table: Any) -> set[int]:
-    """Return the ids that some data file has values of: of a column that was dropped they would be read again."""
-    files = (file for fragment in table.get_fragments() for file in fragment.data_files())
-    return {id for file in files for id in file.fields if id >= 0}
 
 
 def _expected(form: TableForm) -> list[pb.Field]:

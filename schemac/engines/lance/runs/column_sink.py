@@ -321,7 +321,7 @@ class LanceColumnSink(ColumnSink):
             return look.version
         replaced_ids = frozenset(id for ids in filling.ids for id in ids)
         fragment_metadata = [
-            transactions.with_files(fragment.metadata, [(record.file, replaced_ids)])
+            transactions.with_file(fragment.metadata, record.file, replaced_ids)
             if (record := used.get(fragment.fragment_id)) and record.file
             else fragment.metadata
             for fragment in fragments

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from schemac.engines.lance.dataset import find_dataset, lance_errors, options_for
 from schemac.engines.lance.runs.writing import write_files
-from schemac.engines.lance.transactions import DATA, file_names, fragment_text, fragments_of
+from schemac.engines.lance.transactions import DATA, file_names, fragments_of
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import Merge, Merged, Place
 from schemac.text.source.catalogue import KEY_EXISTS
@@ -128,11 +128,11 @@ def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Tab
     if table is not None and merge.unique:
         refuse_repeated(table, _counted(place, fragments, winners, merge), winners.select(merge.keys), merge)
     deleted = pc.sum(pc.equal(winners[FRAGMENT_INDEX], DELETES)).as_py() or 0
-    replaced = "" if table is None or merge.is_refused else _replaced(table, winners.select(merge.keys))
+    deletion = None if table is None or merge.is_refused else _deletion(table, winners.select(merge.keys))
     return Merged(
         _without_losers(place, schema, fragments, records, winners),
         0 if table is None else int(table.version),
-        replaced,
+        deletion,
         superseded=len(records) - len(winners),
         deleted=deleted,
     )
@@ -143,15 +143,15 @@ def operation_of(merged: Merged) -> Any:
     import lance
 
     made = fragments_of(merged.fragments)
-    if not merged.replaced:
+    deletion = merged.deletion
+    if deletion is None:
         return lance.LanceOperation.Append(made)
-    replacement = json.loads(merged.replaced)
     return lance.LanceOperation.Update(
-        removed_fragment_ids=replacement["removed"],
-        updated_fragments=fragments_of(replacement["updated"]),
+        removed_fragment_ids=deletion.removed_fragment_ids,
+        updated_fragments=deletion.updated_fragments,
         new_fragments=made,
-        fields_for_preserving_frag_bitmap=replacement["fields"],
-        update_mode=replacement["mode"],
+        fields_for_preserving_frag_bitmap=deletion.fields_for_preserving_frag_bitmap,
+        update_mode=deletion.update_mode,
     )
 
 
@@ -242,24 +242,14 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
     return winners.join(pa.concat_tables(stale), [FRAGMENT_INDEX, ROW], join_type="left anti")
 
 
-def _replaced(table: Any, keys: pa.Table) -> str:
-    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty if there are none."""
+def _deletion(table: Any, keys: pa.Table) -> Any | None:
+    """Have Lance mark the rows with these keys as deleted; return the operation, which is not committed, or None if there are none."""
     if not len(keys):
-        return ""
+        return None
     with lance_errors():
         merge = table.merge_insert(keys.column_names).when_matched_delete()
         made, stats = merge.execute_uncommitted(keys)
-    if not stats["num_deleted_rows"]:
-        return ""
-    operation = made.operation
-    return json.dumps(
-        {
-            "removed": operation.removed_fragment_ids,
-            "updated": list(map(fragment_text, operation.updated_fragments)),
-            "fields": operation.fields_for_preserving_frag_bitmap,
-            "mode": operation.update_mode,
-        }
-    )
+    return made.operation if stats["num_deleted_rows"] else None
 
 
 def _without_losers(

@@ -232,16 +232,11 @@ def take_back_at(path: str, version: int, run: str, storage_options: Storage | N
         elif version > 1:
             lance.dataset(path, version=version - 1, storage_options=options).restore()
         else:
-            _remove_dataset(path)
-
-
-def _remove_dataset(path: str) -> None:
-    """Remove the table at a path, not what runs have staged in it."""
-    for name in os.listdir(path):
-        if not name.startswith(staging.PREFIX):
-            entry = os.path.join(path, name)
-            shutil.rmtree(entry) if os.path.isdir(entry) else os.remove(entry)
-    remove_if_empty(path)
+            for name in os.listdir(path):
+                if not name.startswith(staging.PREFIX):
+                    entry = os.path.join(path, name)
+                    shutil.rmtree(entry) if os.path.isdir(entry) else os.remove(entry)
+            remove_if_empty(path)
 
 
 LOOKED_AT = 100

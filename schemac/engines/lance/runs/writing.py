@@ -259,7 +259,8 @@ def _as_lance_reads(field: pa.Field) -> pa.Field:
     data_type = field.type
     if pa.types.is_fixed_size_list(data_type):
         item = data_type.value_field
-        if _is_bfloat16(item):
+        named = (item.metadata or {}).get(b"ARROW:extension:name") == b"lance.bfloat16"
+        if named and not isinstance(item.type, pa.BaseExtensionType):
             item = pa.field("item", item.type, metadata={**item.metadata, b"ARROW:extension:metadata": b""})
             return field.with_type(pa.list_(item, data_type.list_size))
     elif pa.types.is_struct(data_type):
@@ -269,12 +270,6 @@ def _as_lance_reads(field: pa.Field) -> pa.Field:
     elif pa.types.is_list(data_type):
         return field.with_type(pa.list_(_as_lance_reads(data_type.value_field)))
     return field
-
-
-def _is_bfloat16(item: pa.Field) -> bool:
-    """Whether an item is a brain float by its metadata alone."""
-    named = (item.metadata or {}).get(b"ARROW:extension:name") == b"lance.bfloat16"
-    return named and not isinstance(item.type, pa.BaseExtensionType)
 
 
 def encode(message: pb.Schema) -> str:

@@ -19,7 +19,7 @@ from schemac.engines.lance.tables.plan import Plan, is_going, path_after, plan
 from schemac.engines.lance.tables.recipe import Files, Made, Recipe, WriteColumns, spread_here
 from schemac.engines.lance.tables.row_checks import Question, report_failed
 from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Subject, Swap
-from schemac.engines.lance.transactions import lance_schema, with_files
+from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_file
 from schemac.language.attributes.own import TABLE_RECORD
 from schemac.language.constraints.rows import Unique
 from schemac.language.logical.schema_fields import SchemaField
@@ -104,7 +104,7 @@ class _Run:
             self.start_over()
             return False
         except (OSError, ValueError, RuntimeError) as error:
-            if "onflict" not in type(error).__name__ and "conflict" not in str(error).lower():
+            if not is_conflict(error):
                 raise
             self.start_over()
             return False
@@ -150,6 +150,8 @@ class _Run:
 
     def swap_in(self) -> int:
         """Make the new columns, and commit them if nobody wrote in the meantime; the version that has them."""
+        import lance
+
         fragments = [self.with_new_columns(fragment) for fragment in self.write()]
         expected = self.remember()
         metadata = self.plan.table.metadata
@@ -159,7 +161,8 @@ class _Run:
             other_entries = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
             metadata = {**other_entries, **{key: bytes(target[key]) for key in TABLE_RECORD if key in target}}
         schema = lance_schema(self.plan.layout.middle, metadata)
-        version = self.commit("swap in the new fields", "Merge", (fragments, schema), self.dataset.version)
+        operation = lance.LanceOperation.Merge(fragments, schema)
+        version = self.commit("swap in the new fields", operation, self.dataset.version)
         if version != expected:
             self.remember_late(version)
         return version
@@ -174,7 +177,7 @@ class _Run:
                 missing.setdefault(roots, []).append(fragment.fragment_id)
         by_id = {fragment.fragment_id: fragment for fragment in fragments}
         for roots, ids in missing.items():
-            recipe = Recipe.of(self.plan.stages, roots, self.plan.layout.numbers, self.plan.rounded)
+            recipe = Recipe.of(self.plan.stages, roots, self.plan.layout.field_ids, self.plan.rounded)
             task = WriteColumns(self.plan.table.name, self.dataset.version, recipe)
             for id, file in self.spread(task, ids, f"writing {recipe.title}", self.progress).items():
                 key = (Files.of(by_id[id].metadata), _path_texts(roots))
@@ -189,7 +192,7 @@ class _Run:
         if file is None:
             return fragment.metadata
         replaced_ids = frozenset(id for root in roots for id in layout.ids_below(root))
-        return with_files(fragment.metadata, [(file, replaced_ids)])
+        return with_file(fragment.metadata, file, replaced_ids)
 
     def remember(self) -> int:
         """Note in the table which indices will go with their fields, and what its fields are between two commits.
@@ -207,7 +210,7 @@ class _Run:
         if self.plan.of(SetSchema):
             layout = self.plan.layout
             names = {field.id: field.name for field in layout.middle}
-            entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.numbers)
+            entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.field_ids)
         if not entries:
             return version + 1
         self.progress("note the coming steps", 0, 1)
@@ -233,10 +236,12 @@ class _Run:
 
     def set_schema(self, version: int) -> None:
         """Names, order, nullability, metadata and keys as compiled; what is not in the schema goes."""
+        import lance
+
         if self.plan.of(SetSchema):
             target = self.plan.target
             schema = lance_schema(target.fields, dict(target.metadata))
-            self.commit("set schema", "Project", (schema,), version)
+            self.commit("set schema", lance.LanceOperation.Project(schema), version)
         now = open_dataset(self.plan.table.name)
         if IDS_KEY in now.config():
             now.delete_config_keys([IDS_KEY])
@@ -266,16 +271,13 @@ class _Run:
         build(self.finished(), index, path)
         self.progress(f"build index {index.name}", 1, 1)
 
-    def commit(self, what: str, operation: str, arguments: tuple[Any, ...], version: int) -> int:
-        """One version more, made of a version, if nobody wrote since; its number."""
-        import lance
-
+    def commit(self, what: str, operation: Any, read_version: int) -> int:
+        """Commit an operation that was made for a version, if nobody wrote since; return the number of the new version."""
         self.progress(what, 0, 1)
-        made = getattr(lance.LanceOperation, operation)(*arguments)
-        dataset = lance.LanceDataset.commit(self.plan.table.name, made, read_version=version)
+        version = make_version(self.plan.table.name, operation, read_version, {})
         self.commits += 1
         self.progress(what, 1, 1)
-        return int(dataset.version)
+        return version
 
 
 def _path_texts(roots: tuple[SchemaField, ...]) -> tuple[str, ...]:

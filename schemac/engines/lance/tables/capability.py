@@ -11,17 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from schemac.engines.lance import is_table
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.fields import lance_ids
-from schemac.engines.lance.sources import is_table
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.fields import differences
 from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table
-from schemac.engines.lance.tables.plan import Plan, numbers_for, plan
+from schemac.engines.lance.tables.plan import Plan, field_ids_for, plan
 from schemac.engines.lance.tables.row_checks import report_broken
 from schemac.engines.lance.tables.steps import Rewrite, Unlooked
-from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import TABLE_DRIFT
 from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import (
@@ -33,18 +32,23 @@ from schemac.versions.evolution.tables import (
     TableChange,
     Tables,
     TableState,
+    report_differences,
 )
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
-from schemac.versions.identity.lock import LockedDataset, Numbers
+from schemac.versions.identity.lock import LockedDataset
 
 
 def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) -> None:
     """Say how a table differs from a schema, under the numbers that it gives its fields."""
-    numbers = numbers_for(table, new)
-    target = to_message(new.lowered, numbers)
+    field_ids = field_ids_for(table, new)
+    target = to_message(new.lowered, field_ids)
     metadata = {key: bytes(value) for key, value in target.metadata.items()}
     fields = [field.SerializeToString() for field in target.fields]
-    same = _same_fields(table, new, numbers)
+    there = {
+        id: lance_ids(table.schema_version.numbers[field]) for field, id in table.schema_version.ids.items()
+    }
+    pairs = [(lance_ids(field_ids[field]), there.get(id, ())) for field, id in new.ids.items()]
+    same = {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
     lines = differences(fields, table.dataset.lance_schema, metadata=metadata, same=same)
     for version, requested in _version_differences(table, metadata):
         report.add(
@@ -54,24 +58,7 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
             help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
             f' data_storage_version="{requested}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
         )
-    for line in lines:
-        report.add(
-            TABLE_DRIFT,
-            f"{table.name}: {line}",
-            file=table.name,
-            help="see the steps with `schemac plan --table`, then run `schemac apply`",
-        )
-
-
-def _same_fields(
-    table: LanceTable, new: LockedSchemaVersion, numbers: Mapping[SchemaField, Numbers]
-) -> dict[int, int]:
-    """Lance's ids that fields have in the table, by those that they are to have."""
-    there = {
-        id: lance_ids(table.schema_version.numbers[field]) for field, id in table.schema_version.ids.items()
-    }
-    pairs = [(lance_ids(numbers[field]), there.get(id, ())) for field, id in new.ids.items()]
-    return {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
+    report_differences(table.name, lines, report)
 
 
 def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:

@@ -209,11 +209,11 @@ def _state_of_table(
     pair: LockedVersionPair, before: SchemaField, states: list[State], start: int | None
 ) -> State | None:
     """Which state of a field the table has: that of its version, else the one of its numbers, else the last one of this type; of several, one of its clock."""
-    numbers = lance_ids(pair.old.numbers[before])
+    ids = lance_ids(pair.old.numbers[before])
     shape = shape_of(before, None, None)
     alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
     then = [state for state in alike if start is not None and state.is_in(start)]
-    numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]
+    numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
     matches = then or numbered or alike
     clock = clock_in(shape)
     matches = [state for state in matches if clock_in(state.shape) == clock] or matches

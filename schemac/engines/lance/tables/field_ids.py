@@ -7,12 +7,11 @@ Lance's ids, which the lock remembers for ever.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.column_types import words, words_of
 from schemac.engines.lance.fields import NAME as LANCE
-from schemac.engines.lance.fields import Node, lance_ids, nodes_by_field, nodes_of
+from schemac.engines.lance.fields import Node, lance_ids, nodes_by_field, nodes_of, words, words_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
@@ -27,8 +26,16 @@ from schemac.versions.identity.opening import open_version
 IDS_KEY = "schemac.ids"
 """Key under which the ids of fields stand while a table is between two commits of a run, and is not a locked version."""
 
-_Shape = list[tuple[int, str, str, bool]]
-"""For each node the index of the one around it, its name if it has one of its own, its type, and whether it may be null."""
+
+class _NodeShape(NamedTuple):
+    """What tables are compared by, node by node."""
+
+    parent: int
+    """The index of the node around it; negative for a column."""
+    name: str
+    """Empty for items, keys and values, whose names mean nothing."""
+    type: str
+    is_nullable: bool
 
 
 def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int | None = None) -> TableRecord:
@@ -68,7 +75,10 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
     What may be null counts where some version has that as well, but not against the version that the table says it has:
     anybody can change it, and a run that fills a new column leaves it optional.
     """
-    here = _shape_of_fields(fields)
+    index = {field.id: number for number, field in enumerate(fields)}
+    here = _shape_of(
+        [_NodeShape(index.get(f.parent_id, -1), f.name, f.logical_type, f.nullable) for f in fields]
+    )
     ids = [field.id for field in fields]
     names = {field.name for field in fields if field.parent_id < 0}
     candidates: list[Candidate] = []
@@ -84,11 +94,11 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
                 for schema_field in table_numbers
             )
             # A field whose type changed and changed back has the same name and type, other values, and other ids of Lance.
-            numbers = [
+            field_ids = [
                 lance_ids(candidate.numbers[schema_field])
                 for schema_field in preorder(candidate.dataset.columns)
             ]
-            candidates.append(Candidate(candidate, has_ids, (*lock_ids(candidate), *numbers)))
+            candidates.append(Candidate(candidate, has_ids, (*lock_ids(candidate), *field_ids)))
     exact = [candidate for candidate in candidates if candidate.version.view(_shape) == here]
     is_exact = all(c in exact for c in candidates if c.version.version.is_recorded_as(recorded))
     return exact if exact and is_exact else candidates
@@ -107,27 +117,25 @@ def _nodes(version: SchemaVersion) -> list[Node]:
     return nodes_of(version.lowered, is_tolerant=True)
 
 
-def _shape(version: SchemaVersion) -> _Shape:
+def _shape(version: SchemaVersion) -> list[_NodeShape]:
     nodes = version.view(_nodes)
-    return list(_shape_of([(n.parent, n.name, n.logical_type, n.is_nullable) for n in nodes]))
+    return _shape_of([_NodeShape(n.parent, n.name, n.logical_type, n.is_nullable) for n in nodes])
 
 
-def _shape_of_fields(fields: Sequence[pb.Field]) -> _Shape:
-    index = {field.id: number for number, field in enumerate(fields)}
-    return list(_shape_of([(index.get(f.parent_id, -1), f.name, f.logical_type, f.nullable) for f in fields]))
+def _shape_of(nodes: Sequence[_NodeShape]) -> list[_NodeShape]:
+    """Leave out the names of items, keys and values."""
+
+    def is_member(node: _NodeShape) -> bool:
+        if node.parent < 0:
+            return True
+        parent = nodes[node.parent]
+        return parent.type == "struct" and (parent.parent < 0 or nodes[parent.parent].type != "map")
+
+    return [node if is_member(node) else node._replace(name="") for node in nodes]
 
 
-def _shape_of(rows: _Shape) -> Iterator[tuple[int, str, str, bool]]:
-    """Leave out the names of items, keys and values, which mean nothing."""
-    for parent, name, type_, is_nullable in rows:
-        is_member = parent < 0 or (
-            rows[parent][2] == "struct" and (rows[parent][0] < 0 or rows[rows[parent][0]][2] != "map")
-        )
-        yield parent, name if is_member else "", type_, is_nullable
-
-
-def _without_nullability(shape: _Shape) -> list[tuple[int, str, str]]:
-    return [(parent, name, type_) for parent, name, type_, _ in shape]
+def _without_nullability(shape: Sequence[_NodeShape]) -> list[_NodeShape]:
+    return [node._replace(is_nullable=True) for node in shape]
 
 
 def ids_by_name(logical: LogicalDataset, version: LockedSchemaVersion) -> tuple[Ids, list[str]]:
@@ -145,7 +153,7 @@ def ids_by_name(logical: LogicalDataset, version: LockedSchemaVersion) -> tuple[
 
 
 def new_tables_of(
-    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers], locked: LockedDataset
+    logical: LogicalDataset, field_ids: Mapping[SchemaField, Numbers], locked: LockedDataset
 ) -> Iterator[LockedSchemaVersion]:
     """Yield the versions of which a new table had these ids, where some of its fields may be gone; the newest first."""
     here = words_of(logical)
@@ -156,7 +164,7 @@ def new_tables_of(
         fresh = nodes_by_field(schema_version.lowered, schema_version.view(_nodes))
         pairs = [(field, there.get((field.path, here[field]))) for field in fields]
         if all(
-            locked_field is not None and lance_ids(numbers[field]) == fresh[locked_field]
+            locked_field is not None and lance_ids(field_ids[field]) == fresh[locked_field]
             for field, locked_field in pairs
         ):
             yield schema_version
@@ -169,7 +177,7 @@ def places(version: SchemaVersion) -> Mapping[tuple[FieldPath, tuple[str, ...]],
 
 
 def ids_by_number(
-    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers], locked: LockedDataset
+    logical: LogicalDataset, field_ids: Mapping[SchemaField, Numbers], locked: LockedDataset
 ) -> tuple[Ids, list[str]]:
     """Return the lock's ids of the fields that have numbers of the lock, and the fields that have others.
 
@@ -186,7 +194,7 @@ def ids_by_number(
     ids: Ids = {}
     unknown: list[str] = []
     for field in preorder(logical.columns):
-        lance = lance_ids(numbers[field])
+        lance = lance_ids(field_ids[field])
         if not lance:
             state = parts.get((ids[field.parent], field.segment)) if field.parent in ids else None
             id = state.id if state is not None else None
@@ -217,7 +225,7 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
 
 
 def ids_as_noted(
-    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers] | None, config: Mapping[str, str]
+    logical: LogicalDataset, field_ids: Mapping[SchemaField, Numbers] | None, config: Mapping[str, str]
 ) -> Ids | None:
     """Return the ids that a run noted in the table's configuration, where these are the fields that it noted.
 
@@ -227,29 +235,29 @@ def ids_as_noted(
     here, fields = words_of(logical), preorder(logical.columns)
     for field in fields:
         _, words_then, *numbers_then = noted.get(field.path_text, (0, None))
-        is_same = numbers is None or numbers_then == [list(lance_ids(numbers[field]))]
+        is_same = field_ids is None or numbers_then == [list(lance_ids(field_ids[field]))]
         if words_then != list(here[field]) or not is_same:
             return None
     return {field: noted[field.path_text][0] for field in fields} if len(noted) == len(fields) else None
 
 
 def note_ids(
-    version: LockedSchemaVersion, names: Mapping[int, str], numbers: Mapping[SchemaField, Numbers]
+    version: LockedSchemaVersion, names: Mapping[int, str], field_ids: Mapping[SchemaField, Numbers]
 ) -> str:
     """Return the lock's ids of fields, their types and Lance's ids, to be noted in a table in which they have these names for a while."""
     ids_by_path = {}
     for field, id in version.ids.items():
-        path = tuple(_name_now(inner, names, numbers) for inner in _chain(field))
-        ids_by_path[dotted(path)] = [id, list(words(version)[field]), list(lance_ids(numbers[field]))]
+        path = tuple(_name_now(inner, names, field_ids) for inner in _chain(field))
+        ids_by_path[dotted(path)] = [id, list(words(version)[field]), list(lance_ids(field_ids[field]))]
     return json.dumps(ids_by_path)
 
 
 def _name_now(
-    field: SchemaField, names: Mapping[int, str], numbers: Mapping[SchemaField, Numbers]
+    field: SchemaField, names: Mapping[int, str], field_ids: Mapping[SchemaField, Numbers]
 ) -> Segment:
     return (
-        names[lance_ids(numbers[field])[0]]
-        if field.is_member and lance_ids(numbers[field])
+        names[lance_ids(field_ids[field])[0]]
+        if field.is_member and lance_ids(field_ids[field])
         else field.segment
     )
 

@@ -20,6 +20,7 @@ import schemac.language.kinds.registry  # noqa: F401 — without it no kind is k
 from schemac.arrow.from_arrow import lift
 from schemac.arrow.metadata import compact, forms
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import UnreadableMessageError, to_arrow
 from schemac.engines.lance.attributes import (
     CLUSTERING_KEY_POSITION,
     PRIMARY_KEY_MARK,
@@ -27,7 +28,6 @@ from schemac.engines.lance.attributes import (
     STORAGE_VERSION,
 )
 from schemac.engines.lance.fields import lance_ids
-from schemac.engines.lance.schema_message import UnreadableMessageError, to_arrow
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.attributes import own
@@ -227,8 +227,8 @@ def _namesakes(
 ) -> dict[str, str]:
     """Return the path in the table of each expected field; one that has another name there is known by its id."""
     by_number = {message.id: path for path, message in actual_by_path.items()}
-    numbers = {path: same.get(message.id) for path, message in expected_by_path.items()}
-    here = {path: by_number[n] for path, n in numbers.items() if n is not None and n in by_number}
+    ids = {path: same.get(message.id) for path, message in expected_by_path.items()}
+    here = {path: by_number[n] for path, n in ids.items() if n is not None and n in by_number}
     matched = set(here.values())
     here |= {
         path: path

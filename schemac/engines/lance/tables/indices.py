@@ -95,17 +95,13 @@ def indices_of(dataset: Any) -> Iterator[Index]:
             lost |= details.keys() - _OF_TEXTS
         else:
             parameters = {key: statistics[key] for key in _OF_STATISTICS.get(type_, ()) if key in statistics}
-            lost |= details.keys() | _lost_pages(type_, statistics, dataset)
+            # Nothing tells the size of a tree's pages; where there are more of them than by default it was set.
+            has_more = statistics.get("num_pages", 0) > max(1, -(-dataset.count_rows() // _ROWS_OF_A_PAGE))
+            lost |= details.keys() | ({"zone_size"} if type_ == "BTree" and has_more else set())
         set_parameters = {k: value for k, value in parameters.items() if value is not None or k in _UNLIMITED}
         yield Index(
             description.name, description.field_names[0], type_, set_parameters, lost=tuple(sorted(lost))
         )
-
-
-def _lost_pages(type_: str, statistics: Mapping[str, Any], dataset: Any) -> set[str]:
-    """Return the size of a tree's pages, which nothing tells; where there are more of them than by default it was set."""
-    has_more = statistics.get("num_pages", 0) > max(1, -(-dataset.count_rows() // _ROWS_OF_A_PAGE))
-    return {"zone_size"} if type_ == "BTree" and has_more else set()
 
 
 def _of_vectors(details: Mapping[str, Any], statistics: Mapping[str, Any], lost: set[str]) -> IndexParameters:

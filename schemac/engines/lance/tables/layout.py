@@ -32,7 +32,7 @@ class Layout:
     """The table's fields as they are."""
     stale: frozenset[int]
     """Fields among them that hold nothing to rely on."""
-    numbers: Mapping[SchemaField, Numbers]
+    field_ids: Mapping[SchemaField, Numbers]
     """Of the new version."""
     target: pb.Schema
 
@@ -58,7 +58,7 @@ class Layout:
 
     def ids(self, field: SchemaField) -> tuple[int, ...]:
         """Lance's ids of a field's own nodes."""
-        return lance_ids(self.numbers[field])
+        return lance_ids(self.field_ids[field])
 
     def ids_below(self, field: SchemaField) -> tuple[int, ...]:
         """Its ids, and those of all below it."""

@@ -16,10 +16,10 @@ from typing import Any
 from schemac.arrow.from_arrow import lift
 from schemac.arrow.to_arrow import lower
 from schemac.artifacts.targets import Emission
+from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
-from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids, numbers_of
 from schemac.engines.lance.limits import Limits
@@ -200,7 +200,7 @@ def open_table(
     opened = _OpenedTable(path, dataset, schema, fields, locked, stated)
     table_schema = opened.table_schema(report) if IDS_KEY in dataset.config() else None
     if table_schema is not None:
-        noted = ids_as_noted(table_schema.logical, table_schema.numbers, dataset.config())
+        noted = ids_as_noted(table_schema.logical, table_schema.field_ids, dataset.config())
         if noted is not None:
             return opened.with_ids(table_schema, noted)
     record = record_of(path, dataset, opened.current_fields, stated)
@@ -223,7 +223,7 @@ class _TableSchema:
     """A table's schema, whatever the lock says."""
 
     logical: LogicalDataset
-    numbers: Mapping[SchemaField, Numbers]
+    field_ids: Mapping[SchemaField, Numbers]
     """Lance's ids in the table."""
 
 
@@ -261,11 +261,11 @@ class _OpenedTable:
             return None
         model = Schema.model_validate(tree)
         logical = LogicalDataset(self.locked.name, model, columns(model), Origins(self.path))
-        numbers = numbers_of(lower(logical), [(field.name, field.id) for field in self.current_fields])
-        if numbers is None:
+        field_ids = numbers_of(lower(logical), [(field.name, field.id) for field in self.current_fields])
+        if field_ids is None:
             report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
             return None
-        return _TableSchema(logical, numbers)
+        return _TableSchema(logical, field_ids)
 
     def at(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
         """Return the table at one of these versions, in which its fields mean the same, or between them.
@@ -275,8 +275,8 @@ class _OpenedTable:
         for candidate in candidates:
             version, messages = candidate.version, _messages(candidate.version)
             if messages is not None and not differences(messages, self.dataset.lance_schema, ids=False):
-                numbers = numbers_in(version, [field.id for field in self.current_fields])
-                schema_version = replace(version, numbers=numbers)
+                field_ids = numbers_in(version, [field.id for field in self.current_fields])
+                schema_version = replace(version, numbers=field_ids)
                 return self._table(schema_version, not candidate.has_ids, version=version.number)
         chosen = candidates[0]
         table_schema = self.table_schema(report)
@@ -285,15 +285,15 @@ class _OpenedTable:
         fields = preorder(table_schema.logical.columns)
         ids = dict(zip(fields, lock_ids(chosen.version), strict=True))
         schema_version = LockedSchemaVersion(
-            table_schema.logical, self.path, self.locked, ids, table_schema.numbers
+            table_schema.logical, self.path, self.locked, ids, table_schema.field_ids
         )
         return self._table(schema_version, not chosen.has_ids, version=chosen.version.number)
 
     def with_ids(self, table_schema: _TableSchema, ids: Ids) -> LanceTable:
         """Return the table with ids for all of its fields."""
-        by_number, unknown = ids_by_number(table_schema.logical, table_schema.numbers, self.locked)
+        by_number, unknown = ids_by_number(table_schema.logical, table_schema.field_ids, self.locked)
         schema_version = LockedSchemaVersion(
-            table_schema.logical, self.path, self.locked, ids, table_schema.numbers
+            table_schema.logical, self.path, self.locked, ids, table_schema.field_ids
         )
         return self._table(schema_version, bool(unknown) or by_number != ids)
 
@@ -302,13 +302,13 @@ class _OpenedTable:
         table_schema = self.table_schema(report)
         if table_schema is None:
             return None
-        logical, numbers = table_schema.logical, table_schema.numbers
+        logical, field_ids = table_schema.logical, table_schema.field_ids
         if self.stated is not None:
             version = locked_schema_version(self.locked, self.stated)
             ids, unknown = ids_by_name(logical, version)
             if not unknown:
                 return self.with_ids(table_schema, ids)
-            there = LockedSchemaVersion(logical, self.path, self.locked, ids, numbers)
+            there = LockedSchemaVersion(logical, self.path, self.locked, ids, field_ids)
             report.add(
                 UNUSABLE_TABLE,
                 f"{self.path} has fields that {version.label} does not have with these names and types: {', '.join(unknown)}",
@@ -316,11 +316,11 @@ class _OpenedTable:
                 help=help_for_stranger(self.path, there, self.locked),
             )
             return None
-        ids, unknown = ids_by_number(logical, numbers, self.locked)
-        schema_version = LockedSchemaVersion(logical, self.path, self.locked, ids, numbers)
+        ids, unknown = ids_by_number(logical, field_ids, self.locked)
+        schema_version = LockedSchemaVersion(logical, self.path, self.locked, ids, field_ids)
         # Where nothing else tells its fields, the numbers of the lock are what it is held against.
         table = self._table(schema_version, False, tuple(unknown))
-        others = [] if unknown else list(new_tables_of(logical, numbers, self.locked))
+        others = [] if unknown else list(new_tables_of(logical, field_ids, self.locked))
         readings = [(other, ids_by_name(logical, other)[0]) for other in others]
         recorded = next((r for r in readings if r[0].version.is_recorded_as(recorded_version)), None)
         if recorded is not None:

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
 
+from schemac.engines.lance import LANCE_STORAGE_VERSION
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
-from schemac.engines.lance.codes import LANCE_STORAGE_VERSION
-from schemac.engines.lance.column_types import words
-from schemac.engines.lance.fields import NAME, lance_ids
+from schemac.engines.lance.fields import NAME, lance_ids, words
 from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import (
     checks,
@@ -189,29 +188,31 @@ def _with_table_rules(table: LanceTable) -> LockedSchemaVersion:
 
 def _layout(table: LanceTable, pair: LockedVersionPair) -> Layout:
     """Return what the table gets, in files of its version."""
-    numbers = numbers_for(table, pair.new)
-    layout = Layout(pair, table.fields, table.stale, numbers, _target(table, pair, numbers))
+    field_ids = field_ids_for(table, pair.new)
+    layout = Layout(pair, table.fields, table.stale, field_ids, _target(table, pair, field_ids))
     if (table.storage_version or "2.1") >= "2.1":
         return layout
     # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
     parts = {field.column for data in table.data for field in layout.roots(data) if field.parent is not None}
     highest = max(
-        [table.highest_id, *(id for field_numbers in numbers.values() for id in lance_ids(field_numbers))]
+        [table.highest_id, *(id for field_numbers in field_ids.values() for id in lance_ids(field_numbers))]
     )
-    renewed = dict(numbers)
+    renewed = dict(field_ids)
     for field in preorder([column for column in pair.new.dataset.columns if column in parts]):
-        count = len(lance_ids(numbers[field]))
-        renewed[field] = numbers[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
+        count = len(lance_ids(field_ids[field]))
+        renewed[field] = field_ids[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
         highest += count
-    return replace(layout, numbers=renewed, target=_target(table, pair, renewed))
+    return replace(layout, field_ids=renewed, target=_target(table, pair, renewed))
 
 
-def _target(table: LanceTable, pair: LockedVersionPair, numbers: Mapping[SchemaField, Numbers]) -> pb.Schema:
+def _target(
+    table: LanceTable, pair: LockedVersionPair, field_ids: Mapping[SchemaField, Numbers]
+) -> pb.Schema:
     """Return what the table's schema is afterwards."""
-    message = to_message(pair.new.lowered, numbers)
+    message = to_message(pair.new.lowered, field_ids)
     if any(
-        lance_ids(numbers[schema_field]) != lance_ids(pair.new.numbers[schema_field])
-        for schema_field in numbers
+        lance_ids(field_ids[schema_field]) != lance_ids(pair.new.numbers[schema_field])
+        for schema_field in field_ids
     ):
         digest = digest_of_ids(field.id for field in in_preorder(message.fields))
         message.metadata[TABLE_IDS] = digest.encode()
@@ -221,23 +222,23 @@ def _target(table: LanceTable, pair: LockedVersionPair, numbers: Mapping[SchemaF
     return message
 
 
-def numbers_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[SchemaField, Numbers]:
+def field_ids_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[SchemaField, Numbers]:
     """Return the numbers that the table's fields are to have: those of the lock, unless the table has others already."""
     if table.unknown:
         # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
         return new.numbers
     pair = pair_by_ids(table.schema_version, new)
     there = {field.id for field in table.fields}
-    fresh = {id for numbers in new.numbers.values() for id in lance_ids(numbers)} - there
+    fresh = {id for ids in new.numbers.values() for id in lance_ids(ids)} - there
     if not table.has_different_ids and all(id > table.highest_id for id in fresh):
         return new.numbers
-    numbers = table.schema_version.numbers
+    field_ids = table.schema_version.numbers
     ways, then, now = stages(pair, table.version), words(table.schema_version), words(new)
     # A field whose type changes on the way and changes back is written again as well.
     old = {
         schema_field: Old(
             before,
-            lance_ids(numbers[before]),
+            lance_ids(field_ids[before]),
             then[before] == now[schema_field] and is_cast(schema_field, ways),
         )
         for schema_field, before in pair.before.items()
@@ -325,14 +326,14 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
         before = layout.pair.before.get(field)
         is_carrier = field not in layout.written
         was = type_text_of(before) if before is not None else "nothing"
-        numbers = layout.pair.old.numbers
+        field_ids = layout.pair.old.numbers
         yield Rewrite(
             field.path_text,
             field=field,
             before="" if is_carrier else was,
             after=type_text_of(field),
             ids=layout.ids_below(field),
-            old_ids=lance_ids(numbers[before]) if before is not None and not is_carrier else (),
+            old_ids=lance_ids(field_ids[before]) if before is not None and not is_carrier else (),
         )
     added = [field for field in layout.added if field not in roots]
     if added:

@@ -89,7 +89,7 @@ class Recipe:
         cls,
         stages: Sequence[LockedVersionPair],
         roots: Sequence[SchemaField],
-        numbers: Mapping[SchemaField, Numbers],
+        field_ids: Mapping[SchemaField, Numbers],
         rounded: Collection[str] = (),
     ) -> "Recipe":
         """Return the recipe for fields of the last new version, which get these numbers; some fields of it may be rounded."""
@@ -97,7 +97,7 @@ class Recipe:
         places = {field: place for place, field in enumerate(preorder(last.new.dataset.columns))}
         return cls(
             tuple([Stage.of(stage, _names_in(stage, last, rounded)) for stage in stages]),
-            tuple([_root(last, field, places[field], numbers) for field in roots]),
+            tuple([_root(last, field, places[field], field_ids) for field in roots]),
         )
 
     def name(self, number: int) -> str:
@@ -302,21 +302,21 @@ def _without_keys(tree: Any) -> Any:
     return [_without_keys(item) for item in tree] if isinstance(tree, list | tuple) else tree
 
 
-def _root(pair: VersionPair, root: SchemaField, place: int, numbers: Mapping[SchemaField, Numbers]) -> Root:
+def _root(pair: VersionPair, root: SchemaField, place: int, field_ids: Mapping[SchemaField, Numbers]) -> Root:
     pruned = _pruned(pair, [root])
     lowered = pruned.new.lowered
     nodes = nodes_of(lowered, is_tolerant=True)
     fields = {field.path: field for field in preorder(pair.new.dataset.columns)}
     ids = [-1] * len(nodes)
     for field, indices in nodes_by_field(lowered, nodes).items():
-        for index, id in zip(indices, lance_ids(numbers[fields[field.path]]), strict=True):
+        for index, id in zip(indices, lance_ids(field_ids[fields[field.path]]), strict=True):
             ids[index] = id
-    return Root(place, tuple(ids), frozenset(_ids_below(root, numbers)))
+    return Root(place, tuple(ids), frozenset(_ids_below(root, field_ids)))
 
 
-def _ids_below(root: SchemaField, numbers: Mapping[SchemaField, Numbers]) -> Iterator[int]:
+def _ids_below(root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> Iterator[int]:
     for field in preorder([root]):
-        yield from lance_ids(numbers[field])
+        yield from lance_ids(field_ids[field])
 
 
 def _tree(version: SchemaVersion) -> Json:

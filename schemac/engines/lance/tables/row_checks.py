@@ -53,8 +53,15 @@ class Question:
         self._count = 0
         self._casts = casts_of(check.field, plan.stages)
         self._is_rounded = is_named(check.field, plan.rounded)
-        self._misfits = _Misfits(check.field, _path_texts(check.field, plan.stages))
-        recipe = Recipe.of(plan.stages, [self._root(plan)], plan.layout.numbers, plan.rounded)
+        id = plan.stages[-1].new.ids.get(check.field)
+        texts = {check.field.path_text}
+        for stage in plan.stages if id is not None else ():
+            texts |= {s.path_text for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
+        self._misfits = _Misfits(check.field, frozenset(texts))
+        field: SchemaField = self.field
+        while field not in plan.layout.written and field.parent is not None:
+            field = field.parent
+        recipe = Recipe.of(plan.stages, [field], plan.layout.field_ids, plan.rounded)
         self._recipe = replace(recipe, on_misfit=self._misfits.add)
 
     @property
@@ -135,13 +142,6 @@ class Question:
         what = f"{verb} null" if self.check.subject is Subject.NULLS else f"{verb} lost"
         return f"{self._count:,} {what}" if self._count else ""
 
-    def _root(self, plan: Plan) -> SchemaField:
-        """Return what is made anew for the field: itself, or something around it."""
-        field: SchemaField = self.field
-        while field not in plan.layout.written and field.parent is not None:
-            field = field.parent
-        return field
-
 
 def _is_moved(pair: LockedVersionPair, field: SchemaField) -> bool:
     parent = pair.before.get(field.parent) if field.parent is not None else None
@@ -176,15 +176,6 @@ def _inside(values: Any, field: SchemaField) -> Any:
     if family is Family.MAP:
         return values.keys if str(getattr(field.segment, "value", "")) == "key" else values.items
     return values.flatten()
-
-
-def _path_texts(field: SchemaField, stages: Sequence[LockedVersionPair]) -> frozenset[str]:
-    """Return what a field is called on its way."""
-    id = stages[-1].new.ids.get(field)
-    texts = {field.path_text}
-    for stage in stages if id is not None else ():
-        texts |= {s.path_text for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
-    return frozenset(texts)
 
 
 class _Misfits:
@@ -269,7 +260,7 @@ def report_failed(
 
 
 def _preview(made: Plan, fields: Sequence[SchemaField]) -> Preview:
-    recipe = Recipe.of(made.stages, [], made.layout.numbers, made.rounded)
+    recipe = Recipe.of(made.stages, [], made.layout.field_ids, made.rounded)
     # What does not fit has a check of its own.
     return Preview(replace(recipe, on_misfit=lambda *_: None), fields)
 

@@ -1,13 +1,10 @@
 """`plan`, `apply` and `verify` for Iceberg tables.
 
-What a plan asks of the rows of an Iceberg table, which pyiceberg reads as the new schema does: by ids, with its types and defaults.
-
 Layer: engines.
-Shape: Carries a plan out on an Iceberg table, by one commit to its catalog: the commit holds only if the table is still as it was when
-      it was planned for; no data file is touched.
-      An Iceberg table compared with what it should be: by id where the table has the ids of the lock, else by name; with docs,
-      defaults, identifier fields, the format and the properties that the schema speaks of.
-Errors: SC421, SC422, SC423; SC422 failed-check, SC426; SC424.
+Shape: a plan is one commit to the table's catalog, which holds only if the table is still as it was when it was planned for; no data file
+      is touched. Rows are asked for by ids, with the types and defaults of the new schema. A table is verified by ids where it has those
+      of the lock, else by names: types, docs, defaults, identifier fields, the format and the properties that the schema speaks of.
+Errors: SC421, SC422 failed-check, SC423 table-changed, SC424 table-drift, SC426.
 Source: the updates and requirements of Iceberg's REST catalog, which pyiceberg takes for every catalog.
 """
 
@@ -20,10 +17,10 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.iceberg.artifact import asked_format, errors_of, schema_of
-from schemac.engines.iceberg.reader import TableMetadata
-from schemac.engines.iceberg.rows import ROW_READER, IcebergTableRows
-from schemac.engines.iceberg.tables.live_table import (
+from schemac.engines.iceberg.live_table import (
+    ROW_READER,
     IcebergTable,
+    IcebergTableRows,
     candidates_of,
     differences,
     ids_between,
@@ -32,7 +29,8 @@ from schemac.engines.iceberg.tables.live_table import (
     open_metadata,
     record_of,
 )
-from schemac.engines.iceberg.tables.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
+from schemac.engines.iceberg.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
+from schemac.engines.iceberg.reader import TableMetadata
 from schemac.engines.iceberg.types import IcebergSchema
 from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo, row_constraints
@@ -59,6 +57,7 @@ from schemac.versions.evolution.tables import (
     TableState,
     choose_version,
     digest_of_ids,
+    report_differences,
     report_unrepresentable,
 )
 from schemac.versions.evolution.verdict import Outcome
@@ -235,9 +234,7 @@ def report_iceberg_drift(
     chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
     if candidates and chosen is None:
         return False
-    for line in _drift_lines(version, metadata, chosen):
-        help = "see the steps with `schemac plan --table`, then run `schemac apply`"
-        report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
+    report_differences(name, _drift_lines(version, metadata, chosen), report)
     return True
 
 

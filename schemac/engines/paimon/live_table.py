@@ -13,8 +13,7 @@ from pathlib import Path
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
-from schemac.engines.paimon.sources import schema_files
-from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.table_schema import TableSchema, schema_files
 from schemac.engines.paimon.types import PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.language.attributes.own import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
@@ -30,6 +29,7 @@ from schemac.versions.evolution.tables import (
     digest_of_ids,
     field_differences,
     lock_ids,
+    report_differences,
     report_unrepresentable,
     state_version,
     value_difference,
@@ -136,15 +136,20 @@ def open_paimon_table(
 
 def candidates_of(schema: TableSchema, locked: LockedDataset) -> list[Candidate]:
     """Return the versions that have exactly the fields, keys and options of a table, the newest first."""
-    candidates = []
-    here = _by_place(schema)
-    for number in [version.number for version in reversed(locked.versions)]:
-        version = locked_schema_version(locked, number)
-        expected = table_schema(version)
-        if not errors_of(version) and not any(_differences(_by_place(expected), here)):
-            has_ids = member_ids(expected.fields) == member_ids(schema.fields)
-            candidates.append(Candidate(version, has_ids, lock_ids(version)))
-    return candidates
+    ids = member_ids(schema.fields)
+    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
+    return [
+        Candidate(version, member_ids(table_schema(version).fields) == ids, lock_ids(version))
+        for version in versions
+        if _is_like(version, schema)
+    ]
+
+
+def _is_like(version: LockedSchemaVersion, schema: TableSchema) -> bool:
+    """Whether a version has exactly the fields, keys and options of a table, whatever their ids are."""
+    return not errors_of(version) and not any(
+        _differences(_by_place(table_schema(version)), _by_place(schema))
+    )
 
 
 def _chosen(
@@ -189,10 +194,7 @@ def _part_of(version: LockedSchemaVersion, schema: TableSchema) -> LockedSchemaV
     if not there.issuperset(paths):
         return None
     narrowed_version = narrowed(version, paths)
-    is_same = not errors_of(narrowed_version) and not any(
-        _differences(_by_place(table_schema(narrowed_version)), _by_place(schema))
-    )
-    return narrowed_version if is_same else None
+    return narrowed_version if _is_like(narrowed_version, schema) else None
 
 
 def _report_stranger(
@@ -259,13 +261,7 @@ def report_paimon_drift(
         # A table that was made at this version never had the fields that were dropped before.
         highest = min(expected.highest_field_id, schema.highest_field_id)
         expected = replace(expected, highest_field_id=highest)
-    for line in differences(expected, schema):
-        report.add(
-            TABLE_DRIFT,
-            f"{path}: {line}",
-            file=path,
-            help="see the steps with `schemac plan --table`, then run `schemac apply`",
-        )
+    report_differences(path, differences(expected, schema), report)
     return True
 
 

@@ -1,11 +1,10 @@
 """The changes that one commit makes to an Iceberg table, its properties included, so that it is as a locked schema says.
 
 Layer: engines.
-Shape: the whole schema is set at once, under the ids that the table has for fields that stay. A field that is new gets the lock's id
-      where the table is numbered so and the id is free, else the next one. What Iceberg refuses is not a plan.
-      Table properties that name fields, which have to follow them: the default name mapping says which field the columns of files
-      without ids are; the properties of columns have a field's full name at their end. What a schema says of properties itself `schemac
-      rename` follows.
+Shape: the whole schema is set at once, under the ids that the table has for fields that stay. A field that is new gets the lock's id where
+      the table is numbered so and the id is free, else the next one. What Iceberg refuses is not a plan. Properties that name fields
+      follow them: the default name mapping, and the properties of columns, which end with a field's full name. What a schema says of
+      properties itself `schemac rename` follows.
 Errors: SC411.
 Source: `MappingUtil.update` and `MetricsConfig.updateProperties` of Java, `update_mapping` of pyiceberg.
 """
@@ -19,7 +18,7 @@ from typing import Any
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.artifact import asked_format, errors_of, fields_of, schema_of
 from schemac.engines.iceberg.attributes import COLUMNS, OF_COLUMN
-from schemac.engines.iceberg.tables.live_table import IcebergTable
+from schemac.engines.iceberg.live_table import IcebergTable
 from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.own import TABLE_VERSION

@@ -1,20 +1,21 @@
-"""An Iceberg table as it is, and how its schema differs from what it should be.
-
-How the schema of a table differs from what it should be.
+"""An Iceberg table as it is: its schema, how that differs from the schema that it should have, and its rows.
 
 Layer: engines.
-Shape: in a catalog, as `iceberg://CATALOG/NAMESPACE.TABLE`, where CATALOG is one that pyiceberg is configured for; or a table's folder
-      or metadata file, which can be looked at and not changed. The table is that version of the lock whose schema it has; its ids are
-      those of the lock, or Iceberg's own where the table was made from names.
+Shape: in a catalog, as `iceberg://CATALOG/NAMESPACE.TABLE`, where CATALOG is one that pyiceberg is configured for; or a table's folder or
+      metadata file, which can be looked at and not changed. The table is that version of the lock whose schema it has; its ids are those
+      of the lock, or Iceberg's own where the table was made from names. Rows are those that pyiceberg reads.
 Errors: SC421, SC552.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.engines.iceberg.artifact import errors_of, format_of, schema_of
 from schemac.engines.iceberg.reader import TableMetadata, UnreadableError, parse_metadata, read_file
 from schemac.engines.iceberg.sources import metadata_file
@@ -173,15 +174,20 @@ def open_iceberg_table(
 
 def candidates_of(metadata: TableMetadata, locked: LockedDataset) -> list[Candidate]:
     """Return the versions that have exactly the fields of a table, the newest first."""
-    shape, candidates = shape_of(metadata.current), []
+    candidates = []
     for number in [version.number for version in reversed(locked.versions)]:
         version = locked_schema_version(locked, number)
-        if not errors_of(version) and shape_of(schema_of(version)) == shape:
+        if _is_like(version, metadata):
             has_ids = all(
                 table_id == locked_id for locked_id, table_id in ids_between(version, metadata).items()
             )
             candidates.append(Candidate(version, has_ids, lock_ids(version)))
     return candidates
+
+
+def _is_like(version: LockedSchemaVersion, metadata: TableMetadata) -> bool:
+    """Whether a version has exactly the fields of a table, whatever their ids are."""
+    return not errors_of(version) and shape_of(schema_of(version)) == shape_of(metadata.current)
 
 
 def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
@@ -208,10 +214,7 @@ def _narrowed(version: LockedSchemaVersion, metadata: TableMetadata) -> LockedSc
         return None
     fields = {id: schema_field for schema_field, id in version.ids.items()}
     narrowed_version = narrowed(version, [fields[there[path]].path for path in paths])
-    is_same = not errors_of(narrowed_version) and shape_of(schema_of(narrowed_version)) == shape_of(
-        metadata.current
-    )
-    return narrowed_version if is_same else None
+    return narrowed_version if _is_like(narrowed_version, metadata) else None
 
 
 def _report_stranger(
@@ -278,3 +281,76 @@ def metadata_of_handle(table: Any) -> TableMetadata:
         return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True))
     except UnreadableError as error:
         raise AssertionError(f"pyiceberg's metadata cannot be read: {error}") from error
+
+
+@dataclass(frozen=True)
+class IcebergTableRows(StoredRows):
+    """The rows of a table's newest snapshot."""
+
+    handle: Any
+    opened: str
+    """Python that gives pyiceberg's table."""
+    read_as: IcebergSchema | None = None
+    """The schema that they are read with, whose fields have ids of the table; None for the table's own."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns as pyiceberg gives them."""
+        from pyiceberg.io.pyarrow import schema_to_pyarrow  # an extra that may not be there
+
+        arrow_schema: pa.Schema
+        if self.read_as is None:
+            arrow_schema = self.handle.scan().to_arrow_batch_reader().schema
+        else:
+            arrow_schema = schema_to_pyarrow(self._projected(), include_field_ids=False)
+        return arrow_schema
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Scan the newest snapshot."""
+        from pyiceberg.io.pyarrow import ArrowScan
+
+        if self.read_as is None:
+            return iter(self.handle.scan(selected_fields=tuple(columns)).to_arrow_batch_reader())
+        scan = self.handle.scan()
+        projected = self._projected().select(*columns)
+        made = ArrowScan(self.handle.metadata, self.handle.io, projected, scan.row_filter)
+        return iter(made.to_record_batches(scan.plan_files()))
+
+    def _projected(self) -> Any:
+        from pyiceberg.schema import Schema
+
+        assert self.read_as is not None
+        return Schema.model_validate(self.read_as.to_json())
+
+    def expression(self, rows: Sequence[int]) -> str:
+        """Ask pyiceberg for rows."""
+        return f"{self.opened}.scan().to_arrow().take({list(rows)})"
+
+
+class IcebergRows(RowReader):
+    """Tables in a catalog, and by their metadata."""
+
+    def is_of(self, path: str) -> bool:
+        """Tell whether it is a table."""
+        return is_table(path)
+
+    def open(self, path: str) -> IcebergTableRows:
+        """Open a table."""
+        report = Report()
+        opened = open_metadata(path, report)
+        if opened is None:
+            raise ValueError(report.diagnostics[0].message)
+        if path.startswith(SCHEME):
+            catalog, _, name = path.removeprefix(SCHEME).partition("/")
+            return IcebergTableRows(
+                opened[1], f"pyiceberg.catalog.load_catalog({catalog!r}).load_table({name!r})"
+            )
+        from pyiceberg.table import StaticTable  # an extra that may not be there
+
+        file = str(metadata_file(Path(path)))
+        return IcebergTableRows(
+            StaticTable.from_metadata(file), f"pyiceberg.table.StaticTable.from_metadata({file!r})"
+        )
+
+
+ROW_READER = IcebergRows()

@@ -1,11 +1,9 @@
-"""The operations on the schema of a Paimon table, and those that lead from one schema to the next.
+"""The operations that lead from one schema of a Paimon table to the next.
 
 Layer: engines. Values only.
-Shape: fields are told apart by their ids. In the order of the list each operation is legal when its turn comes: drops under the old
-      names, renames, additions in the order of their new ids, then types, nullability, texts and places.
-Source: `SchemaChange` of github.com/apache/paimon, in the form of its REST catalog.
-      One operation on the schema of a Paimon table: `SchemaChange` of github.com/apache/paimon, in the form of its REST catalog, whose
-      keys are those of the arguments.
+Shape: fields are told apart by their ids. In the order of the list each operation is legal when its turn comes: drops under the old names,
+      renames, additions in the order of their new ids, then types, nullability, texts and places.
+Source: `SchemaChange` of github.com/apache/paimon, in the form of its REST catalog, whose keys are those of the arguments.
 """
 
 import dataclasses

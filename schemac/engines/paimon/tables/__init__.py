@@ -1,4 +1,0 @@
-"""Paimon tables: what they are like, what it takes to change them, and doing it.
-
-Layer: engines.
-"""

@@ -1,4 +1,0 @@
-"""The pages of `schemac explain` about models of pydantic.
-
-Layer: engines.
-"""

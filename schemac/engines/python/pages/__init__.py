@@ -1,4 +1,0 @@
-"""The pages of `schemac explain` about modules of Python.
-
-Layer: engines.
-"""

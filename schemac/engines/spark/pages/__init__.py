@@ -1,4 +1,0 @@
-"""The pages of `schemac explain` about Spark.
-
-Layer: engines.
-"""
