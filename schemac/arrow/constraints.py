@@ -12,7 +12,7 @@ from schemac.arrow.from_arrow import lift
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import ATTRIBUTES
 from schemac.language.constraints.constraint import Constraint
-from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import SchemaField, columns

@@ -315,9 +315,7 @@ def _next(
             dropped.take(pair)
             undecided = [rename for rename in undeclared_renames(pair) if rename.path not in dropped.paths]
             report_undeclared_renames(dataset, undecided, report, Severity.ERROR)
-            from schemac.versions.evolution.diff import (
-                diff_of,  # for start-up time: a merge of locks needs none
-            )
+            from schemac.versions.evolution.diff import diff_of
 
             changes = diff_of(pair)
             report_returned_names(dataset, changes, locked, identities, report)

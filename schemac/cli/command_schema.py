@@ -21,9 +21,7 @@ FOLDER = "schemas"
 
 
 def _manifest() -> Json:
-    from schemac.language.manifest.json_schema import (
-        manifest_schema,  # for start-up time: pydantic writes them
-    )
+    from schemac.language.manifest.json_schema import manifest_schema
 
     return manifest_schema(strict=False)
 

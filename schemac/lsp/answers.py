@@ -13,14 +13,13 @@ from schemac.language.formatting.format import formatted
 from schemac.lsp.completion import complete
 from schemac.lsp.context import Context
 from schemac.lsp.findings import actions, uri_of
-from schemac.lsp.hints import inlay_hints
 from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.locations import FieldTarget, FileRange, Scope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.projects import Checked, is_yaml
 from schemac.lsp.renaming import RefusedRenameError, Renamable, RenameEdits, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
-from schemac.lsp.symbols import document_symbols, workspace_symbols
+from schemac.lsp.symbols import document_symbols, inlay_hints, workspace_symbols
 from schemac.lsp.texts import Lines, line_edits
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
     from schemac.language.attributes.arrow import ArrowDefaults
     from schemac.language.checks.vocabulary import Vocabulary
-    from schemac.language.lint.selection import Selection
+    from schemac.language.lint.run import Selection
 
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -63,14 +63,14 @@ class Project:
     @cached_property
     def selection(self) -> "Selection":
         """The rules that it enables; files with rules of its own are run to load them. Raises EngineError."""
-        from schemac.language.lint.selection import Selection
+        from schemac.language.lint.run import Selection
 
         return Selection(replace(self.configuration.lint, rules=self.rule_files), self.folder)
 
     @cached_property
     def known_rules(self) -> "Selection":
         """The rules that it enables, without those in its own files: no file of the project is run."""
-        from schemac.language.lint.selection import Selection  # for start-up time, as above
+        from schemac.language.lint.run import Selection  # for start-up time, as above
 
         return Selection(replace(self.configuration.lint, rules=()), self.folder)
 
@@ -253,7 +253,7 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
     key = _key(path, table, contents, cache)
     configuration = cache.get(key, Configuration) if key is not None else None
     if configuration is None:
-        from schemac.language.lint.selection import Selection  # for start-up time, as below
+        from schemac.language.lint.run import Selection  # for start-up time, as below
         from schemac.project.settings import (
             checked_settings,
             report_rule_files,

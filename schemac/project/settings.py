@@ -33,7 +33,7 @@ from schemac.text.syntax.model_errors import model_errors
 
 if TYPE_CHECKING:
     # For start-up time: most projects have no settings for rules.
-    from schemac.language.lint.selection import Selection
+    from schemac.language.lint.run import Selection
 
 
 _DEFAULT = Configuration()

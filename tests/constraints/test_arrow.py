@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from schemac.language.attributes.attribute import Family
-from schemac.language.constraints.field_constraints import Bound, MultipleOf
-from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.field_constraints import CONSTRAINTS, Bound, MultipleOf
 from tests.constraints.cases import EXACT, Case, arrow_of, cases, columns_of, values_of
 
 CASES = list(cases())

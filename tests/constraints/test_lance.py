@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.engines.lance.tables.filters import constraint_filter
-from schemac.language.constraints.field_constraints import MaxItems, MinItems, UniqueItems
-from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.field_constraints import MaxItems, MinItems, UniqueItems, constraints_at
 from schemac.versions.evolution.version_pair import SchemaVersion, pair_versions
 from tests.compiling import compile_bytes
 from tests.constraints.cases import arrow_of, cases, columns_of, values_of

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac.cli.main import main
-from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.codes import JAVA_NOT_FOUND, MISSING_PACKAGE, OUT_OF_MEMORY, SPARK_NOT_STARTED
 from schemac.pipeline.conforming.validation import DUPLICATE, UNEXPECTED

@@ -15,7 +15,7 @@ import pytest
 import schemac
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
-from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.rows.judging.arrays import laid_out, to_batches
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.typed_values import raw_values

@@ -18,7 +18,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.language.attributes.attribute import NUMBERS, Family
-from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.kinds.registry import BY_NAME
 
 Tree = dict[str, Any]

@@ -21,7 +21,7 @@ from schemac.language.attributes.attribute import NESTED, Family, Role
 from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import has_role
 from schemac.language.attributes.zones import is_utc
-from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import pa

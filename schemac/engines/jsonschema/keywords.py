@@ -33,8 +33,8 @@ from schemac.language.constraints.field_constraints import (
     Pattern,
     Size,
     UniqueItems,
+    constraints_at,
 )
-from schemac.language.constraints.registry import constraints_at
 from schemac.language.constraints.values import limits_of
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField

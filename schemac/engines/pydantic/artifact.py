@@ -34,8 +34,7 @@ from schemac.engines.python_source import NOTICE, docstring, identifier, identif
 from schemac.language.attributes import odf
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE
-from schemac.language.constraints.field_constraints import UniqueItems
-from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.field_constraints import UniqueItems, constraints_at
 from schemac.language.constraints.rows import row_constraints
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import LogicalType, Part

@@ -1,15 +1,16 @@
-"""The checks, in their order.
+"""The checks of a dataset, in their order, with those of attributes that engines bring.
 
 Layer: language.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
 
 from schemac.language.attributes.constraints import OF_ROWS, are_constrained
 from schemac.language.attributes.registry import are_telling
 from schemac.language.checks.attributes import check_field_attributes, check_schema_attributes
-from schemac.language.checks.engine_checks import run_engine_checks
 from schemac.language.checks.fields import check_names, check_successors, check_system_columns, check_type
 from schemac.language.checks.hints import check_hints
 from schemac.language.checks.keys import (
@@ -22,7 +23,31 @@ from schemac.language.checks.vocabulary import Vocabulary, check_vocabularies
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.registry.engine import Capability
+from schemac.registry.installed import blamed, engines
 from schemac.text.source.report import Report
+
+
+class Checks(NamedTuple):
+    """Checks of an engine's attributes that apply to every schema, whatever it is built for."""
+
+    field: Callable[[SchemaField, Findings], None]
+    """Checks one field that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""
+
+
+CHECKS = Capability("checks", Checks)
+
+
+def run_engine_checks(field: SchemaField, findings: Findings) -> None:
+    """Run the checks of all engines on one field. Raises EngineError."""
+    for name, checks in _all():
+        with blamed(name):
+            checks.field(field, findings)
+
+
+@cache
+def _all() -> tuple[tuple[str, Checks], ...]:
+    return tuple([(engine.name, CHECKS.of(engine)) for engine in engines() if CHECKS.is_of(engine)])
 
 
 def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabulary] = ()) -> None:

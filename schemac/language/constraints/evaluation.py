@@ -17,7 +17,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import are_constrained
 from schemac.language.constraints.constraint import Constraint, compute, plain
 from schemac.language.constraints.expressions import FieldNode
-from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.constraints.rows import (
     REFERENCE_RULE,
     UNIQUE_RULE,

@@ -1,11 +1,11 @@
-"""Constraints of one value: bounds, multiples, lengths, patterns, enumerations and items.
+"""Constraints of one value: bounds, multiples, lengths, patterns, enumerations and items; and all of them at a field.
 
 Layer: language.
 Units: the length of a text is in characters (Unicode code points, as in JSON Schema), that of binary data in bytes.
-Source: JSON Schema 2020-12, "Validation", sections 6.1.2 to 6.4. NaN satisfies no bound. Two null items of a list are
-equal.
+Source: JSON Schema 2020-12, "Validation", sections 6.1.2 to 6.4. NaN satisfies no bound. Two null items of a list are equal.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 from schemac.language.attributes import constraints as attributes
 from schemac.language.attributes.attribute import NESTED, Attribute, Family
+from schemac.language.attributes.constraints import OF_VALUES
 from schemac.language.constraints.constraint import (
     Constraint,
     Turn,
@@ -32,11 +33,13 @@ from schemac.language.constraints.values import (
     UnfitValueError,
     Value,
     comparable,
+    limits_of,
     read_value,
     scale_of,
     shown,
 )
 from schemac.language.logical.model import LogicalType
+from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import pa
 from schemac.text.source.help import Help
 
@@ -364,3 +367,35 @@ class UniqueItems(Constraint):
     def text(self) -> str:
         """`without equal items`."""
         return "a list in which no item occurs twice" if self.is_set else "any list"
+
+
+CONSTRAINTS: tuple[type[Constraint], ...] = (
+    Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf, MinLength, MaxLength, Pattern, Enum,
+    MinItems, MaxItems, UniqueItems,
+)  # fmt: skip
+BY_KEY: Mapping[str, type[Constraint]] = {kind.attribute.key: kind for kind in CONSTRAINTS}
+assert {attribute.key for attribute in OF_VALUES} == BY_KEY.keys()
+
+
+def constraints_at(field: SchemaField) -> tuple[Constraint, ...]:
+    """Return the constraints of a checked field, in the order of the registry."""
+    return tuple(
+        [kind.read(field.type, field.extra[key]) for key, kind in BY_KEY.items() if key in field.extra]
+    )
+
+
+_SAYS_NOTHING: dict[type[Constraint], Callable[[Any], bool]] = {
+    MinLength: lambda one: one.limit == 0,
+    MinItems: lambda one: one.limit == 0,
+    UniqueItems: lambda one: not one.is_set,
+    MultipleOf: lambda one: one.type.family is Family.INTEGER and one.divisor == 1,
+}
+
+
+def is_redundant(one: Constraint) -> bool:
+    """Whether every value of the type keeps a constraint."""
+    if isinstance(one, Bound) and not one.is_exclusive:
+        limits = limits_of(one.type)
+        return limits is not None and one.limit == limits[0 if one.is_lower else 1]
+    says_nothing = _SAYS_NOTHING.get(type(one))
+    return says_nothing is not None and says_nothing(one)

@@ -14,7 +14,9 @@ from typing import NamedTuple
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import CONDITION_TOKEN, CONDITION_WORDS
 from schemac.language.constraints.expressions import (
+    INSTEAD,
     MOST_DIGITS,
+    PAGE,
     AmongNode,
     ArithmeticNode,
     ComparisonNode,
@@ -28,9 +30,10 @@ from schemac.language.constraints.expressions import (
     Operand,
     TruthNode,
     common_digits,
+    instead_of,
+    instead_of_function,
     result_type,
 )
-from schemac.language.constraints.other_sql import INSTEAD, PAGE, instead_of, instead_of_function
 from schemac.language.constraints.values import UnfitValueError, read_value, scale_of
 from schemac.language.kinds.decimal import Decimal
 from schemac.language.kinds.plain import Int64

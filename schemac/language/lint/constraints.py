@@ -56,7 +56,7 @@ def equal_bounds(subject: Subject, report: Reporter) -> None:
 def redundant_constraint(subject: Subject, report: Reporter) -> None:
     """A UInt8 is at least 0 anyway."""
     for field, constraints in subject.constraints:
-        from schemac.language.constraints.registry import is_redundant
+        from schemac.language.constraints.field_constraints import is_redundant
 
         for one in constraints:
             if is_redundant(one):

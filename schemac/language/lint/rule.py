@@ -47,7 +47,7 @@ class Subject:
         constrained = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
         if not constrained:
             return []
-        from schemac.language.constraints.registry import constraints_at
+        from schemac.language.constraints.field_constraints import constraints_at
 
         return [(field, constraints_at(field)) for field in constrained]
 

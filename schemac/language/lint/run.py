@@ -1,21 +1,99 @@
-"""The rules of a project on one dataset.
+"""The rules that a project selects, and how they are run on a dataset.
 
 Layer: language.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
 
 from pydantic import ValidationError
 
+from schemac.language.lint.registry import all_rules
 from schemac.language.lint.rule import Reporter, Rule, Subject
-from schemac.language.lint.selection import Selection
+from schemac.language.lint.settings import ALL, DEFAULT, LintSettings
 from schemac.language.lint.structure import missing_group_description, undescribed_groups
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
 from schemac.language.manifest.groups import GroupFile
 from schemac.registry.engine import EngineError, reason_of
+from schemac.text.source.diagnostic import Severity
+from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
+
+SEVERITIES = tuple(str(severity) for severity in Severity)
+
+
+class Selection:
+    """The rules of a project, and those that it enables."""
+
+    def __init__(self, settings: LintSettings, folder: Path) -> None:
+        self.settings = settings
+        self.rules: Sequence[Rule] = all_rules(tuple(folder / file for file in settings.rules))
+        selected = self._named((*settings.select, *settings.extend_select)) - self._named(settings.ignore)
+        self._selected = [rule for rule in self.rules if rule.code.id in selected]
+
+    def rules_for(self, path: str) -> Sequence[Rule]:
+        """Return the rules for a manifest, by its path from the project's folder."""
+        if not self.settings.per_path:
+            return self._selected
+        refused: set[str] = set()
+        for pattern, words in self.settings.per_path.items():
+            if _matches(path, pattern):
+                refused |= self._named(words)
+        return [rule for rule in self._selected if rule.code.id not in refused]
+
+    def severity(self, rule: Rule) -> Severity | None:
+        """Return the severity that the project sets for a rule; the most specific name counts."""
+        if not self.settings.severity:
+            return None
+        named = [word for word in self.settings.severity if rule.code.id in self._named((word,))]
+        most = max(named, key=lambda word: (word == rule.code.slug, len(word)), default=None)
+        return None if most is None else Severity(self.settings.severity[most])
+
+    def unknown(self) -> Iterator[tuple[tuple[str, ...], str, str]]:
+        """Yield what names no rule: the keys that lead to it in the settings, the word, and the nearest one that does."""
+        settings = self.settings
+        for key, words in (
+            ("select", settings.select),
+            ("extend-select", settings.extend_select),
+            ("ignore", settings.ignore),
+        ):
+            yield from self._of_list((key,), words)
+        for word in settings.severity:
+            if not self._is_known(word):
+                yield ("severity", word), word, self._near(word)
+        for pattern, words in settings.per_path.items():
+            yield from self._of_list(("per-path", pattern), words)
+
+    def _of_list(
+        self, keys: tuple[str, ...], words: Iterable[str]
+    ) -> Iterator[tuple[tuple[str, ...], str, str]]:
+        for i, word in enumerate(words):
+            if not self._is_known(word):
+                yield (*keys, str(i)), word, self._near(word)
+
+    def _named(self, words: Iterable[str]) -> set[str]:
+        return {rule.code.id for word in words for rule in self.rules if _is_named(rule, word)}
+
+    def _is_known(self, word: str) -> bool:
+        return word in (DEFAULT, ALL) or any(_is_named(rule, word) for rule in self.rules)
+
+    def _near(self, word: str) -> str:
+        known = [DEFAULT, ALL, *(rule.category for rule in self.rules)]
+        known += [name for rule in self.rules for name in (rule.code.id, rule.code.slug)]
+        return closest(word, dict.fromkeys(known)) or ""
+
+
+def _is_named(rule: Rule, word: str) -> bool:
+    is_prefix = len(word) > 1 and word[:1].isupper() and rule.code.id.startswith(word)
+    return is_prefix or word in (ALL, rule.category, rule.code.slug) or (word == DEFAULT and rule.is_default)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Whether a path matches a pattern; the pattern of a folder matches everything below it."""
+    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")
 
 
 def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Report) -> None:

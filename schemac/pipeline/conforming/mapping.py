@@ -18,7 +18,7 @@ from itertools import groupby
 
 import pyarrow as pa
 
-from schemac.language.constraints.registry import CONSTRAINTS
+from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode, Target
 from schemac.pipeline.errors import PipelineError, did_you_mean

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.attributes.attribute import Family
-from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
 from schemac.rows.samples.geometries import drawn_native

@@ -25,8 +25,8 @@ from schemac.language.constraints.field_constraints import (
     Pattern,
     Size,
     UniqueItems,
+    constraints_at,
 )
-from schemac.language.constraints.registry import constraints_at
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.arrays import is_scalar, role_of, storage_type
 from schemac.rows.judging.scalars import scalar_of

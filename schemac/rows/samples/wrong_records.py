@@ -22,8 +22,7 @@ import pyarrow as pa
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import EXACT, Constraint
-from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pattern, Size
-from schemac.language.constraints.registry import constraints_at
+from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pattern, Size, constraints_at
 from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.constraints.values import shown, step_of
 from schemac.language.logical.model import Part

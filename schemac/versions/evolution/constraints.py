@@ -20,8 +20,8 @@ from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import of_role
 from schemac.language.constraints.constraint import EXACT, Constraint, Turn, turn_of
 from schemac.language.constraints.expressions import FieldNode, LiteralNode
+from schemac.language.constraints.field_constraints import BY_KEY, constraints_at
 from schemac.language.constraints.patterns import PatternError
-from schemac.language.constraints.registry import BY_KEY, constraints_at
 from schemac.language.constraints.rows import (
     Check,
     ReferenceTo,

@@ -16,7 +16,7 @@ from schemac.language.attributes import arrow, own
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Attribute, Family, Role
 from schemac.language.attributes.registry import known
 from schemac.language.attributes.zones import is_utc
-from schemac.language.constraints.registry import BY_KEY as OF_VALUES
+from schemac.language.constraints.field_constraints import BY_KEY as OF_VALUES
 from schemac.language.logical.facts import AnyFact
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.versions.evolution.changes import Change, Fact
