@@ -152,8 +152,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         metavar="FIELD",
-        help="show what happens to the values of one field: where they are read, how they are converted and checked, and which rules"
-        " they can break; run nothing",
+        help="show what happens to the values of one field: where they are read, which are valid and which are quarantined; with"
+        " --verbose every setting, example and rule; run nothing",
     )
     parser.add_argument(
         "--progress",
@@ -191,9 +191,10 @@ def run(options: argparse.Namespace) -> int:
         put_json({**outcome.to_json(), **explained})
     else:
         show(diagnostics, options)
-    for item in (call.result, *call.plan) if options.format == "text" else ():
-        if item is not None:
-            put(str(item))
+    if options.format == "text":
+        for item in call.result, *(one.details() if options.verbose else str(one) for one in call.plan):
+            if item is not None:
+                put(str(item))
     written = files.ended(outcome, call.schema)
     return outcome.exit_code or written
 

@@ -37,6 +37,8 @@ from schemac.text.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.text.source.pages import rule_pages
 
 WIDTH = 110
+MOST_EXAMPLES = 4
+TAKEN, NULL = "taken", "null"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,32 @@ class FieldPlan:
         return asdict(self)
 
     def __str__(self) -> str:
+        """Where a value is read, what is valid for its type, and what is quarantined: three lines."""
+        settings = [
+            f"{key} {text}" for key, text in self.settings.items() if (key, text) != ("coerce", "none")
+        ]
+        source = f"{self.read_from} ({', '.join(settings)})" if settings else self.read_from
+        texts = {one.name: one.texts for one in self.outcomes if one.name in (TAKEN, NULL)}
+        written = ", ".join(texts.get(TAKEN, ())[:MOST_EXAMPLES]) or "nothing but null"
+        nulls = f"; as null: {', '.join(map(_shown, texts[NULL]))}" if NULL in texts else ""
+        broken = {one.name: one.texts[0] for one in reversed(self.outcomes) if one.name not in (TAKEN, NULL)}
+        examples = [f"{_shown(broken[rule])} ({rule})" for rule in self.rules if rule in broken]
+        others = [rule for rule in self.rules if rule not in broken]
+        rules_text = (
+            f"{'also ' if examples else ''}by the rule{'s' * (len(others) > 1)} {', '.join(others)}"
+            if others
+            else ""
+        )
+        return "\n".join(
+            [
+                f"Read: `{self.field}` ({self.type}) from {source}",
+                f"Valid for the type: {written}{nulls}",
+                f"Quarantined: {'; '.join(filter(None, [', '.join(examples), rules_text])) or 'nothing'}",
+            ]
+        )
+
+    def details(self) -> str:
+        """Return all settings, examples and rules, one a line, as `--verbose` prints them."""
         lines = [f"{self.field}: {self.type} ({self.spark_type} in Spark)", f"read from: {self.read_from}"]
         lines += [f"{key}: {text}" for key, text in self.settings.items()]
         lines += [f"reader: {self.reader}", *(_sql_text(str(one)) for one in self.outcomes)]
@@ -116,9 +144,9 @@ def _outcomes(one: FieldInput, member: pa.Field, validation: Validation) -> tupl
         if one.form == "pattern":
             origin = validation.job.fields[member.name]
             assert origin is not None
-            return (Outcome("taken", (f"texts of the pattern `{origin.format}`",)),)
+            return (Outcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
         return told(outcomes(texts, str, cell_reader(member, settings, one.epoch)))
-    return (Outcome("taken", ("values of the column that are values of the field, exactly",)),)
+    return (Outcome(TAKEN, ("every value of the column that the field's type holds exactly",)),)
 
 
 def _rules(
@@ -130,7 +158,7 @@ def _rules(
         named.add("required")
     if failing:
         named.add("expression")
-    if input_ and input_[0].name == "taken" and len(input_) == 1:
+    if input_ and input_[0].name == TAKEN and len(input_) == 1:
         named |= {"cast", "range", "precision", "length", "type", "key"}
     if not is_scalar(member):
         named |= {"cast", "range", "precision", "length", "type", "key", "required", "unexpected"}
@@ -182,6 +210,10 @@ def _settings(job: Job, member: pa.Field) -> dict[str, str]:
         "nullValues": ", ".join(map(repr, job.null_values)) or None,
     }
     return {key: text for key, text in settings.items() if text is not None}
+
+
+def _shown(text: str) -> str:
+    return text or "an empty text"
 
 
 def _sql_text(text: str) -> str:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.types import DataType
 
 from schemac.pipeline.backfill.runs import backfill
 from schemac.pipeline.conforming.load import check
@@ -60,6 +61,8 @@ class _Stream:
     progress: Progress | None
     told: RunListener
     id: str = ""
+    types: dict[str, DataType] = field(default_factory=dict)
+    """The types of columns that hold counts."""
     is_known: threading.Event = field(default_factory=threading.Event)
     """Set when Spark has said what the stream is called; the first batch may come before."""
     error: Exception | None = None
@@ -82,7 +85,7 @@ class _Stream:
                 return
             job = _of_files(job, paths)
         else:
-            opened = partial(_records, frame, job)
+            opened = partial(_records, frame, job, self.types)
         report = run(
             job,
             self.schema,
@@ -95,8 +98,8 @@ class _Stream:
         self.told(report)
 
 
-def _records(frame: DataFrame, job: Job) -> list[Records]:
-    return [records_of_frame(frame, job.source.explode)]
+def _records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
+    return [records_of_frame(frame, job.source.explode, types)]
 
 
 def run_stream(
@@ -143,7 +146,8 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
 
 @contextmanager
 def _started(spark: SparkSession, job: Job, stream: _Stream) -> Iterator[StreamingQuery]:
-    writer = _opened(spark, job).writeStream.foreachBatch(stream.take)
+    frame, stream.types = _opened(spark, job)
+    writer = frame.writeStream.foreachBatch(stream.take)
     writer = writer.option("checkpointLocation", job.checkpoint_path)
     is_once = job.trigger == AVAILABLE_NOW
     query = (
@@ -161,21 +165,21 @@ def _is_of_files(job: Job) -> bool:
     return job.source.format in OF_FILES
 
 
-def _opened(spark: SparkSession, job: Job) -> DataFrame:
-    """Open the stream of the source: names of files, or rows."""
+def _opened(spark: SparkSession, job: Job) -> tuple[DataFrame, dict[str, DataType]]:
+    """Open the stream of the source: names of files, or rows, with the types of columns that hold counts."""
     source, reader = job.source, spark.readStream
     if source.format in source_names():
         return stream_table(spark, source, job.storage_options)
     if not _is_of_files(job):
         reader = reader.format(source.format).options(**source.options)
         try:
-            return reader.load(*texts.spark_paths(source))
+            return reader.load(*texts.spark_paths(source)), {}
         except PySparkException as error:
             raise _refused(job, error) from error
     stream_options = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
     options = texts.file_options(source) | stream_options
     (path,) = texts.spark_paths(source)
-    return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path")
+    return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path"), {}
 
 
 def _of_files(job: Job, paths: list[str]) -> Job:

@@ -2,8 +2,10 @@
 
 import importlib.util
 import json
+import os
 import shlex
 import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -109,6 +111,49 @@ def _validate(file: Path, schema: str) -> None:
     wanted: Any = json.loads(text)
     validator = jsonschema.validators.validator_for(wanted)(wanted)
     assert [error.message for error in validator.iter_errors(YAML(typ="safe").load(file))] == []
+
+
+def test_run_in_gitlab_as_its_shell_does(folder: Path) -> None:
+    """For merge requests, where GitLab has the commit that they began at, and for the default branch, where it has none."""
+    assert main(["init", "--template", "minimal", "--ci", "gitlab"]) == 0
+    job = YAML(typ="safe").load(folder / CI["gitlab"])["schemas"]
+    # A job without rules gets no pipelines of merge requests.
+    conditions = [rule["if"] for rule in job["rules"]]
+    assert any("merge_request_event" in condition for condition in conditions)
+    assert any("$CI_DEFAULT_BRANCH" in condition for condition in conditions)
+    assert main(["lock"]) == 0
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "start")):
+        subprocess.run([*git, *words], check=True)
+    start = subprocess.run(
+        [*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    (folder / "bin").mkdir()
+    command = folder / "bin/schemac"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m schemac "$@"\n')
+    command.chmod(0o755)
+    root = Path(__file__).parent.parent.parent
+    environment = {
+        **os.environ,
+        "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(root),
+    }
+
+    def exit_code(**variables: str) -> int:
+        script = "set -e\n" + "\n".join(job["script"])
+        return subprocess.run(
+            ["sh", "-c", script], env=environment | variables, check=False, capture_output=True
+        ).returncode
+
+    assert exit_code() == 0
+    assert exit_code(CI_MERGE_REQUEST_DIFF_BASE_SHA=start) == 0
+    assert json.loads((folder / job["artifacts"]["reports"]["codequality"]).read_text()) == []
+    (manifest,) = folder.glob("tables/*.yaml")
+    manifest.write_text(manifest.read_text() + "  - {name: more, type: Int8}\n")
+    assert exit_code() == 4
+    assert main(["lock"]) == 0
+    assert exit_code() == 0
+    assert exit_code(CI_MERGE_REQUEST_DIFF_BASE_SHA=start) == 1
 
 
 OPTIONAL = "  - name: remark\n    type: {kind: Option, inner: String}\n"

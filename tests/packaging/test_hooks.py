@@ -225,3 +225,20 @@ def test_refuse_depfile_that_cannot_be_written(folder: Path, capsys: pytest.Capt
     assert main(["build", "--depfile", "nowhere/build.d"]) == 1
     assert "cannot write nowhere/build.d" in capsys.readouterr().out
     assert not (folder / "build").exists()
+
+
+def test_description_of_the_wheel_has_no_relative_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page of a registry shows it, where `docs/…` leads nowhere."""
+    from hatchling.build import prepare_metadata_for_build_wheel
+
+    monkeypatch.chdir(ROOT)
+    folder = prepare_metadata_for_build_wheel(str(tmp_path))
+    metadata = (tmp_path / folder / "METADATA").read_text()
+    assert "Description-Content-Type: text/markdown" in metadata
+    links = re.findall(r"\]\(([^)]*)\)|(?:src|href)=\"([^\"]*)\"", metadata)
+    assert [link for pair in links for link in pair if link and not link.startswith(("https://", "#"))] == []
+    named = set(re.findall(r"`((?:docs/)?[\w/-]+\.md)`", metadata))
+    assert len(named) > 10
+    assert [page for page in named if not (ROOT / page).is_file()] == []

@@ -55,10 +55,30 @@ def test_places_and_settings_are_told(
         "source: {path: in.csv, format: csv, timezone: America/New_York}\nschema: trips.yaml\ntarget: {path: t.lance}\n"
         "fields: {at: when, day: {from: day, format: dd.MM.yyyy}, gone: null}\nnullValues: [NA]\n"
     )
-    said = {}
+    said, short = {}, {}
     for field in ("at", "day", "gone"):
-        assert main(["run", "p.yaml", "--explain", field]) == 0
+        assert main(["run", "p.yaml", "--explain", field, "--verbose"]) == 0
         said[field] = capsys.readouterr().out
+        assert main(["run", "p.yaml", "--explain", field]) == 0
+        short[field] = capsys.readouterr().out.splitlines()
+    assert short["at"] == [
+        "Read: `at` (timestamp[ms, tz=UTC] not null) from `when` of the source, text (zone America/New_York, nullValues 'NA')",
+        "Valid for the type: 2024-01-31T10:00:00, 2024-01-31 10:00:00+02:00",
+        (
+            "Quarantined: text (cast), 2024-01-31T10:00:00.123456789Z (precision), 0000-01-01T00:00:00Z (range); also by the rules"
+            " required, zone-gap, zone-overlap"
+        ),
+    ]
+    assert short["day"] == [
+        "Read: `day` (date32[day]) from `day` of the source, text (format dd.MM.yyyy, nullValues 'NA')",
+        "Valid for the type: texts of the pattern `dd.MM.yyyy`",
+        "Quarantined: by the rules cast, key, length, precision, range, type",
+    ]
+    assert short["gone"] == [
+        "Read: `gone` (int8) from nowhere: it is null in the pipeline file (nullValues 'NA')",
+        "Valid for the type: nothing but null",
+        "Quarantined: nothing",
+    ]
     assert said["at"].startswith(
         "at: timestamp[ms, tz=UTC] not null (timestamp in Spark)\nread from: `when` of the source, text\n"
     )

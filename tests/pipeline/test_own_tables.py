@@ -1,6 +1,7 @@
 """A Lance table that a run has written can be read by runs, in each of four ways: with null above required values too."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 import schemac
 from schemac.pipeline import register_formats
 from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.runner import run
 from schemac.pipeline.stream import run_or_stream
@@ -105,3 +107,105 @@ def test_read_a_table_of_ours(spark: SparkSession, tmp_path: Path, table: Path) 
     report = run_or_stream(Job.model_validate(told), filled, spark=spark)
     has = lance.dataset(str(table)).to_table(columns=["id", "has"]).to_pylist()
     assert {row["id"]: row["has"] for row in has} == {i: i in (0, 4) for i in range(len(RECORDS))}
+
+
+COUNTS: dict[str, tuple[str, Any]] = {
+    "second": ("{kind: Time, unit: Second}", "01:02:03"),
+    "milli": ("{kind: Time, unit: Millisecond}", "01:02:03.004"),
+    "micro": ("{kind: Time, unit: Microsecond}", "01:02:03.000004"),
+    "nano": ("{kind: Time, unit: Nanosecond}", "01:02:03.000000004"),
+    "at": ("{kind: Timestamp, unit: Nanosecond}", "2024-01-01T00:00:00.000000001Z"),
+    "local": ("{kind: Timestamp, unit: Nanosecond, timezone: null}", "2021-01-01T00:00:00.000000001"),
+    "days": ("{kind: Duration, unit: Second}", 2**62),
+    "wait": ("{kind: Duration, unit: Millisecond}", 2**62),
+    "pause": ("{kind: Duration, unit: Microsecond}", 5),
+    "blink": ("{kind: Duration, unit: Nanosecond}", -1),
+}
+"""Types that Spark lacks, with a value that it could not hold in a type of its own."""
+PLACES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "c": ("{{kind: Option, inner: {0}}}", lambda value: value),
+    "s": ("{{kind: Option, inner: {{kind: Struct, fields: [{{name: m, type: {0}}}]}}}}", lambda value: {"m": value}),
+    "l": (
+        "{{kind: Option, inner: {{kind: List, itemType: {{kind: Option, inner: {{kind: Struct, fields: [{{name: m, type: {0}}}]}}}}}}}}",
+        lambda value: [{"m": value}, None],
+    ),
+    "m": ("{{kind: Option, inner: {{kind: Map, keyType: String, valueType: {0}}}}}", lambda value: {"k": value}),
+}  # fmt: skip
+
+
+def sorted_table(path: Path, key: str = "id") -> pa.Table:
+    return lance.dataset(str(path)).to_table().sort_by(key).combine_chunks()
+
+
+def test_types_that_spark_lacks_are_read_exactly(spark: SparkSession, tmp_path: Path) -> None:
+    """Times of day, durations and nanoseconds, in every place: by a run, a stream, a reference; a backfill of other columns."""
+    columns = {
+        f"{place}_{label}": (form.format(type_), value_in(value))
+        for label, (type_, value) in COUNTS.items()
+        for place, (form, value_in) in PLACES.items()
+    }
+    text = "extra: {lance.org/storageVersion: '2.2'}\nfields:\n  - {name: id, type: Int64}\n"
+    text += "".join(f"  - {{name: {name}, type: {type_}}}\n" for name, (type_, _) in columns.items())
+    (dataset,) = schemac.compile_text(text)
+    schema = dataset.to_arrow(metadata=True)
+    records = [{"id": 0, **{name: value for name, (_, value) in columns.items()}}, {"id": 1}]
+    (tmp_path / "in.json").write_text("".join(json.dumps(record) + "\n" for record in records))
+    table = tmp_path / "t.lance"
+    report = go(
+        spark, schema, {"source": {"path": str(tmp_path / "in.json")}, "target": {"path": str(table)}}
+    )
+    assert (report.rows_written, report.rows_quarantined) == (2, 0)
+    source = {"path": str(table), "format": "lance"}
+
+    go(spark, schema, {"source": source, "target": {"path": str(tmp_path / "copy.lance")}})
+    assert sorted_table(tmp_path / "copy.lance").equals(sorted_table(table))
+    stream = {"trigger": "available-now", "checkpoint": str(tmp_path / "checkpoint")}
+    told = {
+        "source": source,
+        "target": {"path": str(tmp_path / "stream.lance"), "mode": "append"},
+        **stream,
+    }
+    run_or_stream(Job.model_validate(told), schema, spark=spark)
+    assert sorted_table(tmp_path / "stream.lance").equals(sorted_table(table))
+
+    references = ", ".join(f"{{fields: [{label}], dataset: owns, to: [c_{label}]}}" for label in COUNTS)
+    fields = "".join(f"  - {{name: {label}, type: {type_}}}\n" for label, (type_, _) in COUNTS.items())
+    (one,) = schemac.compile_text(f"extra: {{schemac.dev/references: [{references}]}}\nfields:\n{fields}")
+    values = {label: value for label, (_, value) in COUNTS.items()}
+    others = {
+        label: value + 1 if isinstance(value, int) else value.replace("1", "2", 1)
+        for label, value in values.items()
+    }
+    (tmp_path / "x.json").write_text(json.dumps(values) + "\n" + json.dumps(others) + "\n")
+    told = {
+        "source": {"path": str(tmp_path / "x.json")},
+        "target": {"path": str(tmp_path / "x.lance")},
+        "references": {"owns": {"path": str(table)}},
+    }
+    report = go(spark, one.to_arrow(metadata=True), told)
+    assert report.rows_written == 1
+    assert {(reason.path, reason.rule, reason.count) for reason in report.reasons} == {
+        (label, "references", 1) for label in COUNTS
+    }
+
+    filled = schema.append(pa.field("twice", pa.int64()))
+    told = {"target": {"path": str(table), "mode": "backfill"}, "fields": {"twice": {"expr": "2 * id"}}}
+    run_or_stream(Job.model_validate(told), filled, spark=spark)
+    assert sorted_table(table)["twice"].to_pylist() == [0, 2]
+
+
+def test_references_of_another_unit_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """Both are counts for Spark, which would compare seconds with milliseconds."""
+    lance.write_dataset(pa.table({"t": pa.array([1], pa.time32("s"))}), str(tmp_path / "o.lance"))
+    (one,) = schemac.compile_text(
+        "extra: {schemac.dev/references: [{fields: [x], dataset: o, to: [t]}]}\n"
+        "fields:\n  - {name: x, type: {kind: Time, unit: Millisecond}}\n"
+    )
+    (tmp_path / "x.json").write_text('{"x": "00:00:01"}\n')
+    told = {
+        "source": {"path": str(tmp_path / "x.json")},
+        "target": {"path": str(tmp_path / "x.lance")},
+        "references": {"o": {"path": str(tmp_path / "o.lance")}},
+    }
+    with pytest.raises(PipelineError, match=r"`x` is time32\[ms\], and `t` of `o` is time32\[s\]"):
+        go(spark, one.to_arrow(metadata=True), told)

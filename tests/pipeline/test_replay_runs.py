@@ -5,10 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import lance
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.runner import run
+from schemac.rows.runs.identity import Replay, RunRequest
 
 pytestmark = pytest.mark.spark
 
@@ -74,3 +79,65 @@ def test_replay(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["code"] == "SC666"
     (found,) = go(capsys, "--rule", "type")["diagnostics"]
     assert found["code"] == "SC666"
+
+
+MEMBERS = pa.struct([("a", pa.int32()), ("b", pa.string())])
+COLUMNS = {
+    "micros": pa.array([1704067200000001, -62135596799999999], pa.timestamp("us", "UTC")),
+    "nanos": pa.array([1704067200000000001, -5], pa.timestamp("ns", "UTC")),
+    "local": pa.array([1704067200000000001, -5], pa.timestamp("ns")),
+    "double": pa.array([float("nan"), -0.0]),
+    "single": pa.array([float("-inf"), -0.0], pa.float32()),
+    "decimal": pa.array(["12345678901234567890123456.0010", "-0.0001"]).cast(pa.decimal128(30, 4)),
+    "widest": pa.array(["-" + "9" * 38, "1"]).cast(pa.decimal128(38, 0)),
+    "bytes": pa.array([b"\x00\xff\x80", b""]),
+    "fixed": pa.array([b"\x00\xff", b"ab"], pa.binary(2)),
+    "text": pa.array(["\0\uffff\U0001f600\u2028", ""]),
+    "members": pa.array([{"a": None, "b": "x"}, None], MEMBERS),
+    "list": pa.array([[{"a": 1, "b": None}, None], []], pa.list_(MEMBERS)),
+    "map": pa.array([[("k", None), ("l", -0.0)], None], pa.map_(pa.string(), pa.float64())),
+    "natural": pa.array([2**64 - 1, 0], pa.uint64()),
+    "integer": pa.array([-(2**63), 2**63 - 1]),
+    "day": pa.array([-719162, 2932896], pa.date32()),
+    "time": pa.array([1, 86_399_999], pa.time32("ms")),
+    "exact": pa.array([1, 86_399_999_999_999], pa.time64("ns")),
+    "flag": pa.array([True, False]),
+    "vector": pa.array([[1.5, -0.0], None], pa.list_(pa.float32(), 2)),
+    "nothing": pa.array([None, None], pa.int32()),
+}
+COUNTED = {
+    "wait": pa.array([-1, 2**62], pa.duration("ms")),
+    "pause": pa.array([-1, 2**62], pa.duration("us")),
+}
+
+
+def exactly(column: pa.Array | pa.ChunkedArray) -> list[str]:
+    """Return texts of values that differ where bytes do: all digits, the sign of zero, null beside absent."""
+    is_count = pa.types.is_timestamp(column.type) or pa.types.is_time64(column.type)
+    counts = column.cast(pa.int64()) if is_count or pa.types.is_duration(column.type) else column
+    return [repr(value) for value in counts.to_pylist()]
+
+
+@pytest.mark.parametrize("form", ["lance", "parquet"])
+def test_rows_of_typed_sources_come_back_with_every_digit(
+    spark: SparkSession, tmp_path: Path, form: str
+) -> None:
+    columns = COLUMNS | (COUNTED if form == "lance" else {})
+    rows = pa.table({**columns, "key": ["x", "y"]})
+    path = tmp_path / f"in.{form}"
+    if form == "lance":
+        lance.write_dataset(rows, str(path), data_storage_version="2.2")
+    else:
+        pq.write_table(rows, path)
+    schema = pa.schema([*(field for field in rows.schema if field.name != "key"), ("key", pa.int32())])
+    target = {"path": str(tmp_path / "t.lance"), "mode": "append", "allowEmpty": True}
+    told: dict[str, Any] = {"source": {"path": str(path), "format": form}, "target": target}
+    report = run(Job.model_validate(told), schema, spark=spark)
+    assert [(reason.path, reason.rule, reason.count) for reason in report.reasons] == [("key", "cast", 2)]
+
+    told["fields"] = {"key": {"expr": "if(key = 'x', 1, 2)"}}
+    report = run(Job.model_validate(told), schema, spark=spark, request=RunRequest(replay=Replay()))
+    assert (report.rows_written, report.rows_quarantined) == (2, 0)
+    table = lance.dataset(str(tmp_path / "t.lance")).to_table().sort_by("key")
+    for name, column in columns.items():
+        assert exactly(table[name]) == exactly(column), name

@@ -18,11 +18,12 @@ from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import Text, Typed, follow, parse_steps
+from schemac.pipeline.reading.inputs import Counted, Text, Typed, follow, parse_steps
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.columns import DELETE, ERRORS
 from schemac.pipeline.spark.reasons import reason
 from schemac.pipeline.spark.sql import literal, name, struct
+from schemac.rows.judging.arrays import storage_type
 from schemac.rows.runs.identity import Mode
 from schemac.text.source.catalogue import REFERENCE
 
@@ -49,7 +50,7 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job, keys: Sequence[s
     rows = constraints_of(schema).rows
     for reference in rows.references:
         if job.references.get(reference.dataset) is not None:
-            frame = _with_references(frame, reference, job)
+            frame = _with_references(frame, reference, schema, job)
     for unique in rows.unique:
         frame = _with_duplicates(frame, unique, job, keys)
     return frame
@@ -109,9 +110,9 @@ def _is_latest(keys: Sequence[str], latest: str, is_good: Column) -> Column:
     return newest.isNull() | functions.coalesce(row_value >= newest, functions.lit(False))
 
 
-def _with_references(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
+def _with_references(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Job) -> DataFrame:
     """Look the values up in the other table."""
-    targets = _opened(frame, reference, job)
+    targets = _opened(frame, reference, schema, job)
     labels = targets.columns
     pairs = zip(reference.fields, labels, strict=True)
     conditions: list[Column] = [functions.expr(_column(field)) == targets[label] for field, label in pairs]
@@ -123,7 +124,7 @@ def _with_references(frame: DataFrame, reference: ReferenceTo, job: Job) -> Data
     return checked.drop(*labels, "__found")
 
 
-def _opened(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
+def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Job) -> DataFrame:
     """Read the fields of the other table that are referred to, each row of values once."""
     place = ("references", reference.dataset)
     try:
@@ -146,6 +147,14 @@ def _opened(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
         value_type = frame.select(functions.expr(_column(field))).schema[0].dataType
         if not isinstance(value, Typed | Text) or not _are_alike(value_type, referenced_type):
             message = f"`{field}` is {value_type.simpleString()}, and `{path}` of `{reference.dataset}` is {referenced_type.simpleString()}"
+            raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
+        field_type = reduce(
+            lambda data_type, part: data_type.field(part).type,
+            field.path[1:],
+            schema.field(field.path[0]).type,
+        )
+        if isinstance(value, Counted) and value.held != storage_type(field_type):
+            message = f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {value.held}"
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
         column = value.column if isinstance(value, Typed) else value.text
         texts.append(f"{column} as __to{i}")

@@ -20,7 +20,9 @@ import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
     DataType,
+    MapType,
     StringType,
+    StructField,
     StructType,
     TimestampNTZType,
     TimestampType,
@@ -100,15 +102,63 @@ class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
         self.count = count
 
 
+def is_count(data_type: pa.DataType) -> bool:
+    """Whether Spark reads values of a type as counts, since it has no type that holds each of them."""
+    is_ = pa.types
+    if is_.is_timestamp(data_type):
+        return bool(data_type.unit == "ns")
+    return bool(is_.is_time(data_type) or is_.is_duration(data_type))
+
+
+def counts_type(data_type: pa.DataType) -> pa.DataType:
+    """Return a type with integers in place of what Spark reads as counts, of the same widths."""
+    is_ = pa.types
+    if is_.is_time32(data_type):
+        return pa.int32()
+    if is_count(data_type):
+        return pa.int64()
+    if is_.is_struct(data_type):
+        return pa.struct([field.with_type(counts_type(field.type)) for field in data_type])
+    if is_.is_map(data_type):
+        items = data_type.item_field
+        return pa.map_(counts_type(data_type.key_type), items.with_type(counts_type(items.type)))
+    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
+        return pa.list_(data_type.value_field.with_type(counts_type(data_type.value_type)))
+    return data_type
+
+
+def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:
+    """Return Spark's type of a column with a `CountType` for each count in it, given the Arrow type of the source."""
+    is_ = pa.types
+    if is_count(data_type):
+        return CountType(data_type, spark_type)
+    if isinstance(spark_type, StructType) and is_.is_struct(data_type):
+        parts = zip(spark_type.fields, data_type, strict=True)
+        return StructType(
+            [
+                StructField(part.name, with_counts(part.dataType, arrow_field.type))
+                for part, arrow_field in parts
+            ]
+        )
+    if isinstance(spark_type, MapType) and is_.is_map(data_type):
+        return MapType(
+            with_counts(spark_type.keyType, data_type.key_type),
+            with_counts(spark_type.valueType, data_type.item_type),
+        )
+    if isinstance(spark_type, ArrayType):
+        return ArrayType(with_counts(spark_type.elementType, data_type.value_type))
+    return spark_type
+
+
 @dataclass(frozen=True)
 class Counted(Typed):
-    """A count of what Spark has no type for: nanoseconds since 1970-01-01, or the unit of a time of day since midnight."""
+    """A count of what Spark has no type for: nanoseconds since 1970-01-01, or units of a time of day or of a duration."""
 
     held: pa.DataType
 
     @property
     def timestamp(self) -> pa.TimestampType | None:
-        """The timestamp that it is; None for a time of day."""
+        """The timestamp that it is; None for a time of day or a duration."""
         return self.held if pa.types.is_timestamp(self.held) else None
 
 

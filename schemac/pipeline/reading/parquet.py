@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES
@@ -32,7 +32,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import Listed, Work, read_in_tasks
 from schemac.pipeline.reading.files import File, FileSplit, open_file, reading, seekable_file
-from schemac.pipeline.reading.inputs import CountType
+from schemac.pipeline.reading.inputs import counts_type, is_count, with_counts
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
 
 FILES_LOOKED_AT = 100
@@ -61,7 +61,7 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
         _check_folders(spark, source, frame)
     types = {field.name: field.dataType for field in known}
     return frame, {
-        field.name: _marked(types[field.name], field.type) for field in schema if field.name in types
+        field.name: with_counts(types[field.name], field.type) for field in schema if field.name in types
     }
 
 
@@ -114,35 +114,14 @@ def _leaves_of(data_type: pa.DataType) -> Iterator[pa.DataType]:
 def _is_refused(data_type: pa.DataType) -> bool:
     """Whether a file is worth another look: a type that Spark may refuse is in it."""
     is_ = pa.types
-    return _is_count(data_type) or is_.is_float16(data_type) or is_.is_null(data_type)
-
-
-def _is_count(data_type: pa.DataType) -> bool:
-    is_ = pa.types
-    return bool((is_.is_timestamp(data_type) and data_type.unit == "ns") or is_.is_time(data_type))
-
-
-def _counts(data_type: pa.DataType) -> pa.DataType:
-    """Put counts into the type in place of what Spark refuses."""
-    is_ = pa.types
-    if is_.is_time32(data_type):
-        return pa.int32()
-    if _is_count(data_type):
-        return pa.int64()
-    if is_.is_struct(data_type):
-        return pa.struct([field.with_type(_counts(field.type)) for field in data_type])
-    if is_.is_map(data_type):
-        return pa.map_(_counts(data_type.key_type), _counts(data_type.item_type))
-    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
-        return pa.list_(data_type.value_field.with_type(_counts(data_type.value_type)))
-    return data_type
+    return is_count(data_type) or is_.is_float16(data_type) or is_.is_null(data_type)
 
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
     """Give the column as Spark reads it; None if it cannot."""
     import pyarrow.parquet as pq
 
-    counted = pa.schema([pa.field(field.name, _counts(field.type))])
+    counted = pa.schema([pa.field(field.name, counts_type(field.type))])
     with TemporaryDirectory(prefix="schemac-") as folder:
         path = Path(folder) / "schema.parquet"
         pq.write_table(counted.empty_table(), path, store_schema=False)
@@ -152,26 +131,6 @@ def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
             return None
     spark_field: StructField = schema.fields[0]
     return spark_field
-
-
-def _marked(spark_type: DataType, data_type: pa.DataType) -> DataType:
-    """Give the type as Spark found it, which says where counts are."""
-    is_ = pa.types
-    if _is_count(data_type):
-        return CountType(data_type, spark_type)
-    if isinstance(spark_type, StructType) and is_.is_struct(data_type):
-        parts = zip(spark_type.fields, data_type, strict=True)
-        return StructType(
-            [StructField(part.name, _marked(part.dataType, arrow_field.type)) for part, arrow_field in parts]
-        )
-    if isinstance(spark_type, MapType) and is_.is_map(data_type):
-        return MapType(
-            _marked(spark_type.keyType, data_type.key_type),
-            _marked(spark_type.valueType, data_type.item_type),
-        )
-    if isinstance(spark_type, ArrayType):
-        return ArrayType(_marked(spark_type.elementType, data_type.value_type))
-    return spark_type
 
 
 MOST_FILES = 1000

@@ -55,6 +55,7 @@ COUNTED = {
     str(held): CountType(held, IntegerType() if pa.types.is_time32(held) else LongType())
     for held in (
         pa.timestamp("ns"), pa.timestamp("ns", "UTC"), pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"),
+        pa.duration("s"), pa.duration("ms"), pa.duration("us"), pa.duration("ns"),
     )
 }  # fmt: skip
 _TIMESTAMP = re.compile(

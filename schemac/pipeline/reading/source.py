@@ -266,7 +266,7 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     if source.format == "csv":
         return _csv_records(read_csv(spark, source))
     if source.format in source_names():
-        return _typed_records(read_tables(spark, source, job.storage_options), explode=source.explode)
+        return _typed_records(*read_tables(spark, source, job.storage_options), explode=source.explode)
     if source.format == "parquet":
         place = in_place(spark, source) if source.explode is None else None
         if place is not None:
@@ -275,9 +275,11 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     return _typed_records(_loaded(spark, job), explode=source.explode)
 
 
-def records_of_frame(frame: DataFrame, explode: Explode | None = None) -> Records:
-    """See the rows of a frame as records: typed columns."""
-    return _typed_records(frame, explode=explode)
+def records_of_frame(
+    frame: DataFrame, explode: Explode | None = None, types: dict[str, DataType] | None = None
+) -> Records:
+    """See the rows of a frame as records: typed columns; `types` are those of columns that hold counts."""
+    return _typed_records(frame, types, explode=explode)
 
 
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:

@@ -1,8 +1,8 @@
 """Reads tables of an engine with Spark, one task for each part.
 
 Layer: pipeline.
-Shape: a frame of the table's columns as the engine's `Source` gives them, and for runs `_source`, the table of a row. The
-       version is fixed when the frame is made, or when its rows are computed where `spark.read` names none.
+Shape: a frame of the table's columns as the engine's `Source` gives them, and for runs `_source`, the table of a row, with counts in
+       place of what Spark cannot hold exactly. The version is fixed when the frame is made, or when its rows are computed where `spark.read` names none.
 Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a query needs by `spark.read.schema(…)` alone. It
         would get filters (`pushFilters`), but Spark keeps the reader of a frame: a later query without filters on the
         same frame would get the rows of the earlier one. So a filter is an option of the frame.
@@ -19,10 +19,11 @@ from pyspark.sql.datasource import (
     DataSourceStreamReader,
     InputPartition,
 )
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from schemac.pipeline.declaration import job
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.inputs import counts_type, with_counts
 from schemac.pipeline.spark.columns import ADDRESS, ROW_ID, SOURCE
 from schemac.pipeline.spark.executors import register
 from schemac.registry.installed import engine as registered
@@ -41,27 +42,51 @@ except ImportError:  # earlier PySpark: what comes after a batch that is tried a
     SupportsTriggerAvailableNow = object
 
 
-def read_tables(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
-    """Read the rows of one or more tables of one schema."""
+def read_tables(
+    spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE
+) -> tuple[DataFrame, dict[str, DataType]]:
+    """Read the rows of one or more tables of one schema, and the types of columns that hold counts."""
     register(spark, TableSource)
-    frames = []
+    frames, counts = [], []
     for path in source.path:
         version = source.options.get("version", str(_newest(source.format, path, storage)))
-        reader = spark.read.format(TableSource.name()).options(storage=storage.to_json())
-        frames.append(reader.options(engine=source.format, path=path, version=version).load())
+        reader = spark.read.format(TableSource.name()).options(storage=storage.to_json(), exact="true")
+        frame = reader.options(engine=source.format, path=path, version=version).load()
+        frames.append(frame)
+        counts.append(_count_types(frame, source.format, path, int(version), storage))
     first, *others = frames
-    for other in others:
+    for i, (other, types) in enumerate(zip(others, counts[1:], strict=True), 1):
+        if {label: str(held) for label, held in types.items()} != {
+            label: str(held) for label, held in counts[0].items()
+        }:
+            message = f"`{source.path[0]}` and `{source.path[i]}` have timestamps, times or durations of other units"
+            help = "name them under `sources:`, each by itself"
+            raise PipelineError(SOURCE_TYPE_MISMATCH, message, help, place=("source", "path"))
         first = first.unionByName(other)
-    return first
+    return first, counts[0]
 
 
-def stream_table(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
-    """Open the stream of the rows that are added to a table."""
+def stream_table(
+    spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE
+) -> tuple[DataFrame, dict[str, DataType]]:
+    """Open the stream of the rows that are added to a table, and the types of columns that hold counts."""
     register(spark, TableSource)
     (path,) = source.path
-    version = str(_newest(source.format, path, storage))
-    options = {"engine": source.format, "path": path, "version": version, "storage": storage.to_json()}
-    return spark.readStream.format(TableSource.name()).options(**options).load()
+    newest = _newest(source.format, path, storage)
+    options = {"engine": source.format, "path": path, "version": str(newest), "storage": storage.to_json()}
+    frame = spark.readStream.format(TableSource.name()).options(**options, exact="true").load()
+    return frame, _count_types(frame, source.format, path, newest, storage)
+
+
+def _count_types(
+    frame: DataFrame, format: str, path: str, version: int, storage: Storage
+) -> dict[str, DataType]:
+    stored = _engine(format).schema(path, version, storage.resolved(), is_exact=True)
+    return {
+        field.name: with_counts(frame.schema[field.name].dataType, field.type)
+        for field in stored
+        if not counts_type(field.type).equals(field.type)
+    }
 
 
 def _newest(format: str, path: str, storage: Storage) -> int:
@@ -99,7 +124,8 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
     def streamReader(self, schema: StructType) -> "TableStream":  # noqa: N802  PySpark's name
         """Make a reader of what is added from now on, and of what is there."""
         storage = Storage.from_json(self.options.get("storage", "{}")).resolved()
-        return TableStream(self.options["engine"], self.options["path"], storage)
+        is_exact = self.options.get("exact") == "true"
+        return TableStream(self.options["engine"], self.options["path"], storage, is_exact=is_exact)
 
     def _reader(self) -> "TableReader":
         options = self.options
@@ -118,16 +144,18 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
             has_row_ids=has_row_ids,
             has_addresses=has_addresses,
             parts=parts,
+            is_exact=options.get("exact") == "true",
         )
 
 
 class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # PySpark is not followed
     """Reads what was added to a table, from version to version."""
 
-    def __init__(self, engine: str, path: str, storage: Storage) -> None:
+    def __init__(self, engine: str, path: str, storage: Storage, *, is_exact: bool) -> None:
         self.engine = engine
         self.path = path
         self.storage = storage
+        self.is_exact = is_exact
         self.last: int | None = None
         """The version that a stream of what is available ends with."""
 
@@ -157,14 +185,15 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
         version, part = partition.value
-        return TableReader(self.engine, self.path, version, self.storage).read(InputPartition(part))
+        reader = TableReader(self.engine, self.path, version, self.storage, is_exact=self.is_exact)
+        return reader.read(InputPartition(part))
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
     """Reads part by part; `columns` are those to read, by default all of the engine's, and `_source`.
 
     Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for. `parts` are those
-    that are read, by default all.
+    that are read, by default all. With `is_exact` there are counts in place of what Spark cannot hold exactly (see `counts_type`).
     """
 
     def __init__(
@@ -179,6 +208,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         has_row_ids: bool = False,
         has_addresses: bool = False,
         parts: Sequence[int] | None = None,
+        is_exact: bool = False,
     ) -> None:
         self.engine = engine
         self.path = path
@@ -189,11 +219,17 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.row_id = ROW_ID if has_row_ids else None
         self.address = ADDRESS if has_addresses else None
         self.parts = parts
+        self.is_exact = is_exact
 
     @property
     def schema(self) -> pa.Schema:
         """The columns that are read."""
-        columns = _engine(self.engine).schema(self.path, self.version, self.storage)
+        columns = _engine(self.engine).schema(self.path, self.version, self.storage, is_exact=self.is_exact)
+        columns = (
+            pa.schema([field.with_type(counts_type(field.type)) for field in columns])
+            if self.is_exact
+            else columns
+        )
         if self.columns is not None:
             fields = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
             columns = pa.schema(
@@ -223,10 +259,18 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             return
         for batch in engine.read(
-            *part, storage_options=self.storage, row_id=self.row_id, address=self.address
+            *part,
+            storage_options=self.storage,
+            row_id=self.row_id,
+            address=self.address,
+            is_exact=self.is_exact,
         ):
             source = pa.array([self.path] * batch.num_rows, pa.string())
-            yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)
+            arrays = [
+                array if array.type.equals(field.type) else array.view(field.type)
+                for array, field in zip([*batch.columns, source], schema, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:

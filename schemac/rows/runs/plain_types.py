@@ -1,10 +1,11 @@
 """Arrow types as every reader of tables can hold them.
 
 Layer: rows.
-Shape: unsigned integers widened, fixed-size lists as lists, half floats as floats, timestamps in microseconds; no extensions, no
-       dictionaries.
+Shape: unsigned integers widened, fixed-size lists as lists, half floats as floats, timestamps and durations in microseconds, times of
+       day in nanoseconds; no extensions, no dictionaries. With `is_exact`, timestamps, durations and times keep their own units.
 """
 
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -19,30 +20,39 @@ WIDER |= {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(
 WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
-def plain_field(field: Any) -> Any:
+def plain_field(field: Any, *, is_exact: bool = False) -> Any:
     """Return a field with its plain type, without metadata."""
-    return pa.field(field.name, plain_type(field.type), field.nullable)
+    return pa.field(field.name, plain_type(field.type, is_exact=is_exact), field.nullable)
 
 
-def plain_type(data_type: Any) -> Any:
+def plain_type(data_type: Any, *, is_exact: bool = False) -> Any:
     """Return the type that stands for another one.
 
     >>> str(plain_type(pa.dictionary(pa.int8(), pa.large_string()))), str(plain_type(pa.uint32()))
     ('string', 'int64')
     """
-    is_ = pa.types
+    is_, inner, inner_field = (
+        pa.types,
+        partial(plain_type, is_exact=is_exact),
+        partial(plain_field, is_exact=is_exact),
+    )
     if isinstance(data_type, pa.BaseExtensionType):
-        return plain_type(data_type.storage_type)
+        return inner(data_type.storage_type)
     if is_.is_dictionary(data_type):
-        return plain_type(data_type.value_type)
+        return inner(data_type.value_type)
     if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
-        return pa.list_(plain_field(data_type.value_field).with_name("element"))
+        return pa.list_(inner_field(data_type.value_field).with_name("element"))
     if is_.is_struct(data_type):
-        return pa.struct([plain_field(member) for member in data_type])
+        return pa.struct([inner_field(member) for member in data_type])
     if is_.is_map(data_type):
-        return pa.map_(plain_type(data_type.key_type), plain_field(data_type.item_field).with_name("value"))
+        return pa.map_(inner(data_type.key_type), inner_field(data_type.item_field).with_name("value"))
     if is_.is_timestamp(data_type):
-        return pa.timestamp("us", tz=None if data_type.tz is None else "UTC")
+        unit = data_type.unit if is_exact and data_type.unit == "ns" else "us"
+        return pa.timestamp(unit, tz=None if data_type.tz is None else "UTC")
+    if is_.is_time(data_type):
+        return data_type if is_exact else pa.time64("ns")
+    if is_.is_duration(data_type):
+        return data_type if is_exact else pa.duration("us")
     if is_.is_fixed_size_binary(data_type):
         return pa.binary()
     return WIDER.get(data_type, data_type)

@@ -296,8 +296,18 @@ class Source(ABC):
         """Return the newest version of the table at a path; None if there is none."""
 
     @abstractmethod
-    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
-        """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers."""
+    def schema(
+        self,
+        path: str,
+        version: int,
+        storage_options: StorageOptions = NO_STORAGE,
+        *,
+        is_exact: bool = False,
+    ) -> pa.Schema:
+        """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers.
+
+        With `is_exact` also nanoseconds, times of day and durations of any unit, which some readers do not have.
+        """
 
     @abstractmethod
     def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
@@ -321,6 +331,7 @@ class Source(ABC):
         filter: str | None = None,
         row_id: str | None = None,
         address: str | None = None,
+        is_exact: bool = False,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part with these columns of `schema`, or all.
 

@@ -32,9 +32,16 @@ class LanceSource(Source):
         table = find_dataset(path, storage_options)
         return None if table is None else int(table.version)
 
-    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
+    def schema(
+        self,
+        path: str,
+        version: int,
+        storage_options: StorageOptions = NO_STORAGE,
+        *,
+        is_exact: bool = False,
+    ) -> pa.Schema:
         """Columns of a version."""
-        return _plain_schema(open_dataset(path, version, storage_options).schema)
+        return _plain_schema(open_dataset(path, version, storage_options).schema, is_exact=is_exact)
 
     def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
         """Return the ids of the fragments of a version."""
@@ -64,10 +71,11 @@ class LanceSource(Source):
         filter: str | None = None,
         row_id: str | None = None,
         address: str | None = None,
+        is_exact: bool = False,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment; a filter is an SQL condition of Lance's scan."""
         table = open_dataset(path, version, storage_options)
-        schema = _plain_schema(table.schema)
+        schema = _plain_schema(table.schema, is_exact=is_exact)
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])
         names = schema.names
@@ -124,12 +132,12 @@ def _plain(array: Any, field: pa.Field, path: str) -> pa.Array:
         return to_field(laid_out(array).cast(nullable_type(field.type)), field)
     except pa.ArrowInvalid as error:
         message = f"`{field.name}` of `{path}` has a value that Spark cannot hold as {field.type}: {error}"
-        help = "timestamps of Spark count microseconds: bring the column to `unit: Microsecond` first, or read a table without it"
+        help = "timestamps and durations of Spark count microseconds: bring the column to `unit: Microsecond` first, or read a table without it"
         raise PipelineError(SOURCE_TYPE_MISMATCH, message, help) from error
 
 
-def _plain_schema(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([plain_field(field) for field in schema if not _is_blob(field)])
+def _plain_schema(schema: pa.Schema, *, is_exact: bool) -> pa.Schema:
+    return pa.schema([plain_field(field, is_exact=is_exact) for field in schema if not _is_blob(field)])
 
 
 def _is_blob(field: Any) -> bool:
