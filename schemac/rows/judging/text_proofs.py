@@ -82,7 +82,7 @@ class Form:
         # Of a decimal that is too long Arrow makes another number, or crashes.
         if is_number and not pa.types.is_decimal(self.parsed):
             try:
-                return self._inside(self._parsed(texts), None)
+                return self.inside(self._parsed(texts), None)
             except pa.ArrowInvalid:
                 # One of them is no value for Arrow.
                 pass
@@ -91,9 +91,9 @@ class Form:
             texts = pc.replace_substring_regex(texts, rf"^({INTEGER})\.0{{1,3}}$", r"\1")
             fits = self._fitting(texts)
         misfits = some(pc.invert(fits))
-        return self._inside(self._parsed(without(texts, misfits)), misfits)
+        return self.inside(self._parsed(without(texts, misfits)), misfits)
 
-    def _inside(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
+    def inside(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
         """Leave out what is beyond the limits."""
         outside = self._outside(values) if self.limits is not None else None
         if self.is_single:
@@ -171,6 +171,12 @@ class TextProof:
         absent = some(texts.is_null()) if not self.member.nullable and texts.null_count else None
         values, doubtful = self.form.read(texts, is_number=is_number)
         return Proven(self._lenient(values), either(absent, doubtful))
+
+    def of_doubles(self, values: pa.Array) -> Proven:
+        """Take numbers that have the digits which Python writes for them."""
+        absent = some(values.is_null()) if not self.member.nullable and values.null_count else None
+        rounded, doubtful = self.form.inside(values, None)
+        return Proven(self._lenient(rounded), either(absent, doubtful))
 
     def _lenient(self, values: pa.Array) -> pa.Array:
         target = nullable_type(self.member)

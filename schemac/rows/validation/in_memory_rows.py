@@ -6,9 +6,8 @@ Source: the Arrow PyCapsule interface. A frame of pandas goes through `pyarrow.T
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -65,27 +64,22 @@ def _is_of_pandas(source: Any) -> bool:
     )
 
 
-def first_row(rows: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the first row, None if there is none, and all rows."""
-    each = iter(rows)
-    try:
-        first = next(each)
-    except StopIteration:
-        return None, iter(())
-    return first, chain([first], each)
+Opener = Callable[[Any], dict[Any, Any] | None]
 
 
-def as_mapping(row: Any, names: list[str]) -> Mapping[Any, Any] | None:
-    """Return a row as a mapping from names to values; None for what is none. A plain tuple or list has the order of the fields."""
-    if isinstance(row, Mapping):
-        return row
-    if hasattr(row, "model_dump"):
-        mapping: Mapping[Any, Any] = row.model_dump()
-        return mapping
-    if dataclasses.is_dataclass(row) and not isinstance(row, type):
-        return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
-    if hasattr(row, "_asdict"):
-        return dict(row._asdict())
-    if isinstance(row, tuple | list) and len(row) == len(names):
-        return dict(zip(names, row, strict=True))
-    return None
+def opener_of(row_class: type, names: list[str]) -> Opener:
+    """Return what makes of a row of a class a dict of its values by names, or None. A plain tuple or list has the order of the fields."""
+    if row_class is dict:
+        return lambda row: cast("dict[Any, Any]", row)
+    if issubclass(row_class, Mapping):
+        return lambda row: dict(row.items())
+    if hasattr(row_class, "model_dump"):
+        return lambda row: cast("dict[Any, Any]", row.model_dump())
+    if dataclasses.is_dataclass(row_class):
+        labels = [field.name for field in dataclasses.fields(row_class)]
+        return lambda row: {label: getattr(row, label) for label in labels}
+    if hasattr(row_class, "_asdict"):
+        return lambda row: dict(row._asdict())
+    if issubclass(row_class, tuple | list):
+        return lambda row: dict(zip(names, row, strict=True)) if len(row) == len(names) else None
+    return lambda row: None

@@ -8,17 +8,17 @@ Shape: a `Validator` takes batches with the texts of records of JSON, or with co
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from functools import partial
+from itertools import compress, groupby, islice
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.arrow.constraints import constraints_of
-from schemac.language.constraints.rows import Check
+from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.rows.judging.arrays import laid_out, opened, storage_type
 from schemac.rows.judging.column_proofs import proof_of
 from schemac.rows.judging.judge import (
@@ -33,6 +33,7 @@ from schemac.rows.judging.judge import (
     value_at,
 )
 from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
+from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proof, Proven
@@ -49,7 +50,7 @@ from schemac.rows.judging.tokens import (
 from schemac.rows.judging.typed_values import raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.broken_values import broken_values, text_of_members
-from schemac.rows.validation.in_memory_rows import as_mapping
+from schemac.rows.validation.in_memory_rows import Opener, opener_of
 
 ROWS_AT_ONCE = 8192
 """Rows of Python that are put into one batch."""
@@ -66,12 +67,19 @@ class JudgedBatch:
 
     rows: pa.RecordBatch
     reasons: Reasons = field(default_factory=dict)
-    source: pa.RecordBatch | None = None
-    """The rows as they came."""
+    source: Callable[[Sequence[int]], pa.RecordBatch] | None = None
+    """Gives rows as they came, by their numbers."""
 
     def object_to(self, row: int, reason: Reason) -> None:
         """Add a reason."""
         self.reasons.setdefault(row, []).append(reason)
+
+    def forget(self, rows: Sequence[int]) -> None:
+        """Take the values of rows that are no records."""
+        if rows:
+            places = np.arange(self.rows.num_rows)
+            is_none = np.isin(places, rows)
+            self.rows = self.rows.take(pa.array(places, mask=is_none))
 
 
 @dataclass(frozen=True)
@@ -104,8 +112,8 @@ class FieldReader:
 
     member: pa.Field
     read: Reader
-    values: Callable[[pa.Array], Sequence[Any]] = pa.Array.to_pylist
-    proof: Proof | None = None
+    values: Callable[[Any], Sequence[Any]] = pa.Array.to_pylist
+    proof: Callable[[Any], Proven] | None = None
     source: pa.Field | None = None
     """The field that the column is, where its values have a type."""
 
@@ -118,14 +126,16 @@ class FieldReader:
         proof = None if epoch is not None else proof_of(member, source, settings.null_values)
         return cls(member, read, raw_values, proof, source)
 
-    def validated(self, array: pa.Array) -> tuple[pa.Array, Reasons]:
+    def validated(self, array: Any) -> tuple[pa.Array, Reasons]:
         """Return the values, and the reasons by row."""
         count, rows, certain = len(array), np.arange(len(array)), None
         if self.proof is not None:
             certain, doubtful = self.proof(array)
             if doubtful is None:
                 return certain, {}
-            rows, array = np.flatnonzero(doubtful.to_numpy(zero_copy_only=False)), array.filter(doubtful)
+            mask = doubtful.to_numpy(zero_copy_only=False)
+            rows = np.flatnonzero(mask)
+            array = array.filter(doubtful) if isinstance(array, pa.Array) else list(compress(array, mask))
         read_values: list[Any] = []
         reasons: Reasons = {}
         for row, value in zip(rows.tolist(), self.values(array), strict=True):
@@ -167,7 +177,7 @@ class Validator:
     ) -> None:
         self.schema, self.settings, self.folders = schema, settings, folders
         self.inputs = tuple(inputs or [_in_record(label, settings) for label in schema.names])
-        self._constraints = constraints_of(schema)
+        self.constraints = constraints_of(schema)
         labels = [one.label for one in self.inputs if one.form == "record"]
         self._judge = Judge(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
@@ -194,17 +204,11 @@ class Validator:
             reasons.setdefault(row, []).extend(some)
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
-        self.look_at_constraints(judged)
+        look_at_constraints(self.constraints, judged)
         for row in [row for row, some in reasons.items() if _BROKEN in some]:
             records.broken[row] = _malformed(batch.column(TEXT)[row].as_py())
         reasons.update({row: [why] for row, why in records.broken.items()})
         return judged
-
-    def look_at_constraints(self, judged: JudgedBatch) -> None:
-        """Object to values, and to whole rows, that break constraints."""
-        for row, reason in broken_values(self._constraints.columns, judged.rows):
-            judged.object_to(row, reason)
-        object_to_conditions(self._constraints.rows.checks, judged)
 
     def _column(self, one: FieldInput, batch: pa.RecordBatch, records: _Records) -> pa.Array:
         if one.form == "record":
@@ -347,25 +351,35 @@ def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
     return read_text
 
 
-def object_to_conditions(checks: Sequence[Check], batch: JudgedBatch) -> None:
-    """Object to rows for which a condition is false."""
-    for check in checks:
+def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:
+    """Object to values, and to whole rows, that break constraints."""
+    for row, reason in broken_values(constraints.columns, judged.rows):
+        judged.object_to(row, reason)
+    for check in constraints.rows.checks:
         names = list(dict.fromkeys(node.path[0] for node in check.condition.fields()))
-        for row in pc.indices_nonzero(check.violations(batch.rows)).to_pylist():
-            members_text = text_of_members(batch.rows, [(name, (name,)) for name in names], row)
-            batch.object_to(row, Reason(check.path, check.rule, members_text))
+        for row in pc.indices_nonzero(check.violations(judged.rows)).to_pylist():
+            members_text = text_of_members(judged.rows, [(name, (name,)) for name in names], row)
+            judged.object_to(row, Reason(check.path, check.rule, members_text))
 
 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
     """Validate the columns of a batch that have the names of fields."""
-    arrays, judged = [], JudgedBatch(batch, {}, batch)
-    for one in columns:
-        array, reasons = one.validated(batch.column(one.member.name))
+    names = [one.member.name for one in columns]
+    arrays, reasons = _validated(columns, [batch.column(name) for name in names])
+    rows = pa.RecordBatch.from_arrays(arrays, names=names)
+    return JudgedBatch(rows, reasons, lambda rows: batch.take(pa.array(rows, pa.int64())))
+
+
+def _validated(fields: Sequence[FieldReader], columns: Iterable[Any]) -> tuple[list[pa.Array], Reasons]:
+    """Return the values of fields, and the reasons by row."""
+    arrays: list[pa.Array] = []
+    reasons: Reasons = {}
+    for one, column in zip(fields, columns, strict=True):
+        array, field_reasons = one.validated(column)
         arrays.append(array)
-        for row, several in reasons.items():
-            judged.reasons.setdefault(row, []).extend(several)
-    judged.rows = pa.RecordBatch.from_arrays(arrays, names=[one.member.name for one in columns])
-    return judged
+        for row, several in field_reasons.items():
+            reasons.setdefault(row, []).extend(several)
+    return arrays, reasons
 
 
 def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Reader:
@@ -399,77 +413,112 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Re
     return read
 
 
-@dataclass(frozen=True)
-class RowJudge:
-    """Judges rows of Python: objects with names and values, and texts of JSON, which have no objects in them."""
+class RowReader:
+    """Reads rows of Python, some thousands at a time: objects with names and values, and texts of JSON, which have no objects in them."""
 
-    of_texts: Judge
-    of_objects: Judge
+    def __init__(self, schema: pa.Schema, settings: Settings) -> None:
+        self._judge = Judge(schema, replace(settings, takes_objects=True))
+        self.uncovered = self._judge.uncovered
+        """Names of the fields that no row of Python has."""
+        if not self.uncovered:
+            self._texts = Validator(self._judge.schema, settings)
+        self.fields = [
+            FieldReader(member, _of_objects(read), list, object_proof(member, settings))
+            for member, (_, _, read) in zip(self._judge.schema, self._judge.json_readers, strict=False)
+        ]
+        self._openers: dict[type, Opener] = {}
 
-    @classmethod
-    def of(cls, schema: pa.Schema, settings: Settings) -> "RowJudge":
-        """Compile both."""
-        return cls(Judge(schema, settings), Judge(schema, replace(settings, takes_objects=True)))
+    def validated(self, rows: Iterable[Any]) -> Iterator[JudgedBatch]:
+        """Yield batches of rows."""
+        for is_text, several in groupby(rows, lambda row: isinstance(row, str)):
+            while chunk := list(islice(several, ROWS_AT_ONCE)):
+                judged = self._of_texts(chunk) if is_text else self._of_objects(chunk)
+                judged.source = partial(_texts_of_rows, chunk)
+                yield judged
 
-    @property
-    def uncovered(self) -> tuple[str, ...]:
-        """Names of the fields that neither can read."""
-        return self.of_texts.uncovered
-
-    def judged(self, row: Any) -> tuple[dict[str, Any], list[Reason]]:
-        """Return the values of a row, and the reasons."""
-        if isinstance(row, str):
-            try:
-                record = parse(row)
-            except NotJsonError:
-                record = None
-            if type(record) is not dict:
-                return {}, [Reason("", "malformed", row[:LONGEST_VALUE])]
-            values, run = self.of_texts.read(record)
-            return values, run.reasons
-        mapping = as_mapping(row, self.of_objects.schema.names)
+    def _of_texts(self, chunk: Sequence[str]) -> JudgedBatch:
         try:
-            record = None if mapping is None else as_record_value(mapping)
-        except NotJsonError:
-            record = None
-        if record is None:
-            row_text = repr(row) if mapping is None else shown_row(row)
-            return {}, [Reason("", "malformed", row_text[:LONGEST_VALUE])]
-        values, run = self.of_objects.read(record)
-        return values, run.reasons
-
-
-def judged_rows(judge: RowJudge, rows: Iterator[Any]) -> Iterator[JudgedBatch]:
-    """Judge rows of Python, some thousands at a time."""
-    schema = judge.of_texts.schema
-    names = schema.names
-    while True:
-        chunk = list(islice(rows, ROWS_AT_ONCE))
-        if not chunk:
-            return
-        values: dict[str, list[Any]] = {name: [] for name in names}
-        reasons: dict[int, list[Reason]] = {}
-        for i, row in enumerate(chunk):
-            found, why = judge.judged(row)
-            for name in names:
-                values[name].append(found.get(name))
-            if why:
-                reasons[i] = why
-        arrays = [nullable_array(values[member.name], member) for member in schema]
-        row_texts = pa.RecordBatch.from_arrays(
-            [pa.array([shown_row(row) for row in chunk], pa.string())], ["_raw"]
+            texts = pa.array(chunk, pa.string())
+        except UnicodeEncodeError:
+            # Half of a pair of surrogates becomes an escape that no record may have.
+            texts = pa.array([_encodable(text) for text in chunk], pa.string())
+        judged = self._texts.validate(pa.RecordBatch.from_arrays([texts], [TEXT]))
+        if not self.fields:
+            # Then no text is taken apart.
+            exact = enumerate(self._judge.json(text).reasons for text in chunk)
+            judged.reasons = {row: list(reasons) for row, reasons in exact if reasons}
+        judged.forget(
+            [row for row, (why, *_) in judged.reasons.items() if not why.path and why.rule == MALFORMED]
         )
-        yield JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons, row_texts)
+        return judged
+
+    def _of_objects(self, chunk: Sequence[Any]) -> JudgedBatch:
+        names, broken = self._judge.schema.names, {}
+        for one in set(map(type, chunk)) - self._openers.keys():
+            self._openers[one] = opener_of(one, names)
+        dicts = []
+        for row, one in enumerate(chunk):
+            values = self._openers[type(one)](one)
+            dicts.append(values or {})
+            if values is None:
+                broken[row] = _encodable(repr(one))
+        members = members_of(dicts, names)
+        columns: Sequence[Any] = (
+            [list(column) for column in members.columns] if members.odd else members.columns
+        )
+        for row in members.odd:
+            try:
+                dicts[row] = as_record_value(dicts[row])
+            except NotJsonError:
+                broken[row] = shown_row(chunk[row])
+            for name, column in zip(names, columns, strict=True):
+                column[row] = dicts[row].get(name)
+        arrays, reasons = _validated(self.fields, columns)
+        for row in members.others if self._judge.objects else ():
+            run = Run(reasons.setdefault(row, []))
+            object_to_unexpected(dicts[row], frozenset(names), "", run)
+        judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
+        broken |= {row: shown_row(chunk[row]) for row, several in reasons.items() if _BROKEN in several}
+        judged.forget([*broken])
+        look_at_constraints(self._texts.constraints, judged)
+        reasons.update({row: [_malformed(text)] for row, text in broken.items()})
+        return judged
+
+
+def _of_objects(read: Reader) -> Reader:
+    """Let a reader of values of records take objects."""
+
+    def read_object(x: Any, path: Any, run: Run) -> Any:
+        try:
+            (value,) = as_record_value([x])
+        except NotJsonError:
+            run.reasons.append(_BROKEN)
+            return None
+        return read(value, path, run)
+
+    return read_object
+
+
+def _texts_of_rows(rows: Sequence[Any], places: Sequence[int]) -> pa.RecordBatch:
+    """Return some rows as text."""
+    return pa.RecordBatch.from_arrays(
+        [pa.array([shown_row(rows[place]) for place in places], pa.string())], ["_raw"]
+    )
 
 
 def shown_row(row: Any) -> str:
     """Write a row as text, to be recognized."""
     if isinstance(row, str):
-        return row
+        return _encodable(row)
     try:
-        return json.dumps(row, ensure_ascii=False, default=_value_text)
+        return _encodable(json.dumps(row, ensure_ascii=False, default=_value_text))
     except (TypeError, ValueError, RecursionError):
-        return text_of_object(row)
+        return _encodable(text_of_object(row))
+
+
+def _encodable(text: str) -> str:
+    """Write half of a pair of surrogates as an escape."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _value_text(value: Any) -> Any:
