@@ -12,8 +12,8 @@ from schemac.rows.judging.arrays import opened, to_field
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.in_memory_rows import Batches
-from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, RowReader, Validator
+from schemac.rows.validation.in_memory_rows import Batches, RowReader
+from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
 from tests.engines.json_records import COLUMNS
 from tests.judging import value_corpus as corpus
 from tests.judging.objects import NESTED, SCALARS
@@ -134,12 +134,13 @@ def test_quick_proofs_of_objects_say_what_exact_reading_says(unexpected: Unexpec
             if column.proof is None:
                 continue
             exact = replace(column, proof=None)
-            for values in (objects, *([one] for one in objects)):
+            alone = objects[:: 4 if is_required else 1]
+            for values in (objects, *([one] for one in alone)):
                 quick = _validated(column, values)
                 assert repr(quick) == repr(_validated(exact, values)), (name, values)
                 doubtful = column.proof(values).doubtful
                 proven += doubtful is None or doubtful.true_count < len(values)
-    assert proven > 500
+    assert proven > 400
 
 
 def _validated(column: FieldReader, array: Any) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.artifacts.dataset import CheckedDataset
@@ -21,8 +22,8 @@ from schemac.rows.judging.arrays import MissingMemberError, opened, to_batches
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, batches_of
-from schemac.rows.validation.result import ERRORS, REASONS, ROW, RowReason, Validation
+from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, RowReader, batches_of
+from schemac.rows.validation.result import ERRORS, REASONS, ROW, JudgedBatch, RowReason, Validation
 from schemac.rows.validation.row_constraints import (
     DUPLICATE,
     Target,
@@ -33,8 +34,6 @@ from schemac.rows.validation.row_constraints import (
 )
 from schemac.rows.validation.validator import (
     FieldReader,
-    JudgedBatch,
-    RowReader,
     look_at_constraints,
     validated_columns,
 )
@@ -207,16 +206,16 @@ def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tupl
 def _good(batch: JudgedBatch, exact: pa.Schema) -> Iterator[pa.RecordBatch]:
     rows = batch.rows
     if batch.reasons:
-        rows = rows.filter(pa.array([row not in batch.reasons for row in range(rows.num_rows)], pa.bool_()))
+        rows = rows.filter(pc.invert(batch.is_bad))
     return to_batches(rows, exact)
 
 
 def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
-    rows = sorted(batch.reasons)
+    rows = batch.reasons.rows.tolist()
     assert batch.source is not None
     bad_rows = batch.source(rows)
     numbers = pa.array([start + row for row in rows], pa.int64())
-    why = pa.array([[reason._asdict() for reason in batch.reasons[row]] for row in rows], REASONS)
+    why = batch.reasons.array(REASONS)
     names = [*bad_rows.schema.names, ROW, ERRORS]
     return pa.RecordBatch.from_arrays([*bad_rows.columns, numbers, why], names=names)
 

@@ -7,11 +7,9 @@ Shape: a `Validator` takes batches with the texts of records of JSON, or with co
        every column in its loose type (see `judging.nullable_arrays`), also the values that do not fit, and the reasons by rows.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import compress, groupby, islice
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
-from schemac.rows.judging.arrays import laid_out, opened, storage_type
+from schemac.rows.judging.arrays import is_string, laid_out, opened, storage_type
 from schemac.rows.judging.column_proofs import proof_of
 from schemac.rows.judging.judge import (
     Context,
@@ -33,7 +31,6 @@ from schemac.rows.judging.judge import (
     value_at,
 )
 from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
-from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proof, Proven
@@ -42,44 +39,20 @@ from schemac.rows.judging.tokens import (
     BLANK,
     NotJsonError,
     Number,
-    as_record_value,
     parse,
-    text_of_object,
     written,
 )
 from schemac.rows.judging.typed_values import raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.broken_values import broken_values, text_of_members
-from schemac.rows.validation.in_memory_rows import Opener, opener_of
+from schemac.rows.validation.result import JudgedBatch, RowReasons
 
-ROWS_AT_ONCE = 8192
-"""Rows of Python that are put into one batch."""
+WORTH_A_LOOK = 20
+"""Texts that are read one by one, of which it is worth to know whether they are alike."""
 TEXT = "__text"
 """The texts of records of JSON; null for a record that has none."""
 MALFORMED, CONFLICT = "malformed", "partition"
 Form = Literal["record", "column", "json", "pattern", "nothing"]
-Reasons = dict[int, list[Reason]]
-
-
-@dataclass
-class JudgedBatch:
-    """Rows with their values and with the reasons found so far, by the number of the row in the batch."""
-
-    rows: pa.RecordBatch
-    reasons: Reasons = field(default_factory=dict)
-    source: Callable[[Sequence[int]], pa.RecordBatch] | None = None
-    """Gives rows as they came, by their numbers."""
-
-    def object_to(self, row: int, reason: Reason) -> None:
-        """Add a reason."""
-        self.reasons.setdefault(row, []).append(reason)
-
-    def forget(self, rows: Sequence[int]) -> None:
-        """Take the values of rows that are no records."""
-        if rows:
-            places = np.arange(self.rows.num_rows)
-            is_none = np.isin(places, rows)
-            self.rows = self.rows.take(pa.array(places, mask=is_none))
 
 
 @dataclass(frozen=True)
@@ -126,29 +99,55 @@ class FieldReader:
         proof = None if epoch is not None else proof_of(member, source, settings.null_values)
         return cls(member, read, raw_values, proof, source)
 
-    def validated(self, array: Any) -> tuple[pa.Array, Reasons]:
+    def validated(self, array: Any) -> tuple[pa.Array, RowReasons]:
         """Return the values, and the reasons by row."""
-        count, rows, certain = len(array), np.arange(len(array)), None
+        count, rows, certain, reasons = len(array), np.arange(len(array)), None, RowReasons()
         if self.proof is not None:
             certain, doubtful = self.proof(array)
             if doubtful is None:
-                return certain, {}
+                return certain, reasons
             mask = doubtful.to_numpy(zero_copy_only=False)
             rows = np.flatnonzero(mask)
             array = array.filter(doubtful) if isinstance(array, pa.Array) else list(compress(array, mask))
+        array, numbers = _distinct(array)
         read_values: list[Any] = []
-        reasons: Reasons = {}
-        for row, value in zip(rows.tolist(), self.values(array), strict=True):
+        wrong: list[int] = []
+        several: list[list[Reason]] = []
+        for number, value in enumerate(self.values(array)):
             run = Run()
             read_values.append(self.read(value, self.member.name, run))
             if run.reasons:
-                reasons[row] = run.reasons
+                wrong.append(number)
+                several.append(run.reasons)
         exact = nullable_array(read_values, self.member, self.source)
-        if certain is None or len(exact) == count:
+        if numbers is None:
+            reasons.add_many(rows[wrong], np.arange(len(wrong)), several)
+        else:
+            exact = exact.take(pa.array(numbers))
+            places = np.full(len(read_values), -1)
+            places[wrong] = np.arange(len(wrong))
+            wrong_numbers = places[numbers]
+            reasons.add_many(rows[wrong_numbers >= 0], wrong_numbers[wrong_numbers >= 0], several)
+        if certain is None or len(rows) == count:
             return exact, reasons
         order = np.arange(count)
         order[rows] = np.arange(count, count + len(rows))
         return pa.concat_arrays([certain, exact]).take(pa.array(order)), reasons
+
+
+def _distinct(array: Any) -> tuple[Any, Any]:
+    """Return the different texts of a column, and which of them each one is; None where most of them differ, or where they are no texts."""
+    if (
+        not isinstance(array, pa.Array)
+        or not is_string(array.type)
+        or array.null_count
+        or len(array) < WORTH_A_LOOK
+    ):
+        return array, None
+    encoded = array.dictionary_encode()
+    if len(encoded.dictionary) > len(array) // 2:
+        return array, None
+    return encoded.dictionary, encoded.indices.to_numpy()
 
 
 @dataclass
@@ -159,7 +158,7 @@ class _Records:
     """The tokens of each field."""
     broken: dict[int, Reason] = field(default_factory=dict)
     """Texts that are no records, with the one reason that they have."""
-    unexpected: Reasons = field(default_factory=dict)
+    unexpected: dict[int, list[Reason]] = field(default_factory=dict)
 
 
 class Validator:
@@ -188,26 +187,27 @@ class Validator:
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
         """Return the values of each record, and the reasons of those that do not fit."""
         records = self._records(batch) if self._places or self.folders else _Records({})
-        reasons: Reasons = {}
+        reasons = RowReasons()
         arrays = []
         for one in self.inputs:
             column = self._column(one, batch, records)
             values, field_reasons = self._reader(one, column.type).validated(column)
             arrays.append(values)
-            for row, some in field_reasons.items():
-                reasons.setdefault(row, []).extend(some)
+            reasons.add_all(field_reasons)
             if one.failed:
                 for row in pc.indices_nonzero(batch.column(one.failed)).to_pylist():
                     others = [why for why in reasons.get(row, ()) if why.path != one.label]
                     reasons[row] = [*others, Reason(one.label, "expression", one.expression)]
-        for row, some in records.unexpected.items():
-            reasons.setdefault(row, []).extend(some)
+        for row, several in records.unexpected.items():
+            for reason in several:
+                reasons.add(row, reason)
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         look_at_constraints(self.constraints, judged)
-        for row in [row for row, some in reasons.items() if _BROKEN in some]:
-            records.broken[row] = _malformed(batch.column(TEXT)[row].as_py())
-        reasons.update({row: [why] for row, why in records.broken.items()})
+        for row in reasons.rows_with(NO_RECORD):
+            records.broken[row] = malformed(batch.column(TEXT)[row].as_py())
+        for row, reason in records.broken.items():
+            reasons.refuse(row, reason)
         return judged
 
     def _column(self, one: FieldInput, batch: pa.RecordBatch, records: _Records) -> pa.Array:
@@ -244,7 +244,7 @@ class Validator:
         if one.form == "json":
             return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
         proof = None if self._tokens is None or one.epoch is not None else _json_proof(member, settings)
-        return FieldReader(member, _of_texts(read, lambda path, text: _BROKEN), _tokens, proof)
+        return FieldReader(member, _of_texts(read, lambda path, text: NO_RECORD), _tokens, proof)
 
     def _records(self, batch: pa.RecordBatch) -> _Records:
         """Take the texts of records apart."""
@@ -295,7 +295,7 @@ class Validator:
             record = None
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            records.broken[row] = _malformed(text)
+            records.broken[row] = malformed(text)
             return {}
         run = Run()
         for steps, known, path in self._judge.objects:
@@ -307,11 +307,12 @@ class Validator:
         return record
 
 
-_BROKEN = Reason("", MALFORMED, None)
+NO_RECORD = Reason("", MALFORMED, None)
 """Of a value that makes its record none."""
 
 
-def _malformed(text: str) -> Reason:
+def malformed(text: str) -> Reason:
+    """Return the reason of a text, or a row, that is no record."""
     return Reason("", MALFORMED, text[:LONGEST_VALUE])
 
 
@@ -365,20 +366,21 @@ def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
     """Validate the columns of a batch that have the names of fields."""
     names = [one.member.name for one in columns]
-    arrays, reasons = _validated(columns, [batch.column(name) for name in names])
+    arrays, reasons = validated_fields(columns, [batch.column(name) for name in names])
     rows = pa.RecordBatch.from_arrays(arrays, names=names)
     return JudgedBatch(rows, reasons, lambda rows: batch.take(pa.array(rows, pa.int64())))
 
 
-def _validated(fields: Sequence[FieldReader], columns: Iterable[Any]) -> tuple[list[pa.Array], Reasons]:
+def validated_fields(
+    fields: Sequence[FieldReader], columns: Iterable[Any]
+) -> tuple[list[pa.Array], RowReasons]:
     """Return the values of fields, and the reasons by row."""
     arrays: list[pa.Array] = []
-    reasons: Reasons = {}
+    reasons = RowReasons()
     for one, column in zip(fields, columns, strict=True):
         array, field_reasons = one.validated(column)
         arrays.append(array)
-        for row, several in field_reasons.items():
-            reasons.setdefault(row, []).extend(several)
+        reasons.add_all(field_reasons)
     return arrays, reasons
 
 
@@ -411,118 +413,3 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Re
             return run.catch(path, error, text)
 
     return read
-
-
-class RowReader:
-    """Reads rows of Python, some thousands at a time: objects with names and values, and texts of JSON, which have no objects in them."""
-
-    def __init__(self, schema: pa.Schema, settings: Settings) -> None:
-        self._judge = Judge(schema, replace(settings, takes_objects=True))
-        self.uncovered = self._judge.uncovered
-        """Names of the fields that no row of Python has."""
-        if not self.uncovered:
-            self._texts = Validator(self._judge.schema, settings)
-        self.fields = [
-            FieldReader(member, _of_objects(read), list, object_proof(member, settings))
-            for member, (_, _, read) in zip(self._judge.schema, self._judge.json_readers, strict=False)
-        ]
-        self._openers: dict[type, Opener] = {}
-
-    def validated(self, rows: Iterable[Any]) -> Iterator[JudgedBatch]:
-        """Yield batches of rows."""
-        for is_text, several in groupby(rows, lambda row: isinstance(row, str)):
-            while chunk := list(islice(several, ROWS_AT_ONCE)):
-                judged = self._of_texts(chunk) if is_text else self._of_objects(chunk)
-                judged.source = partial(_texts_of_rows, chunk)
-                yield judged
-
-    def _of_texts(self, chunk: Sequence[str]) -> JudgedBatch:
-        try:
-            texts = pa.array(chunk, pa.string())
-        except UnicodeEncodeError:
-            # Half of a pair of surrogates becomes an escape that no record may have.
-            texts = pa.array([_encodable(text) for text in chunk], pa.string())
-        judged = self._texts.validate(pa.RecordBatch.from_arrays([texts], [TEXT]))
-        if not self.fields:
-            # Then no text is taken apart.
-            exact = enumerate(self._judge.json(text).reasons for text in chunk)
-            judged.reasons = {row: list(reasons) for row, reasons in exact if reasons}
-        judged.forget(
-            [row for row, (why, *_) in judged.reasons.items() if not why.path and why.rule == MALFORMED]
-        )
-        return judged
-
-    def _of_objects(self, chunk: Sequence[Any]) -> JudgedBatch:
-        names, broken = self._judge.schema.names, {}
-        for one in set(map(type, chunk)) - self._openers.keys():
-            self._openers[one] = opener_of(one, names)
-        dicts = []
-        for row, one in enumerate(chunk):
-            values = self._openers[type(one)](one)
-            dicts.append(values or {})
-            if values is None:
-                broken[row] = _encodable(repr(one))
-        members = members_of(dicts, names)
-        columns: Sequence[Any] = (
-            [list(column) for column in members.columns] if members.odd else members.columns
-        )
-        for row in members.odd:
-            try:
-                dicts[row] = as_record_value(dicts[row])
-            except NotJsonError:
-                broken[row] = shown_row(chunk[row])
-            for name, column in zip(names, columns, strict=True):
-                column[row] = dicts[row].get(name)
-        arrays, reasons = _validated(self.fields, columns)
-        for row in members.others if self._judge.objects else ():
-            run = Run(reasons.setdefault(row, []))
-            object_to_unexpected(dicts[row], frozenset(names), "", run)
-        judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
-        broken |= {row: shown_row(chunk[row]) for row, several in reasons.items() if _BROKEN in several}
-        judged.forget([*broken])
-        look_at_constraints(self._texts.constraints, judged)
-        reasons.update({row: [_malformed(text)] for row, text in broken.items()})
-        return judged
-
-
-def _of_objects(read: Reader) -> Reader:
-    """Let a reader of values of records take objects."""
-
-    def read_object(x: Any, path: Any, run: Run) -> Any:
-        try:
-            (value,) = as_record_value([x])
-        except NotJsonError:
-            run.reasons.append(_BROKEN)
-            return None
-        return read(value, path, run)
-
-    return read_object
-
-
-def _texts_of_rows(rows: Sequence[Any], places: Sequence[int]) -> pa.RecordBatch:
-    """Return some rows as text."""
-    return pa.RecordBatch.from_arrays(
-        [pa.array([shown_row(rows[place]) for place in places], pa.string())], ["_raw"]
-    )
-
-
-def shown_row(row: Any) -> str:
-    """Write a row as text, to be recognized."""
-    if isinstance(row, str):
-        return _encodable(row)
-    try:
-        return _encodable(json.dumps(row, ensure_ascii=False, default=_value_text))
-    except (TypeError, ValueError, RecursionError):
-        return _encodable(text_of_object(row))
-
-
-def _encodable(text: str) -> str:
-    """Write half of a pair of surrogates as an escape."""
-    return text.encode(errors="backslashreplace").decode()
-
-
-def _value_text(value: Any) -> Any:
-    converted = as_record_value(value)
-    return (
-        converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
-    )
