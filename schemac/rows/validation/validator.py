@@ -101,8 +101,10 @@ class FieldReader:
 
     def validated(self, array: Any) -> tuple[pa.Array, RowReasons]:
         """Return the values, and the reasons by row."""
-        count, rows, certain, reasons = len(array), np.arange(len(array)), None, RowReasons()
-        if self.proof is not None:
+        count, certain, reasons = len(array), None, RowReasons()
+        if self.proof is None:
+            rows = np.arange(count)
+        else:
             certain, doubtful = self.proof(array)
             if doubtful is None:
                 return certain, reasons
