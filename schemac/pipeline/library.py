@@ -136,7 +136,7 @@ def fill_columns(
     """Fill new or existing columns of a table with values that another program computed, in one commit.
 
     `source` is a reader of Arrow batches, or batches, or anything else that exports an Arrow stream, such as a pyarrow or polars
-    table. Its columns are those to fill, and the key of the row in the table: Lance's `_rowid`, or the columns `on`; by default `_rowid` if the source has it, else the primary key of the dataset. Each value is checked as in every run. Every row, or every row that `where` (Spark SQL) selects, needs exactly one value; null is a value.
+    table. Its columns are those to fill, and the key of the row in the table: Lance's `_rowid`, or the columns `on`; by default `_rowid` if the source has it, else the primary key of the dataset. Each value is checked as in every run. Every row, or every row that `where` (Spark SQL) selects, needs exactly one value; null is a value. A duration is brought to the unit of its field.
     `storage` is that of a pipeline file.
 
     The batches are kept in a temporary file in the meantime, which executors of Spark on other machines have to reach (`TMPDIR`).
@@ -144,7 +144,7 @@ def fill_columns(
     Raises PipelineError for a key that the table does not have, that occurs twice, or that has no value, and for values that
     do not fit; nothing is written then.
     """
-    with spooled(source) as spool:
+    with spooled(source, dataset.to_arrow(metadata=True)) as spool:
         keys = _keys(spool.names, dataset, on)
         label = next(
             label for label in ("batches", "batches_", "batches__") if label not in dataset.to_arrow().names

@@ -20,6 +20,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
@@ -41,7 +42,8 @@ from schemac.pipeline.spark.value_columns import column_of, column_type
 from schemac.rows.judging.judge import Reason
 from schemac.rows.judging.settings import LONGEST_VALUE, Settings, Step
 from schemac.rows.judging.tokens import BLANK
-from schemac.rows.validation.validator import TEXT, FieldInput, JudgedBatch, Validator
+from schemac.rows.validation.result import JudgedBatch
+from schemac.rows.validation.validator import TEXT, FieldInput, Validator
 
 NO_TEXT = r"\x00-\x1f"
 """Characters that no cell has which Arrow reads, such as line breaks."""
@@ -188,13 +190,13 @@ class RecordTask:
                 batch = batch.append_column(label, column)
         judged = self._validator.validate(batch)
         for row, rule in rules.items():
-            judged.reasons[row] = [_whole(rule, batch.column(TEXT)[row].as_py())]
+            judged.reasons.refuse(row, _whole(rule, batch.column(TEXT)[row].as_py()))
         if FAULT in batch.schema.names and (faults := batch.column(FAULT)).null_count < batch.num_rows:
             for row in pc.indices_nonzero(faults.is_valid()).to_pylist():
-                judged.reasons[row] = [_whole(faults[row].as_py(), batch.column(SHOWN)[row].as_py())]
-        for row, (why, *_) in judged.reasons.items():
-            if not why.path and why.rule in EXPLAINED:
-                judged.reasons[row] = [_whole(why.rule, why.value)]
+                judged.reasons.refuse(row, _whole(faults[row].as_py(), batch.column(SHOWN)[row].as_py()))
+        for row, (why,) in judged.reasons.whole.items():
+            if why.rule in EXPLAINED:
+                judged.reasons.refuse(row, _whole(why.rule, why.value))
         yield from self._packed(batch, judged) if self.packs else self._unpacked(batch, judged)
 
     @property
@@ -214,32 +216,24 @@ class RecordTask:
 
     def _packed(self, batch: pa.RecordBatch, judged: JudgedBatch) -> Iterator[pa.RecordBatch]:
         """Pack good records, and give each of the others as a row."""
-        bad = pa.array(sorted(judged.reasons), pa.int64())
-        good = judged.rows
-        if len(bad):
-            good = good.filter(
-                pc.invert(pc.is_in(pa.array(range(batch.num_rows), pa.int64()), value_set=bad))
-            )
+        bad = pa.array(judged.reasons.rows)
+        good = judged.rows.filter(pc.invert(judged.is_bad)) if len(bad) else judged.rows
         if good.num_rows:
             nothing = [pa.nulls(1, batch.schema.field(name).type) for name in self.kept]
             yield self._batch([pa.nulls(1, REASONS), packed(good)], nothing)
         if len(bad):
-            reasons = pa.array([judged.reasons[row] for row in bad.to_pylist()], REASONS)
+            reasons = judged.reasons.array(REASONS)
             extra_columns = [batch.column(name).take(bad) for name in self.kept]
             yield self._batch([reasons, pa.nulls(len(bad), ARROW_TYPE)], extra_columns)
 
     def _unpacked(self, batch: pa.RecordBatch, judged: JudgedBatch) -> Iterator[pa.RecordBatch]:
         """Give each record as a row."""
-        count, reasons = batch.num_rows, judged.reasons
-        errors = (
-            pa.array([reasons.get(row) for row in range(count)], REASONS)
-            if reasons
-            else pa.nulls(count, REASONS)
-        )
+        places = np.arange(batch.num_rows)
+        is_good = np.isin(places, judged.reasons.rows, invert=True)
+        errors = judged.reasons.array(REASONS).take(pa.array(np.cumsum(~is_good) - 1, mask=is_good))
         extra_columns = [batch.column(name) for name in self.kept]
         if not self.keeps_all:
-            rows = pa.array([row if row in reasons else None for row in range(count)], pa.int64())
-            extra_columns = [column.take(rows) for column in extra_columns]
+            extra_columns = [column.take(pa.array(places, mask=is_good)) for column in extra_columns]
         columns = [
             column_of(judged.rows.column(i), self.schema.field(one.label))
             for i, one in enumerate(self.inputs)

@@ -147,7 +147,6 @@ DICTIONARIES = {
     "language/logical/model.py": "ExtraAttributes, whose keys are the author's",
     "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",
-    "rows/validation/validator.py": "values by the names of fields",
 }
 """Modules that may have a `dict[str, Any]`, and what for."""
 

@@ -8,14 +8,15 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.rows.judging.arrays import to_field
-from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.arrays import opened, to_field
+from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.in_memory_rows import Batches
+from schemac.rows.validation.in_memory_rows import Batches, RowReader
 from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
 from tests.engines.json_records import COLUMNS
 from tests.judging import value_corpus as corpus
+from tests.judging.objects import NESTED, SCALARS
 
 
 @pytest.mark.parametrize("name", ["tokens", "cells"])
@@ -120,7 +121,29 @@ def test_quick_proofs_say_what_exact_reading_says(zone: str | None) -> None:
     assert count > 150
 
 
-def _validated(column: FieldReader, array: pa.Array) -> Any:
+@pytest.mark.parametrize("unexpected", [Unexpected.IGNORE, Unexpected.REJECT])
+def test_quick_proofs_of_objects_say_what_exact_reading_says(unexpected: Unexpected) -> None:
+    """Alone, so that pyarrow makes an array of it, and beside objects of all classes."""
+    objects = [*SCALARS, *NESTED]
+    proven = 0
+    for name, (type_text, _) in COLUMNS.items():
+        for is_required in (False, True):
+            (field,) = corpus.dataset_of(type_text).to_arrow(metadata=True)
+            schema = pa.schema([opened(field).with_nullable(not is_required)])
+            (column,) = RowReader(schema, Settings(unexpected)).fields
+            if column.proof is None:
+                continue
+            exact = replace(column, proof=None)
+            alone = objects[:: 4 if is_required else 1]
+            for values in (objects, *([one] for one in alone)):
+                quick = _validated(column, values)
+                assert repr(quick) == repr(_validated(exact, values)), (name, values)
+                doubtful = column.proof(values).doubtful
+                proven += doubtful is None or doubtful.true_count < len(values)
+    assert proven > 400
+
+
+def _validated(column: FieldReader, array: Any) -> Any:
     values, reasons = column.validated(array)
     shown = corpus.shown_values(values)
     # What stands beside a reason is nobody's value.

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.settings import Settings
-from schemac.rows.validation.validator import TEXT, JudgedBatch, Validator
+from schemac.rows.validation.result import JudgedBatch
+from schemac.rows.validation.validator import TEXT, Validator
 
 TYPES = (pa.float16(), pa.float32(), pa.float64())
 

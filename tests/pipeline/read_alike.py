@@ -17,7 +17,8 @@ from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.record_tasks import CsvForm, RecordTask
 from schemac.pipeline.spark.columns import ERRORS
 from schemac.rows.validation import validator
-from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Reasons, Validator
+from schemac.rows.validation.result import RowReasons
+from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
 
 
 def job_of(path: Path, form: str, **told: Any) -> Job:
@@ -42,7 +43,7 @@ def one_by_one() -> Iterator[None]:
     """No value is proven, and no record taken apart with others."""
     known = FieldReader.validated
 
-    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
+    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, RowReasons]:
         return known(replace(self, proof=None), array)
 
     tokens = mock.patch.object(validator, "_tokens_of", return_value=None)
@@ -55,7 +56,7 @@ def doubts_counted() -> Iterator[set[int]]:
     """The numbers of the records of a batch that have a value which is read by itself."""
     known, rows = FieldReader.validated, set[int]()
 
-    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
+    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, RowReasons]:
         if self.proof is None:
             rows.update(range(len(array)))
         elif (doubts := self.proof(array).doubtful) is not None:

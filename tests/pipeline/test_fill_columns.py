@@ -1,6 +1,7 @@
 """Columns of a table from batches of Arrow, by row id or by key: all values in one commit, or nothing."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,39 @@ def test_fill_by_the_row_id(fill: Fill, table: str) -> None:
     (rows,) = batches(held["id"].to_pylist(), size=100)
     fill([rows.drop_columns(["id"]).append_column("_rowid", held["_rowid"].combine_chunks())])
     assert is_filled(table)
+
+
+SPANS = """\
+  - {name: lasts, type: {kind: Option, inner: {kind: Duration, unit: Nanosecond}}}
+  - {name: laps, type: {kind: List, itemType: {kind: Struct, fields: [{name: s, type: {kind: Duration, unit: Millisecond}}]}}}
+  - {name: pauses, type: {kind: Map, keyType: String, valueType: {kind: Option, inner: {kind: Duration, unit: Second}}}}
+"""
+
+
+def test_fill_durations(fill: Fill, table: str) -> None:
+    """They are counts in the unit of their field, whatever that of the batches is; what the unit cannot count is refused."""
+    (dataset,) = schemac.compile_text(FIELDS + SPANS)
+    lasts = [None if i % 7 == 2 else i - 30 for i in IDS]
+    laps, pauses = [[{"s": i * 1000}, {"s": -1000}] for i in IDS], [[("a", i), ("b", None)] for i in IDS]
+    columns = {
+        "id": IDS,
+        "lasts": pa.array(lasts, pa.duration("ms")).dictionary_encode(),
+        "laps": pa.array(laps, pa.large_list(pa.struct([("s", pa.duration("us"))]))),
+        "pauses": pa.array(pauses, pa.map_(pa.string(), pa.duration("s"))),
+    }
+    fill(pa.table(columns), dataset)
+    rows = lance.dataset(table).to_table()
+    assert rows.schema.field("lasts").type == pa.duration("ns")
+    counts = rows["lasts"].combine_chunks().cast(pa.int64()).to_pylist()
+    assert counts == [None if one is None else one * 10**6 for one in lasts]
+    of_laps, of_pauses = rows["laps"].to_pylist(), rows["pauses"].to_pylist()
+    second = timedelta(seconds=1)
+    assert of_laps == [[{"s": i * second / 1000}, {"s": -second / 1000}] for i in IDS]
+    assert of_pauses == [[("a", i * second), ("b", None)] for i in IDS]
+    columns["laps"] = pa.array([[{"s": 1001}]] * 54, pa.list_(pa.struct([("s", pa.duration("us"))])))
+    with pytest.raises(PipelineError, match="`laps` of the batches has a value that does not fit") as caught:
+        fill(pa.table(columns), dataset)
+    assert caught.value.code is SOURCE_TYPE_MISMATCH
 
 
 def test_fill_by_other_columns(fill: Fill, table: str) -> None:

@@ -22,7 +22,8 @@ from schemac.pipeline.record_tasks import FileTask
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.packed import PACKED, unpacked
-from schemac.rows.validation.validator import JudgedBatch, Validator
+from schemac.rows.validation.result import JudgedBatch
+from schemac.rows.validation.validator import Validator
 from tests.pipeline.read_alike import job_of, one_by_one, task_of
 
 SCHEMA = pa.schema(

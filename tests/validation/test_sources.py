@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel
 
 import schemac
-from schemac.rows.validation.validator import ROWS_AT_ONCE
+from schemac.rows.validation.in_memory_rows import ROWS_AT_ONCE
 from tests.conformance.pypaimon.client import PYTHON as PYTHON_WITH_PANDAS
 
 MANIFEST = """
@@ -173,6 +173,39 @@ def test_take_objects_as_what_they_are() -> None:
         found = dataset.validate([{name: value}], unexpected="reject")
         assert [(one.path, one.rule) for one in found.reasons] == [(name, rule)], (name, value)
     assert dataset.validate([{"z": 1}]).is_good
+
+
+@dataclasses.dataclass
+class Place:
+    x: float
+
+
+@dataclasses.dataclass
+class Trip:
+    at: Any
+    place: Any = None
+
+
+def test_take_objects_in_objects_and_refuse_those_that_no_record_has() -> None:
+    (dataset,) = schemac.compile_text("""
+name: t
+fields:
+  - {name: at, type: {kind: Option, inner: Timestamp}}
+  - {name: place, type: {kind: Option, inner: {kind: Struct, fields: [{name: x, type: Float64}]}}}
+""")
+    assert dataset.to_table([Trip(None, Place(1.5))]).to_pylist() == [{"at": None, "place": {"x": 1.5}}]
+    first = datetime.datetime.min.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=9)))
+    found = dataset.validate(
+        [Trip(first), Trip(None, first), Trip(None, {1}), {"at": None, "\ud800": 1}, {"at": "\ud800"}, '{"at": "\ud800"}', {"at": None, 5: [["\ud800"]]}]
+    )  # fmt: skip
+    assert [tuple(one) for one in found.reasons] == [
+        (0, "at", "range", "0001-01-01T00:00:00+09:00"),
+        (1, "place", "type", "0001-01-01 00:00:00+09:00"),
+        (2, "place", "type", "{1}"),
+        (4, "", "malformed", '{"at": "\\ud800"}'),
+        (5, "", "malformed", '{"at": "\\ud800"}'),
+        (6, "", "malformed", '{"at": null, "5": [["\\ud800"]]}'),
+    ]
 
 
 @pytest.mark.parametrize("source", [5, "{}", {"id": 1}, b"", None])

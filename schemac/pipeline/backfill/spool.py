@@ -6,7 +6,7 @@ Shape: one Parquet file in a temporary folder, a batch at a time, with the colum
 Errors: SC639 duplicate-column, SC643 source-type-mismatch for values that cannot be handed over.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.columns import ROW_ID
-from schemac.rows.judging.arrays import laid_out, to_field
+from schemac.rows.judging.arrays import is_list, laid_out, storage_type, to_field
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.staging import temporary_folder
 from schemac.text.source.catalogue import DUPLICATE_COLUMN, SOURCE_TYPE_MISMATCH
@@ -44,13 +44,13 @@ class Spool:
 
 
 @contextmanager
-def spooled(source: Batches) -> Iterator[Spool]:
-    """Write all batches of a source to a file, which goes at the end."""
+def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
+    """Write all batches of a source to a file, which goes at the end; `fields` are those that its columns fill."""
     schema, batches = _opened(source)
     twice = sorted({one for one in schema.names if schema.names.count(one) > 1})
     if twice:
         raise PipelineError(DUPLICATE_COLUMN, f"the batches have two columns `{twice[0]}`")
-    plain = pa.schema([_plain_field(field) for field in schema])
+    plain = pa.schema([_plain_field(field, _type_in(fields, field.name)) for field in schema])
     with temporary_folder() as folder:
         path = folder / "batches.parquet"
         with pq.ParquetWriter(path, plain) as writer:
@@ -58,7 +58,7 @@ def spooled(source: Batches) -> Iterator[Spool]:
                 if not batch.schema.equals(schema):
                     message = "the batches have different columns or types"
                     raise PipelineError(SOURCE_TYPE_MISMATCH, message, "pass batches with the same schema")
-                writer.write_batch(pa.RecordBatch.from_arrays([*_plain(batch, plain)], schema=plain))
+                writer.write_batch(pa.RecordBatch.from_arrays([*_plain(batch, plain, fields)], schema=plain))
         yield Spool(path, tuple(schema.names))
 
 
@@ -73,31 +73,64 @@ def _opened(source: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     return first.schema, chain([first], batches)
 
 
-def _plain_field(field: Any) -> Any:
-    """Return a field as sources have it. Durations are refused: Parquet would make numbers without a unit of them."""
+def _type_in(parts: Any, label: str) -> Any:
+    """Return the type of a part of a schema or a struct; None if there is none."""
+    place = parts.get_field_index(label) if isinstance(parts, pa.Schema | pa.StructType) else -1
+    return None if place < 0 else storage_type(parts.field(place).type)
+
+
+def _plain_field(field: Any, target: Any) -> Any:
+    """Return a field as sources have it: of durations Parquet would make numbers without a unit, so they are counts in that of their field."""
     if field.name == ROW_ID and pa.types.is_integer(field.type):
         return pa.field(ROW_ID, pa.int64())
-    if _has_duration(field.type):
-        message = f"`{field.name}` of the batches is {field.type}, which Spark cannot read"
-        help = (
-            'cast it to the unit of its field, and then to a number: `cast(pa.duration("ms")).cast("int64")`'
+    type_ = laid_out(pa.nulls(0, field.type)).type
+    try:
+        counted = _in_unit(type_, target, lambda _: pa.int64())
+    except _NoUnitError as error:
+        message = f"`{field.name}` of the batches is {field.type}, and no duration is there in the schema"
+        help = 'cast it to a number of the unit that you mean: `cast(pa.duration("ms")).cast("int64")`'
+        raise PipelineError(SOURCE_TYPE_MISMATCH, message, help) from error
+    return plain_field((field if counted.equals(type_) else field.with_type(counted)).with_nullable(True))
+
+
+class _NoUnitError(Exception):
+    """A duration for a field that is none."""
+
+
+def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Return a type with what `leaf` makes of the duration of the field in the place of each duration."""
+    is_ = pa.types
+    if is_.is_duration(type_):
+        if target is None or not is_.is_duration(target):
+            raise _NoUnitError
+        return leaf(target)
+    if is_.is_struct(type_):
+        return pa.struct(
+            [part.with_type(_in_unit(part.type, _type_in(target, part.name), leaf)) for part in type_]
         )
-        raise PipelineError(SOURCE_TYPE_MISMATCH, message, help)
-    return plain_field(field.with_nullable(True))
+    if is_.is_map(type_):
+        of_key, of_item = (
+            (target.key_type, target.item_type) if target and is_.is_map(target) else (None, None)
+        )
+        key = type_.key_field.with_type(_in_unit(type_.key_type, of_key, leaf))
+        return pa.map_(key, type_.item_field.with_type(_in_unit(type_.item_type, of_item, leaf)))
+    if is_list(type_):
+        of_items = storage_type(target.value_type) if target and is_list(target) else None
+        items = type_.value_field.with_type(_in_unit(type_.value_type, of_items, leaf))
+        if is_.is_fixed_size_list(type_):
+            return pa.list_(items, type_.list_size)
+        return pa.large_list(items) if is_.is_large_list(type_) else pa.list_(items)
+    return type_
 
 
-def _has_duration(type_: Any) -> bool:
-    return pa.types.is_duration(type_) or any(
-        _has_duration(type_.field(i).type) for i in range(type_.num_fields)
-    )
-
-
-def _plain(batch: pa.RecordBatch, plain: pa.Schema) -> Iterator[pa.Array]:
+def _plain(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:
     for column, field in zip(batch.columns, plain, strict=True):
+        column = laid_out(column)
+        in_unit = _in_unit(column.type, _type_in(fields, field.name), lambda target: target)
         try:
-            yield to_field(laid_out(column).cast(nullable_type(field.type)), field)
+            values = column if in_unit.equals(column.type) else column.cast(in_unit)
+            yield to_field(values.cast(nullable_type(field.type)), field)
         except pa.ArrowInvalid as error:
-            message = (
-                f"`{field.name}` of the batches has a value that Spark cannot hold as {field.type}: {error}"
-            )
+            shown = field.type if in_unit.equals(column.type) else in_unit
+            message = f"`{field.name}` of the batches has a value that does not fit {shown}: {error}"
             raise PipelineError(SOURCE_TYPE_MISMATCH, message) from error

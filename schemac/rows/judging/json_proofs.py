@@ -10,6 +10,7 @@ Source: a struct of msgspec whose members are all `Raw` is decoded without conve
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter, methodcaller
 from typing import Any
@@ -307,17 +308,22 @@ class JsonLeaf:
     text: TextProof
     nulls: tuple[str, ...]
 
+    @cached_property
+    def _absent(self) -> pa.Array:
+        return pa.array([*_ABSENT.to_pylist(), *self.nulls])
+
     def __call__(self, tokens: pa.Array) -> Proven:
         """Read tokens."""
-        absent = pa.array([*_ABSENT.to_pylist(), *self.nulls])
-        texts = without(tokens, some(pc.is_in(tokens, absent)))
+        texts = without(tokens, some(pc.is_in(tokens, self._absent)))
         if self.text.form.token is not Token.STRING:
             return self.text.read(texts, is_number=self.text.form.token is Token.NUMBER)
-        others = some(pc.invert(pc.starts_with(texts, '"')))
-        texts = without(texts, others)
+        is_text = pc.starts_with(texts, '"')
+        others = None
+        if is_text.true_count + is_text.null_count < len(texts):
+            others = some(pc.invert(is_text))
+            texts = without(texts, others)
         content = pc.binary_slice(texts.cast(pa.binary()), 1, -1).cast(pa.string())
-        is_escaped = some(pc.match_substring(content, "\\"))
-        if is_escaped is not None:
+        if b"\\" in _data_of(content) and (is_escaped := some(pc.match_substring(content, "\\"))) is not None:
             decoded = pa.array(_decode_texts(_joined(_bytes_of(texts.filter(is_escaped)))), pa.string())
             content = pc.replace_with_mask(content, is_escaped, decoded)
         values, doubtful = self.text.read(content)

@@ -9,6 +9,7 @@ Rule: a form says too little rather than too much. Whatever it does not match is
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,8 +47,10 @@ ZONE = "(?:Z|[+-](?:0[0-9]|1[0-7])(?::?[0-5][0-9])?)"
 
 
 # The bits of a double that a float does not have, and the middle of what they can be.
-_BELOW_FLOAT, _MIDDLE = np.uint64(2**29 - 1), 2**28
+_ONE, _BELOW_FLOAT, _MIDDLE = np.uint64(1), np.uint64(2**29 - 1), np.uint64(2**28)
 SMALLEST_NORMAL_FLOAT = 2.0**-126
+_SMALLEST_NORMAL = (np.float64(SMALLEST_NORMAL_FLOAT).view(np.uint64) << _ONE) - _ONE
+"""Twice the bits of it, which leaves out the sign; less one, for zero is none of those below."""
 
 
 class Proven(NamedTuple):
@@ -82,7 +85,7 @@ class Form:
         # Of a decimal that is too long Arrow makes another number, or crashes.
         if is_number and not pa.types.is_decimal(self.parsed):
             try:
-                return self._inside(self._parsed(texts), None)
+                return self.inside(self._parsed(texts), None)
             except pa.ArrowInvalid:
                 # One of them is no value for Arrow.
                 pass
@@ -91,9 +94,9 @@ class Form:
             texts = pc.replace_substring_regex(texts, rf"^({INTEGER})\.0{{1,3}}$", r"\1")
             fits = self._fitting(texts)
         misfits = some(pc.invert(fits))
-        return self._inside(self._parsed(without(texts, misfits)), misfits)
+        return self.inside(self._parsed(without(texts, misfits)), misfits)
 
-    def _inside(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
+    def inside(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
         """Leave out what is beyond the limits."""
         outside = self._outside(values) if self.limits is not None else None
         if self.is_single:
@@ -134,7 +137,9 @@ def either(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
 
 def some(mask: pa.Array) -> pa.Array | None:
     """Return a mask without nulls, or None where it is true nowhere."""
-    return pc.fill_null(mask, False) if pc.any(mask).as_py() else None
+    if not mask.true_count:
+        return None
+    return pc.fill_null(mask, False) if mask.null_count else mask
 
 
 def without(values: pa.Array, mask: pa.Array | None) -> pa.Array:
@@ -172,8 +177,18 @@ class TextProof:
         values, doubtful = self.form.read(texts, is_number=is_number)
         return Proven(self._lenient(values), either(absent, doubtful))
 
+    def of_doubles(self, values: pa.Array) -> Proven:
+        """Take numbers that have the digits which Python writes for them."""
+        absent = some(values.is_null()) if not self.member.nullable and values.null_count else None
+        rounded, doubtful = self.form.inside(values, None)
+        return Proven(self._lenient(rounded), either(absent, doubtful))
+
+    @cached_property
+    def _type(self) -> pa.DataType:
+        return nullable_type(self.member)
+
     def _lenient(self, values: pa.Array) -> pa.Array:
-        target = nullable_type(self.member)
+        target = self._type
         if role_of(self.member) is Role.BRAIN_FLOATS:
             values = to_field(values, self.member.with_type(storage_type(self.member.type)))
         if pa.types.is_duration(target):
@@ -183,10 +198,10 @@ class TextProof:
 
 def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:
     """Which doubles are so near to the middle of two floats that their text may be rounded to the other one."""
-    doubles = values.fill_null(0.0).to_numpy(zero_copy_only=False)
-    below = doubles.view(np.uint64) & _BELOW_FLOAT
-    is_small = (np.abs(doubles) < SMALLEST_NORMAL_FLOAT) & (doubles != 0)
-    is_doubtful = (np.abs(below.astype(np.int64) - _MIDDLE) <= 1) | is_small
+    bits = values.fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
+    # Without a sign, what is below a limit wraps beyond it: each comparison looks at both ends of a range.
+    is_doubtful = (bits & _BELOW_FLOAT) - (_MIDDLE - _ONE) <= 2 * _ONE
+    is_doubtful |= (bits << _ONE) - _ONE < _SMALLEST_NORMAL
     return pa.array(is_doubtful) if is_doubtful.any() else None
 
 

@@ -12,6 +12,7 @@ Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond t
 """
 
 import base64
+import dataclasses
 import json
 import re
 import uuid
@@ -163,6 +164,9 @@ class _Text(str):
 
 def written(value: Any) -> str:
     """Write a value without blanks, its numbers as they are in the record. Not recursive: a record is nested deeper than Python calls."""
+    if value is not None and not isinstance(value, JSON_TYPES):
+        # An object of Python that no record has.
+        return text_of_object(value)
     texts: list[str] = []
     waiting = [value]
     while waiting:
@@ -196,8 +200,9 @@ def _scalar(value: Any) -> str:
         return str.__str__(value)
     if value is None:
         return "null"
-    assert isinstance(value, bool)
-    return "true" if value else "false"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quoted(text_of_object(value))
 
 
 JSON_TYPES = (str, Number, bool, list, dict)
@@ -226,13 +231,17 @@ def _opened(value: Any) -> Any:
     if value is None or isinstance(value, bool | Number):
         return value
     if isinstance(value, str):
-        return str.__str__(value)
+        return _sound(value)
     if isinstance(value, int | float | Decimal):
         return _number(value)
     if isinstance(value, Mapping):
         return {_key(key): item for key, item in value.items()}
     if isinstance(value, list | tuple):
         return list(value)
+    if hasattr(value, "model_dump"):
+        return _opened(value.model_dump())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, pa.Scalar):
@@ -253,9 +262,15 @@ def _number(value: float | Decimal) -> Number:
     return Number(named.get(text.lower().replace("infinity", "inf"), text))
 
 
+def _sound(text: str) -> str:
+    if not text.isascii() and _ALONE.search(text):
+        raise NotJsonError
+    return str.__str__(text)
+
+
 def _key(key: Any) -> str:
     if isinstance(key, str):
-        return str.__str__(key)
+        return _sound(key)
     if isinstance(key, bool):
         return "true" if key else "false"
     if isinstance(key, bytes):
@@ -360,8 +375,12 @@ def _base64(x: Any) -> str | None:
 def _timestamp(x: datetime) -> str:
     if x.tzinfo is None:
         return x.isoformat()
-    # Offsets in years long ago have seconds, which no text of a record has.
-    return x.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+    try:
+        # Offsets in years long ago have seconds, which no text of a record has.
+        return x.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+    except OverflowError:
+        # It is beyond the years of the calendar.
+        return x.isoformat()
 
 
 def _duration(x: timedelta, data_type: pa.DataType) -> str:

@@ -1,18 +1,39 @@
-"""What programs hold rows in: Arrow, whatever hands Arrow over, and objects of Python.
+"""Rows that programs have in memory: Arrow, whatever hands Arrow over, and objects of Python.
 
 Layer: rows.
-Shape: an object in; record batches with their schema, or rows, out.
+Shape: `batches_of` gives the record batches of an object, with their schema. A `RowReader` judges the rows of others: objects become
+      columns, one for each field, of which Arrow proves what it can; texts of JSON go the way of records.
 Source: the Arrow PyCapsule interface. A frame of pandas goes through `pyarrow.Table.from_pandas`, which reads its columns of objects.
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
-from typing import Any
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby, islice
+from typing import Any, cast
 
 import pyarrow as pa
 
 from schemac.rows.judging.arrays import is_laid_out, laid_out
+from schemac.rows.judging.judge import Judge, Reader, Run, object_to_unexpected
+from schemac.rows.judging.object_proofs import members_of, object_proof
+from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.tokens import NotJsonError, Number, as_record_value, text_of_object
+from schemac.rows.validation.result import JudgedBatch
+from schemac.rows.validation.validator import (
+    NO_RECORD,
+    TEXT,
+    FieldReader,
+    Validator,
+    look_at_constraints,
+    malformed,
+    validated_fields,
+)
+
+ROWS_AT_ONCE = 8192
+"""Rows of Python that are put into one batch."""
 
 MOST_ROWS = 65_536
 """Rows of a batch that is judged at once."""
@@ -65,27 +86,139 @@ def _is_of_pandas(source: Any) -> bool:
     )
 
 
-def first_row(rows: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the first row, None if there is none, and all rows."""
-    each = iter(rows)
+Opener = Callable[[Any], dict[Any, Any] | None]
+
+
+def opener_of(row_class: type, names: list[str]) -> Opener:
+    """Return what makes of a row of a class a dict of its values by names, or None. A plain tuple or list has the order of the fields."""
+    if row_class is dict:
+        return lambda row: cast("dict[Any, Any]", row)
+    if issubclass(row_class, Mapping):
+        return lambda row: dict(row.items())
+    if hasattr(row_class, "model_dump"):
+        return lambda row: cast("dict[Any, Any]", row.model_dump())
+    if dataclasses.is_dataclass(row_class):
+        labels = [field.name for field in dataclasses.fields(row_class)]
+        return lambda row: {label: getattr(row, label) for label in labels}
+    if hasattr(row_class, "_asdict"):
+        return lambda row: dict(row._asdict())
+    if issubclass(row_class, tuple | list):
+        return lambda row: dict(zip(names, row, strict=True)) if len(row) == len(names) else None
+    return lambda row: None
+
+
+class RowReader:
+    """Reads rows of Python, some thousands at a time: objects with names and values, and texts of JSON, which have no objects in them."""
+
+    def __init__(self, schema: pa.Schema, settings: Settings) -> None:
+        self._judge = Judge(schema, replace(settings, takes_objects=True))
+        self.uncovered = self._judge.uncovered
+        """Names of the fields that no row of Python has."""
+        if not self.uncovered:
+            self._texts = Validator(self._judge.schema, settings)
+        self.fields = [
+            FieldReader(member, _of_objects(read), list, object_proof(member, settings))
+            for member, (_, _, read) in zip(self._judge.schema, self._judge.json_readers, strict=False)
+        ]
+        self._openers: dict[type, Opener] = {}
+
+    def validated(self, rows: Iterable[Any]) -> Iterator[JudgedBatch]:
+        """Yield batches of rows."""
+        for is_text, several in groupby(rows, lambda row: isinstance(row, str)):
+            while chunk := list(islice(several, ROWS_AT_ONCE)):
+                judged = self._of_texts(chunk) if is_text else self._of_objects(chunk)
+                judged.source = partial(_texts_of_rows, chunk)
+                yield judged
+
+    def _of_texts(self, chunk: Sequence[str]) -> JudgedBatch:
+        try:
+            texts = pa.array(chunk, pa.string())
+        except UnicodeEncodeError:
+            # Half of a pair of surrogates becomes an escape that no record may have.
+            texts = pa.array([_encodable(text) for text in chunk], pa.string())
+        judged = self._texts.validate(pa.RecordBatch.from_arrays([texts], [TEXT]))
+        if not self.fields:
+            # Then no text is taken apart.
+            for row, text in enumerate(chunk):
+                for reason in self._judge.json(text).reasons:
+                    judged.object_to(row, reason)
+        judged.forget([*judged.reasons.whole])
+        return judged
+
+    def _of_objects(self, chunk: Sequence[Any]) -> JudgedBatch:
+        names, broken = self._judge.schema.names, {}
+        for one in set(map(type, chunk)) - self._openers.keys():
+            self._openers[one] = opener_of(one, names)
+        dicts = []
+        for row, one in enumerate(chunk):
+            values = self._openers[type(one)](one)
+            dicts.append(values or {})
+            if values is None:
+                broken[row] = _encodable(repr(one))
+        members = members_of(dicts, names)
+        columns: Sequence[Any] = (
+            [list(column) for column in members.columns] if members.odd else members.columns
+        )
+        for row in members.odd:
+            try:
+                dicts[row] = as_record_value(dicts[row])
+            except NotJsonError:
+                broken[row] = shown_row(chunk[row])
+            for name, column in zip(names, columns, strict=True):
+                column[row] = dicts[row].get(name)
+        arrays, reasons = validated_fields(self.fields, columns)
+        for row in members.others if self._judge.objects else ():
+            run = Run()
+            object_to_unexpected(dicts[row], frozenset(names), "", run)
+            for reason in run.reasons:
+                reasons.add(row, reason)
+        judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
+        broken |= {row: shown_row(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
+        judged.forget([*broken])
+        look_at_constraints(self._texts.constraints, judged)
+        for row, text in broken.items():
+            reasons.refuse(row, malformed(text))
+        return judged
+
+
+def _of_objects(read: Reader) -> Reader:
+    """Let a reader of values of records take objects."""
+
+    def read_object(x: Any, path: Any, run: Run) -> Any:
+        try:
+            (value,) = as_record_value([x])
+        except NotJsonError:
+            run.reasons.append(NO_RECORD)
+            return None
+        return read(value, path, run)
+
+    return read_object
+
+
+def _texts_of_rows(rows: Sequence[Any], places: Sequence[int]) -> pa.RecordBatch:
+    """Return some rows as text."""
+    return pa.RecordBatch.from_arrays(
+        [pa.array([shown_row(rows[place]) for place in places], pa.string())], ["_raw"]
+    )
+
+
+def shown_row(row: Any) -> str:
+    """Write a row as text, to be recognized."""
+    if isinstance(row, str):
+        return _encodable(row)
     try:
-        first = next(each)
-    except StopIteration:
-        return None, iter(())
-    return first, chain([first], each)
+        return _encodable(json.dumps(row, ensure_ascii=False, default=_value_text))
+    except (TypeError, ValueError, RecursionError):
+        return _encodable(text_of_object(row))
 
 
-def as_mapping(row: Any, names: list[str]) -> Mapping[Any, Any] | None:
-    """Return a row as a mapping from names to values; None for what is none. A plain tuple or list has the order of the fields."""
-    if isinstance(row, Mapping):
-        return row
-    if hasattr(row, "model_dump"):
-        mapping: Mapping[Any, Any] = row.model_dump()
-        return mapping
-    if dataclasses.is_dataclass(row) and not isinstance(row, type):
-        return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
-    if hasattr(row, "_asdict"):
-        return dict(row._asdict())
-    if isinstance(row, tuple | list) and len(row) == len(names):
-        return dict(zip(names, row, strict=True))
-    return None
+def _encodable(text: str) -> str:
+    """Write half of a pair of surrogates as an escape."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _value_text(value: Any) -> Any:
+    converted = as_record_value(value)
+    return (
+        converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
+    )

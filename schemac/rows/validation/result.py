@@ -1,19 +1,22 @@
-"""The result of a validation of rows.
+"""The result of a validation of rows: of a batch, and of all of them.
 
 Layer: rows.
-Shape: good rows as an Arrow table of the dataset's schema; bad rows as they came, with their numbers and reasons; counts.
+Shape: a `JudgedBatch` has every column in its loose type (see `judging.nullable_arrays`), also the values that do not fit, and the
+       reasons by rows. A `Validation` has good rows as an Arrow table of the dataset's schema; bad rows as they came, with their numbers and reasons; counts.
 Errors: SC350 unfit-rows, by `raise_if_bad`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
+from schemac.rows.judging.judge import Reason
 from schemac.text.source.catalogue import UNFIT_ROWS
 from schemac.text.source.diagnostic import Diagnostic, SchemaError
 from schemac.text.source.json_object import Json
@@ -26,6 +29,142 @@ REASONS = pa.list_(
 _POSITIONS = re.compile(r'\[[0-9]+\]|\["(?:[^"]|"(?!\]))*"\]')
 _LONGEST_VALUE = 40
 """Characters of a value in a message."""
+
+
+class RowReasons(MutableMapping[int, list[Reason]]):
+    """The reasons of rows, by the number of the row in its batch.
+
+    Those that a field has for many rows stay together, as numbers into a list, until somebody asks for those of one row.
+    """
+
+    def __init__(self) -> None:
+        self._columns: list[tuple[Any, Any, list[list[Reason]]]] = []
+        """Rows, numbers, and the reasons that these stand for."""
+        self._single: dict[int, list[Reason]] = {}
+        self.whole: dict[int, list[Reason]] = {}
+        """Rows that are no records, with the one reason that counts."""
+
+    def add_many(self, rows: Any, numbers: Any, reasons: list[list[Reason]]) -> None:
+        """Add reasons to rows that differ."""
+        if not len(rows):
+            return
+        single = self._open() if self._single else {}
+        self._columns.append((rows, numbers, reasons))
+        if single:
+            # What is opened stands in front of what comes later.
+            self._single = {}
+            for row, several in self._open().items():
+                single.setdefault(row, []).extend(several)
+            self._single = single
+
+    def add_all(self, other: "RowReasons") -> None:
+        """Add those of another field."""
+        for column in other._columns:
+            self.add_many(*column)
+        for row, several in other._single.items():
+            for reason in several:
+                self.add(row, reason)
+
+    def add(self, row: int, reason: Reason) -> None:
+        """Add a reason behind the others of a row."""
+        self._single.setdefault(row, []).append(reason)
+
+    def refuse(self, row: int, reason: Reason) -> None:
+        """Let a row have one reason, as that of no record."""
+        self.whole[row] = [reason]
+
+    def _open(self) -> dict[int, list[Reason]]:
+        if self._columns:
+            opened: dict[int, list[Reason]] = {}
+            for rows, numbers, reasons in self._columns:
+                for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+                    opened.setdefault(row, []).extend(reasons[number])
+            for row, several in self._single.items():
+                opened.setdefault(row, []).extend(several)
+            self._single, self._columns = opened, []
+        return self._single
+
+    def __getitem__(self, row: int) -> list[Reason]:
+        """Return the reasons of a row."""
+        return self.whole[row] if row in self.whole else self._open()[row]
+
+    def __setitem__(self, row: int, several: list[Reason]) -> None:
+        """Replace the reasons of a row."""
+        self._open()[row] = several
+        self.whole.pop(row, None)
+
+    def __delitem__(self, row: int) -> None:
+        """Leave a row without reasons."""
+        self._open().pop(row, None)
+        self.whole.pop(row, None)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the rows."""
+        return iter({**self._open(), **self.whole})
+
+    def __len__(self) -> int:
+        """Return how many rows have reasons."""
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        """Show them as a dict does."""
+        return repr(dict(self))
+
+    @property
+    def rows(self) -> Any:
+        """The numbers of the rows, in their order, as an array of numpy."""
+        single = np.array([*self._single, *self.whole], np.int64)
+        return np.unique(np.concatenate([*(rows for rows, _, _ in self._columns), single]))
+
+    def rows_with(self, reason: Reason) -> list[int]:
+        """Return the rows that have a reason."""
+        found = {row for row, several in self._single.items() if reason in several}
+        for rows, numbers, reasons in self._columns:
+            with_it = [number for number, several in enumerate(reasons) if reason in several]
+            if with_it:
+                found.update(rows[np.isin(numbers, with_it)].tolist())
+        return sorted(found)
+
+    def array(self, data_type: pa.DataType) -> pa.Array:
+        """Return the reasons of each of `rows`, in a type of lists of structs."""
+        rows = self.rows
+        count = len(self._single) + sum(len(column[0]) for column in self._columns)
+        if self._columns and not self.whole and count == len(rows):
+            parts = [
+                pa.array(reasons, data_type).take(pa.array(numbers)) for _, numbers, reasons in self._columns
+            ]
+            parts.append(pa.array([*self._single.values()], data_type))
+            order = np.argsort(
+                np.concatenate([*(rows for rows, _, _ in self._columns), np.array([*self._single], np.int64)])
+            )
+            return pa.concat_arrays(parts).take(pa.array(order))
+        return pa.array([self[row] for row in rows.tolist()], data_type)
+
+
+@dataclass
+class JudgedBatch:
+    """Rows with their values and with the reasons found so far, by the number of the row in the batch."""
+
+    rows: pa.RecordBatch
+    reasons: RowReasons = field(default_factory=RowReasons)
+    source: Callable[[Sequence[int]], pa.RecordBatch] | None = None
+    """Gives rows as they came, by their numbers."""
+
+    def object_to(self, row: int, reason: Reason) -> None:
+        """Add a reason."""
+        self.reasons.add(row, reason)
+
+    @property
+    def is_bad(self) -> pa.Array:
+        """Which rows have reasons."""
+        return pa.array(np.isin(np.arange(self.rows.num_rows), self.reasons.rows))
+
+    def forget(self, rows: Sequence[int]) -> None:
+        """Take the values of rows that are no records."""
+        if rows:
+            places = np.arange(self.rows.num_rows)
+            is_none = np.isin(places, rows)
+            self.rows = self.rows.take(pa.array(places, mask=is_none))
 
 
 class RowReason(NamedTuple):

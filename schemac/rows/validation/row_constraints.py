@@ -25,7 +25,7 @@ from schemac.language.logical.model import dotted
 from schemac.rows.judging.arrays import storage_type
 from schemac.rows.judging.judge import Reason
 from schemac.rows.validation.broken_values import text_of_members
-from schemac.rows.validation.validator import JudgedBatch
+from schemac.rows.validation.result import JudgedBatch
 from schemac.text.source.phrases import closest
 
 DUPLICATE = "duplicate"
@@ -132,8 +132,7 @@ def report_duplicates(
         values = [node.evaluate(batch.rows) for node in nodes]
         counted = all_there(values)
         if batch.reasons:
-            bad = pa.array([row in batch.reasons for row in range(batch.rows.num_rows)])
-            counted = pc.and_(counted, pc.invert(bad))
+            counted = pc.and_(counted, pc.invert(batch.is_bad))
         for part, array in zip(parts, values, strict=True):
             # To Arrow's groups -0.0 is not 0.0.
             array = pc.add(array, pa.scalar(0, array.type)) if pa.types.is_floating(array.type) else array

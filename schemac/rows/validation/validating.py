@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.artifacts.dataset import CheckedDataset
@@ -21,9 +22,8 @@ from schemac.rows.judging.arrays import MissingMemberError, opened, to_batches
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.broken_values import broken_values
-from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, batches_of, first_row
-from schemac.rows.validation.result import ERRORS, REASONS, ROW, RowReason, Validation
+from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, RowReader, batches_of
+from schemac.rows.validation.result import ERRORS, REASONS, ROW, JudgedBatch, RowReason, Validation
 from schemac.rows.validation.row_constraints import (
     DUPLICATE,
     Target,
@@ -34,10 +34,7 @@ from schemac.rows.validation.row_constraints import (
 )
 from schemac.rows.validation.validator import (
     FieldReader,
-    JudgedBatch,
-    RowJudge,
-    judged_rows,
-    object_to_conditions,
+    look_at_constraints,
     validated_columns,
 )
 from schemac.text.source.catalogue import (
@@ -70,10 +67,7 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
     targets, unchecked = _targets(dataset, constraints, rules, schema)
     settings = Settings(rules.unexpected, timezone=rules.timezone)
     judged_batches = []
-    for batch in _judged(dataset, source, schema, settings):
-        for row, reason in broken_values(constraints.columns, batch.rows):
-            batch.object_to(row, reason)
-        object_to_conditions(constraints.rows.checks, batch)
+    for batch in _judged(dataset, source, schema, settings, constraints):
         object_to_references(targets, batch)
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
@@ -91,7 +85,11 @@ def _key(dataset: CheckedDataset) -> tuple[FieldNode, ...]:
 
 
 def _judged(
-    dataset: CheckedDataset, source: Any, schema: pa.Schema, settings: Settings
+    dataset: CheckedDataset,
+    source: Any,
+    schema: pa.Schema,
+    settings: Settings,
+    constraints: SchemaConstraints,
 ) -> Iterator[JudgedBatch]:
     try:
         batches = batches_of(source)
@@ -102,14 +100,15 @@ def _judged(
     if batches is not None:
         columns = _columns(dataset, batches, schema, settings)
         for batch in batches.record_batches():
-            yield validated_columns(columns, batch)
+            judged = validated_columns(columns, batch)
+            look_at_constraints(constraints, judged)
+            yield judged
         return
-    judge = RowJudge.of(pa.schema([opened(member) for member in schema], schema.metadata), settings)
-    if judge.uncovered:
-        message = f"{', '.join(judge.uncovered)}: rows of Python cannot have such a field"
+    reader = RowReader(pa.schema([opened(member) for member in schema], schema.metadata), settings)
+    if reader.uncovered:
+        message = f"{', '.join(reader.uncovered)}: rows of Python cannot have such a field"
         raise _error(dataset, NO_ROWS, message, "pass an Arrow table")
-    _, rows = first_row(source)
-    yield from judged_rows(judge, rows)
+    yield from reader.validated(source)
 
 
 def _columns(
@@ -207,18 +206,17 @@ def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tupl
 def _good(batch: JudgedBatch, exact: pa.Schema) -> Iterator[pa.RecordBatch]:
     rows = batch.rows
     if batch.reasons:
-        rows = rows.filter(pa.array([row not in batch.reasons for row in range(rows.num_rows)], pa.bool_()))
+        rows = rows.filter(pc.invert(batch.is_bad))
     return to_batches(rows, exact)
 
 
 def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
-    rows = sorted(batch.reasons)
-    source = batch.source
-    assert source is not None
-    bad_rows = source.take(pa.array(rows, pa.int64()))
+    rows = batch.reasons.rows.tolist()
+    assert batch.source is not None
+    bad_rows = batch.source(rows)
     numbers = pa.array([start + row for row in rows], pa.int64())
-    why = pa.array([[reason._asdict() for reason in batch.reasons[row]] for row in rows], REASONS)
-    names = [*source.schema.names, ROW, ERRORS]
+    why = batch.reasons.array(REASONS)
+    names = [*bad_rows.schema.names, ROW, ERRORS]
     return pa.RecordBatch.from_arrays([*bad_rows.columns, numbers, why], names=names)
 
 

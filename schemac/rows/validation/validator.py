@@ -7,19 +7,17 @@ Shape: a `Validator` takes batches with the texts of records of JSON, or with co
        every column in its loose type (see `judging.nullable_arrays`), also the values that do not fit, and the reasons by rows.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.arrow.constraints import constraints_of
-from schemac.language.constraints.rows import Check
-from schemac.rows.judging.arrays import laid_out, opened, storage_type
+from schemac.arrow.constraints import SchemaConstraints, constraints_of
+from schemac.rows.judging.arrays import is_string, laid_out, opened, storage_type
 from schemac.rows.judging.column_proofs import proof_of
 from schemac.rows.judging.judge import (
     Context,
@@ -41,37 +39,20 @@ from schemac.rows.judging.tokens import (
     BLANK,
     NotJsonError,
     Number,
-    as_record_value,
     parse,
-    text_of_object,
     written,
 )
 from schemac.rows.judging.typed_values import raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.broken_values import broken_values, text_of_members
-from schemac.rows.validation.in_memory_rows import as_mapping
+from schemac.rows.validation.result import JudgedBatch, RowReasons
 
-ROWS_AT_ONCE = 8192
-"""Rows of Python that are put into one batch."""
+WORTH_A_LOOK = 20
+"""Texts that are read one by one, of which it is worth to know whether they are alike."""
 TEXT = "__text"
 """The texts of records of JSON; null for a record that has none."""
 MALFORMED, CONFLICT = "malformed", "partition"
 Form = Literal["record", "column", "json", "pattern", "nothing"]
-Reasons = dict[int, list[Reason]]
-
-
-@dataclass
-class JudgedBatch:
-    """Rows with their values and with the reasons found so far, by the number of the row in the batch."""
-
-    rows: pa.RecordBatch
-    reasons: Reasons = field(default_factory=dict)
-    source: pa.RecordBatch | None = None
-    """The rows as they came."""
-
-    def object_to(self, row: int, reason: Reason) -> None:
-        """Add a reason."""
-        self.reasons.setdefault(row, []).append(reason)
 
 
 @dataclass(frozen=True)
@@ -104,8 +85,8 @@ class FieldReader:
 
     member: pa.Field
     read: Reader
-    values: Callable[[pa.Array], Sequence[Any]] = pa.Array.to_pylist
-    proof: Proof | None = None
+    values: Callable[[Any], Sequence[Any]] = pa.Array.to_pylist
+    proof: Callable[[Any], Proven] | None = None
     source: pa.Field | None = None
     """The field that the column is, where its values have a type."""
 
@@ -118,27 +99,57 @@ class FieldReader:
         proof = None if epoch is not None else proof_of(member, source, settings.null_values)
         return cls(member, read, raw_values, proof, source)
 
-    def validated(self, array: pa.Array) -> tuple[pa.Array, Reasons]:
+    def validated(self, array: Any) -> tuple[pa.Array, RowReasons]:
         """Return the values, and the reasons by row."""
-        count, rows, certain = len(array), np.arange(len(array)), None
-        if self.proof is not None:
+        count, certain, reasons = len(array), None, RowReasons()
+        if self.proof is None:
+            rows = np.arange(count)
+        else:
             certain, doubtful = self.proof(array)
             if doubtful is None:
-                return certain, {}
-            rows, array = np.flatnonzero(doubtful.to_numpy(zero_copy_only=False)), array.filter(doubtful)
+                return certain, reasons
+            mask = doubtful.to_numpy(zero_copy_only=False)
+            rows = np.flatnonzero(mask)
+            array = array.filter(doubtful) if isinstance(array, pa.Array) else list(compress(array, mask))
+        array, numbers = _distinct(array)
         read_values: list[Any] = []
-        reasons: Reasons = {}
-        for row, value in zip(rows.tolist(), self.values(array), strict=True):
+        wrong: list[int] = []
+        several: list[list[Reason]] = []
+        for number, value in enumerate(self.values(array)):
             run = Run()
             read_values.append(self.read(value, self.member.name, run))
             if run.reasons:
-                reasons[row] = run.reasons
+                wrong.append(number)
+                several.append(run.reasons)
         exact = nullable_array(read_values, self.member, self.source)
-        if certain is None or len(exact) == count:
+        if numbers is None:
+            reasons.add_many(rows[wrong], np.arange(len(wrong)), several)
+        else:
+            exact = exact.take(pa.array(numbers))
+            places = np.full(len(read_values), -1)
+            places[wrong] = np.arange(len(wrong))
+            wrong_numbers = places[numbers]
+            reasons.add_many(rows[wrong_numbers >= 0], wrong_numbers[wrong_numbers >= 0], several)
+        if certain is None or len(rows) == count:
             return exact, reasons
         order = np.arange(count)
         order[rows] = np.arange(count, count + len(rows))
         return pa.concat_arrays([certain, exact]).take(pa.array(order)), reasons
+
+
+def _distinct(array: Any) -> tuple[Any, Any]:
+    """Return the different texts of a column, and which of them each one is; None where most of them differ, or where they are no texts."""
+    if (
+        not isinstance(array, pa.Array)
+        or not is_string(array.type)
+        or array.null_count
+        or len(array) < WORTH_A_LOOK
+    ):
+        return array, None
+    encoded = array.dictionary_encode()
+    if len(encoded.dictionary) > len(array) // 2:
+        return array, None
+    return encoded.dictionary, encoded.indices.to_numpy()
 
 
 @dataclass
@@ -149,7 +160,7 @@ class _Records:
     """The tokens of each field."""
     broken: dict[int, Reason] = field(default_factory=dict)
     """Texts that are no records, with the one reason that they have."""
-    unexpected: Reasons = field(default_factory=dict)
+    unexpected: dict[int, list[Reason]] = field(default_factory=dict)
 
 
 class Validator:
@@ -167,7 +178,7 @@ class Validator:
     ) -> None:
         self.schema, self.settings, self.folders = schema, settings, folders
         self.inputs = tuple(inputs or [_in_record(label, settings) for label in schema.names])
-        self._constraints = constraints_of(schema)
+        self.constraints = constraints_of(schema)
         labels = [one.label for one in self.inputs if one.form == "record"]
         self._judge = Judge(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
@@ -178,33 +189,28 @@ class Validator:
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
         """Return the values of each record, and the reasons of those that do not fit."""
         records = self._records(batch) if self._places or self.folders else _Records({})
-        reasons: Reasons = {}
+        reasons = RowReasons()
         arrays = []
         for one in self.inputs:
             column = self._column(one, batch, records)
             values, field_reasons = self._reader(one, column.type).validated(column)
             arrays.append(values)
-            for row, some in field_reasons.items():
-                reasons.setdefault(row, []).extend(some)
+            reasons.add_all(field_reasons)
             if one.failed:
                 for row in pc.indices_nonzero(batch.column(one.failed)).to_pylist():
                     others = [why for why in reasons.get(row, ()) if why.path != one.label]
                     reasons[row] = [*others, Reason(one.label, "expression", one.expression)]
-        for row, some in records.unexpected.items():
-            reasons.setdefault(row, []).extend(some)
+        for row, several in records.unexpected.items():
+            for reason in several:
+                reasons.add(row, reason)
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
-        self.look_at_constraints(judged)
-        for row in [row for row, some in reasons.items() if _BROKEN in some]:
-            records.broken[row] = _malformed(batch.column(TEXT)[row].as_py())
-        reasons.update({row: [why] for row, why in records.broken.items()})
+        look_at_constraints(self.constraints, judged)
+        for row in reasons.rows_with(NO_RECORD):
+            records.broken[row] = malformed(batch.column(TEXT)[row].as_py())
+        for row, reason in records.broken.items():
+            reasons.refuse(row, reason)
         return judged
-
-    def look_at_constraints(self, judged: JudgedBatch) -> None:
-        """Object to values, and to whole rows, that break constraints."""
-        for row, reason in broken_values(self._constraints.columns, judged.rows):
-            judged.object_to(row, reason)
-        object_to_conditions(self._constraints.rows.checks, judged)
 
     def _column(self, one: FieldInput, batch: pa.RecordBatch, records: _Records) -> pa.Array:
         if one.form == "record":
@@ -240,7 +246,7 @@ class Validator:
         if one.form == "json":
             return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
         proof = None if self._tokens is None or one.epoch is not None else _json_proof(member, settings)
-        return FieldReader(member, _of_texts(read, lambda path, text: _BROKEN), _tokens, proof)
+        return FieldReader(member, _of_texts(read, lambda path, text: NO_RECORD), _tokens, proof)
 
     def _records(self, batch: pa.RecordBatch) -> _Records:
         """Take the texts of records apart."""
@@ -291,7 +297,7 @@ class Validator:
             record = None
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            records.broken[row] = _malformed(text)
+            records.broken[row] = malformed(text)
             return {}
         run = Run()
         for steps, known, path in self._judge.objects:
@@ -303,11 +309,12 @@ class Validator:
         return record
 
 
-_BROKEN = Reason("", MALFORMED, None)
+NO_RECORD = Reason("", MALFORMED, None)
 """Of a value that makes its record none."""
 
 
-def _malformed(text: str) -> Reason:
+def malformed(text: str) -> Reason:
+    """Return the reason of a text, or a row, that is no record."""
     return Reason("", MALFORMED, text[:LONGEST_VALUE])
 
 
@@ -347,25 +354,36 @@ def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
     return read_text
 
 
-def object_to_conditions(checks: Sequence[Check], batch: JudgedBatch) -> None:
-    """Object to rows for which a condition is false."""
-    for check in checks:
+def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:
+    """Object to values, and to whole rows, that break constraints."""
+    for row, reason in broken_values(constraints.columns, judged.rows):
+        judged.object_to(row, reason)
+    for check in constraints.rows.checks:
         names = list(dict.fromkeys(node.path[0] for node in check.condition.fields()))
-        for row in pc.indices_nonzero(check.violations(batch.rows)).to_pylist():
-            members_text = text_of_members(batch.rows, [(name, (name,)) for name in names], row)
-            batch.object_to(row, Reason(check.path, check.rule, members_text))
+        for row in pc.indices_nonzero(check.violations(judged.rows)).to_pylist():
+            members_text = text_of_members(judged.rows, [(name, (name,)) for name in names], row)
+            judged.object_to(row, Reason(check.path, check.rule, members_text))
 
 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
     """Validate the columns of a batch that have the names of fields."""
-    arrays, judged = [], JudgedBatch(batch, {}, batch)
-    for one in columns:
-        array, reasons = one.validated(batch.column(one.member.name))
+    names = [one.member.name for one in columns]
+    arrays, reasons = validated_fields(columns, [batch.column(name) for name in names])
+    rows = pa.RecordBatch.from_arrays(arrays, names=names)
+    return JudgedBatch(rows, reasons, lambda rows: batch.take(pa.array(rows, pa.int64())))
+
+
+def validated_fields(
+    fields: Sequence[FieldReader], columns: Iterable[Any]
+) -> tuple[list[pa.Array], RowReasons]:
+    """Return the values of fields, and the reasons by row."""
+    arrays: list[pa.Array] = []
+    reasons = RowReasons()
+    for one, column in zip(fields, columns, strict=True):
+        array, field_reasons = one.validated(column)
         arrays.append(array)
-        for row, several in reasons.items():
-            judged.reasons.setdefault(row, []).extend(several)
-    judged.rows = pa.RecordBatch.from_arrays(arrays, names=[one.member.name for one in columns])
-    return judged
+        reasons.add_all(field_reasons)
+    return arrays, reasons
 
 
 def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Reader:
@@ -397,83 +415,3 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Re
             return run.catch(path, error, text)
 
     return read
-
-
-@dataclass(frozen=True)
-class RowJudge:
-    """Judges rows of Python: objects with names and values, and texts of JSON, which have no objects in them."""
-
-    of_texts: Judge
-    of_objects: Judge
-
-    @classmethod
-    def of(cls, schema: pa.Schema, settings: Settings) -> "RowJudge":
-        """Compile both."""
-        return cls(Judge(schema, settings), Judge(schema, replace(settings, takes_objects=True)))
-
-    @property
-    def uncovered(self) -> tuple[str, ...]:
-        """Names of the fields that neither can read."""
-        return self.of_texts.uncovered
-
-    def judged(self, row: Any) -> tuple[dict[str, Any], list[Reason]]:
-        """Return the values of a row, and the reasons."""
-        if isinstance(row, str):
-            try:
-                record = parse(row)
-            except NotJsonError:
-                record = None
-            if type(record) is not dict:
-                return {}, [Reason("", "malformed", row[:LONGEST_VALUE])]
-            values, run = self.of_texts.read(record)
-            return values, run.reasons
-        mapping = as_mapping(row, self.of_objects.schema.names)
-        try:
-            record = None if mapping is None else as_record_value(mapping)
-        except NotJsonError:
-            record = None
-        if record is None:
-            row_text = repr(row) if mapping is None else shown_row(row)
-            return {}, [Reason("", "malformed", row_text[:LONGEST_VALUE])]
-        values, run = self.of_objects.read(record)
-        return values, run.reasons
-
-
-def judged_rows(judge: RowJudge, rows: Iterator[Any]) -> Iterator[JudgedBatch]:
-    """Judge rows of Python, some thousands at a time."""
-    schema = judge.of_texts.schema
-    names = schema.names
-    while True:
-        chunk = list(islice(rows, ROWS_AT_ONCE))
-        if not chunk:
-            return
-        values: dict[str, list[Any]] = {name: [] for name in names}
-        reasons: dict[int, list[Reason]] = {}
-        for i, row in enumerate(chunk):
-            found, why = judge.judged(row)
-            for name in names:
-                values[name].append(found.get(name))
-            if why:
-                reasons[i] = why
-        arrays = [nullable_array(values[member.name], member) for member in schema]
-        row_texts = pa.RecordBatch.from_arrays(
-            [pa.array([shown_row(row) for row in chunk], pa.string())], ["_raw"]
-        )
-        yield JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons, row_texts)
-
-
-def shown_row(row: Any) -> str:
-    """Write a row as text, to be recognized."""
-    if isinstance(row, str):
-        return row
-    try:
-        return json.dumps(row, ensure_ascii=False, default=_value_text)
-    except (TypeError, ValueError, RecursionError):
-        return text_of_object(row)
-
-
-def _value_text(value: Any) -> Any:
-    converted = as_record_value(value)
-    return (
-        converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
-    )

@@ -1,0 +1,320 @@
+"""Reads columns of Python objects by Arrow, as far as an object is certainly a value of its field.
+
+Layer: rows.
+Shape: an `ObjectProof` takes the objects of one field, one for each row, and gives what `Proven` has. `members_of` takes dicts apart,
+       one column of objects for each name.
+Rule: pyarrow makes integers of booleans, texts of their subclasses and instants of clocks, so an object counts only if its class is
+      one of those that the field names. Whatever else there is stays in doubt, and so does a column of which pyarrow makes no array.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from itertools import accumulate, chain
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.zones import is_utc
+from schemac.rows.judging.arrays import is_list, is_scalar, is_string, maps_of, role_of, storage_type
+from schemac.rows.judging.column_proofs import proof_of
+from schemac.rows.judging.nullable_arrays import nullable_type
+from schemac.rows.judging.settings import Settings, Unexpected
+from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, either
+from schemac.rows.judging.timestamps import zone_of
+from schemac.rows.judging.tokens import is_uuid
+from schemac.rows.judging.typed_values import takes_bytes
+
+Objects = Sequence[Any]
+ObjectProof = Callable[[Objects], Proven]
+
+_NONE = type(None)
+_NOT_ARROW = (ValueError, TypeError, ArithmeticError)
+"""What pyarrow raises for objects that do not fit a type: its own errors are among them."""
+PLAIN = frozenset((_NONE, str, int, float, bool, Decimal, bytes, date, datetime, time, timedelta, UUID))
+"""Classes of objects without parts."""
+
+
+class Members(NamedTuple):
+    """Objects of dicts by name, None where a dict lacks one."""
+
+    columns: list[Objects]
+    others: list[int]
+    """Numbers of the dicts with further keys."""
+    odd: list[int]
+    """Numbers of the dicts that have something that has to be looked at, such as a key that is no text."""
+
+
+def members_of(dicts: Sequence[dict[Any, Any]], names: Sequence[str]) -> Members:
+    """Take dicts apart."""
+    if names and set(map(len, dicts)) == {len(names)}:
+        try:
+            if len(names) == 1:
+                return Members([[*map(itemgetter(names[0]), dicts)]], [], [])
+            return Members([*zip(*map(itemgetter(*names), dicts), strict=True)], [], [])
+        except KeyError:
+            pass
+    columns: list[Objects] = [[one.get(name) for one in dicts] for name in names]
+    known, others, odd = frozenset(names), [], []
+    for row, one in enumerate(dicts):
+        if not known.issuperset(one):
+            rest = one.keys() - known
+            others.append(row)
+            if any(not isinstance(key, str) or type(one[key]) not in PLAIN for key in rest):
+                odd.append(row)
+    return Members(columns, others, odd)
+
+
+def object_proof(member: pa.Field, settings: Settings) -> ObjectProof | None:
+    """Compile the proof for a field; None where every object is in doubt."""
+    data_type = member.type
+    if settings.null_values or settings.fields:
+        return None
+    if is_scalar(member):
+        return _scalar_proof(member)
+    if is_list(data_type):
+        item = object_proof(data_type.value_field, settings)
+        return None if item is None else _ObjectLists(member, item)
+    if pa.types.is_map(data_type):
+        key, item = data_type.key_field, object_proof(data_type.item_field, settings)
+        is_of_text = is_string(storage_type(key.type)) and role_of(key) is None
+        return None if item is None or not is_of_text else _ObjectMaps(member, item)
+    parts = [object_proof(part, settings) for part in data_type]
+    if not parts or any(part is None for part in parts):
+        return None
+    takes_others = settings.unexpected is not Unexpected.REJECT
+    return _ObjectStructs(member, tuple(part for part in parts if part is not None), takes_others)
+
+
+def _in_doubt(member: pa.Field, count: int) -> Proven:
+    return Proven(pa.nulls(count, nullable_type(member)), pa.array(np.ones(count, bool)))
+
+
+def _of_class(values: Objects, *classes: type) -> list[bool] | None:
+    """Return which objects are of some classes, or None; None if all of them are."""
+    allowed = {_NONE, *classes}
+    if allowed.issuperset(map(type, values)):
+        return None
+    return [type(value) in allowed for value in values]
+
+
+def _only(values: Objects, certain: list[bool] | None) -> Objects:
+    if certain is None:
+        return values
+    return [value if sure else None for value, sure in zip(values, certain, strict=True)]
+
+
+def _mask(certain: list[bool] | None) -> pa.Array | None:
+    return None if certain is None else pc.invert(pa.array(certain, pa.bool_()))
+
+
+@dataclass(frozen=True)
+class _ObjectScalars:
+    """Objects of some classes, in a type that pyarrow makes of them; `proof` reads the values of that type."""
+
+    member: pa.Field
+    classes: tuple[type, ...]
+    array_of: Callable[[Objects], pa.Array]
+    proof: Proof
+    is_zone_known: Callable[[Any], bool] | None = None
+    """Whether times with such a `tzinfo` are in doubt for no other reason."""
+
+    def __call__(self, values: Objects) -> Proven:
+        certain = _of_class(values, *self.classes)
+        values = _only(values, certain)
+        try:
+            in_zone = None if self.is_zone_known is None else self._in_known_zone(values)
+            array = self.array_of(_only(values, in_zone))
+        except _NOT_ARROW:
+            return _in_doubt(self.member, len(values))
+        proven, doubtful = self.proof(array)
+        return Proven(proven, either(doubtful, either(_mask(certain), _mask(in_zone))))
+
+    def _in_known_zone(self, values: Objects) -> list[bool] | None:
+        assert self.is_zone_known is not None
+        zones = set(map(attrgetter("tzinfo"), (value for value in values if value is not None)))
+        known = {zone for zone in zones if self.is_zone_known(zone)}
+        if zones == known:
+            return None
+        return [value is None or value.tzinfo in known for value in values]
+
+
+def _scalar_proof(member: pa.Field) -> ObjectProof | None:
+    is_, data_type, role = pa.types, storage_type(member.type), role_of(member)
+    if is_.is_floating(data_type) or role is Role.BRAIN_FLOATS:
+        return _float_proof(member)
+    if role not in (None, Role.BLOB):
+        return None
+    if is_uuid(member):
+        return _compiled(member, (UUID,), pa.binary(), _bytes_of_uuids)
+    if takes_bytes(member):
+        return _compiled(member, (bytes,), pa.large_binary())
+    if isinstance(member.type, pa.BaseExtensionType):
+        return None
+    if is_string(data_type):
+        return _compiled(member, (str,), pa.large_string())
+    if is_.is_boolean(data_type):
+        return _compiled(member, (bool,), pa.bool_())
+    if is_.is_integer(data_type):
+        return _compiled(member, (int,), pa.uint64() if data_type.equals(pa.uint64()) else pa.int64())
+    if is_.is_decimal(data_type) and 0 <= data_type.scale <= data_type.precision:
+        return _compiled(member, (Decimal,), data_type)
+    if is_.is_date(data_type):
+        return _compiled(member, (date,), pa.date32())
+    if is_.is_duration(data_type):
+        return _compiled(member, (timedelta,), data_type, _cast_from(pa.duration("us"), data_type))
+    if is_.is_time(data_type):
+        cast_times = _cast_from(pa.time64("us"), data_type)
+        return _compiled(member, (time,), data_type, cast_times, lambda zone: zone is None)
+    if is_.is_timestamp(data_type):
+        is_clock, tz = data_type.tz is None, None if data_type.tz is None else "UTC"
+        takes_clocks = is_clock or is_utc(zone_of(member) or data_type.tz)
+        is_known = lambda zone: takes_clocks if zone is None else not is_clock and _is_exact(zone)  # noqa: E731
+        return _compiled(member, (datetime,), pa.timestamp("us", tz), None, is_known)
+    return None
+
+
+def _is_exact(zone: Any) -> bool:
+    """Whether pyarrow moves clocks of a zone as Python does: of an offset it reads the seconds."""
+    if zone is UTC or type(zone) is ZoneInfo:
+        return True
+    is_fixed = type(zone) is timezone or type(zone).__module__.startswith("pydantic_core")
+    return is_fixed and not zone.utcoffset(None).microseconds
+
+
+def _compiled(
+    member: pa.Field,
+    classes: tuple[type, ...],
+    source_type: pa.DataType,
+    array_of: Callable[[Objects], pa.Array] | None = None,
+    is_zone_known: Callable[[Any], bool] | None = None,
+) -> ObjectProof | None:
+    proof = proof_of(member, pa.field(member.name, source_type), ())
+    if proof is None:
+        return None
+    return _ObjectScalars(
+        member, classes, array_of or (lambda values: pa.array(values, source_type)), proof, is_zone_known
+    )
+
+
+def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:
+    return lambda values: pa.array(values, source_type).cast(target_type)
+
+
+def _bytes_of_uuids(values: Objects) -> pa.Array:
+    return pa.array([None if value is None else value.bytes for value in values], pa.binary())
+
+
+def _float_proof(member: pa.Field) -> ObjectProof | None:
+    text = TextProof.of(member)
+    if text is None:
+        return None
+    # Integers beyond those that a double has pyarrow refuses.
+    return _ObjectScalars(
+        member, (float, int), lambda values: pa.array(values, pa.float64()), text.of_doubles
+    )
+
+
+def _offsets(lengths: Iterable[int]) -> Any:
+    return np.fromiter(accumulate(lengths, initial=0), np.int32)
+
+
+def _with_doubtful(doubtful: pa.Array | None, offsets: Any) -> pa.Array | None:
+    """Return which lists have a doubtful item."""
+    if doubtful is None:
+        return None
+    counts = np.concatenate(([0], np.cumsum(doubtful.to_numpy(zero_copy_only=False))))
+    return pa.array(counts[offsets[1:]] > counts[offsets[:-1]])
+
+
+def _absent(member: pa.Field, values: Objects) -> tuple[pa.Array | None, pa.Array | None]:
+    """Return which objects are None, and which of these are in doubt; None where there is none."""
+    if all(value is not None for value in values):
+        return None, None
+    mask = pa.array([value is None for value in values], pa.bool_())
+    return mask, None if member.nullable else mask
+
+
+@dataclass(frozen=True)
+class _ObjectLists:
+    member: pa.Field
+    item: ObjectProof
+
+    def __call__(self, values: Objects) -> Proven:
+        certain = _of_class(values, list, tuple)
+        values = _only(values, certain)
+        mask, absent = _absent(self.member, values)
+        there = values if mask is None else [value or () for value in values]
+        offsets = _offsets(map(len, there))
+        items, odd = self.item(list(chain.from_iterable(there)))
+        doubtful = either(either(_mask(certain), absent), _with_doubtful(odd, offsets))
+        data_type = self.member.type
+        if pa.types.is_fixed_size_list(data_type):
+            is_other = np.diff(offsets) != data_type.list_size
+            if mask is not None:
+                is_other &= ~mask.to_numpy(zero_copy_only=False)
+            doubtful = either(doubtful, pa.array(is_other))
+        lists = pa.ListArray.from_arrays(pa.array(offsets), items, nullable_type(self.member), mask=mask)
+        return Proven(lists, doubtful)
+
+
+@dataclass(frozen=True)
+class _ObjectMaps:
+    member: pa.Field
+    item: ObjectProof
+
+    def __call__(self, values: Objects) -> Proven:
+        certain = _of_class(values, dict)
+        values = _only(values, certain)
+        mask, absent = _absent(self.member, values)
+        there = values if mask is None else [value or {} for value in values]
+        offsets, type_ = _offsets(map(len, there)), nullable_type(self.member)
+        labels = list(chain.from_iterable(there))
+        items, odd = self.item(list(chain.from_iterable(map(dict.values, there))))
+        if not {str}.issuperset(map(type, labels)):
+            return _in_doubt(self.member, len(values))
+        try:
+            keys = pa.array(labels, type_.key_type)
+        except _NOT_ARROW:
+            return _in_doubt(self.member, len(values))
+        doubtful = either(either(_mask(certain), absent), _with_doubtful(odd, offsets))
+        lists = pa.ListArray.from_arrays(pa.array(offsets), items, mask=mask)
+        return Proven(maps_of(lists, keys, items, type_), doubtful)
+
+
+@dataclass(frozen=True)
+class _ObjectStructs:
+    member: pa.Field
+    parts: tuple[ObjectProof, ...]
+    takes_others: bool
+
+    def __call__(self, values: Objects) -> Proven:
+        certain = _of_class(values, dict)
+        values = _only(values, certain)
+        mask, absent = _absent(self.member, values)
+        there = values if mask is None else [value for value in values if value is not None]
+        columns, others, odd = members_of(there, [part.name for part in self.member.type])
+        is_odd = np.zeros(len(there), bool)
+        is_odd[odd if self.takes_others else others] = True
+        children = []
+        for column, proof in zip(columns, self.parts, strict=True):
+            array, in_doubt = proof(column)
+            children.append(array)
+            if in_doubt is not None:
+                is_odd |= in_doubt.to_numpy(zero_copy_only=False)
+        structs = pa.StructArray.from_arrays(children, fields=list(nullable_type(self.member)))
+        doubtful = either(_mask(certain), absent)
+        if mask is not None:
+            is_there = ~mask.to_numpy(zero_copy_only=False)
+            structs = structs.take(pa.array(np.cumsum(is_there) - 1, pa.int64(), mask=~is_there))
+            spread = np.zeros(len(values), bool)
+            spread[is_there] = is_odd
+            is_odd = spread
+        return Proven(structs, either(doubtful, pa.array(is_odd) if is_odd.any() else None))
