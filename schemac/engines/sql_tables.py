@@ -277,22 +277,19 @@ class _Reader:
         word = self._word(type_)
         parts = list(getattr(type_, "expressions", ()))
         if word in ("ARRAY", "LIST") and parts:
-            return self._array(type_, parts, path)
+            item = pa.field(
+                "item", self._type(parts[0], (*path, Part.ITEM)), nullable=self._dialect.has_null_arrays
+            )
+            sizes = _numbers(type_.args.get("values") or ())
+            if sizes and self._dialect.name == "duckdb":
+                return pa.list_(item, sizes[0])
+            return pa.list_(item)
         if word in ("STRUCT", "OBJECT") and parts:
             return pa.struct([self._member(part, path, type_) for part in parts])
         if word == "MAP" and len(parts) == 2:
             key = pa.field("key", self._type(parts[0], (*path, Part.KEY)), nullable=False)
             return pa.map_(key, pa.field("value", self._type(parts[1], (*path, Part.VALUE))))
         return self._plain(type_, word, parts, path)
-
-    def _array(self, type_: Any, parts: list[Any], path: FieldPath) -> ArrowType:
-        item = pa.field(
-            "item", self._type(parts[0], (*path, Part.ITEM)), nullable=self._dialect.has_null_arrays
-        )
-        sizes = _numbers(type_.args.get("values") or ())
-        if sizes and self._dialect.name == "duckdb":
-            return pa.list_(item, sizes[0])
-        return pa.list_(item)
 
     def _member(self, part: Any, path: FieldPath, holder: Any) -> ArrowField:
         if type(part).__name__ != "ColumnDef":

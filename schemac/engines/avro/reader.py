@@ -283,7 +283,13 @@ class _Reader:
     def _complex(self, type_: Json, namespace: str, path: FieldPath) -> Json:
         match type_["type"]:
             case "record" | "error":
-                return self._record(type_, namespace, path)
+                full, inner = self._types.declare(type_, namespace, path)
+                self._open.append(full)
+                try:
+                    members = [self._field(member, inner, path) for member in members_of(type_, path)]
+                finally:
+                    self._open.pop()
+                return {"kind": "Struct", "fields": members}
             case "enum":
                 self._types.declare(type_, namespace, path)
                 return self._enum(type_, path)
@@ -305,15 +311,6 @@ class _Reader:
         if key not in type_:
             raise MalformedError(f"`{key}` is missing in {dotted(path)}")
         return self._type(type_[key], namespace, (*path, part))
-
-    def _record(self, type_: Json, namespace: str, path: FieldPath) -> Json:
-        full, inner = self._types.declare(type_, namespace, path)
-        self._open.append(full)
-        try:
-            members = [self._field(member, inner, path) for member in members_of(type_, path)]
-        finally:
-            self._open.pop()
-        return {"kind": "Struct", "fields": members}
 
     def _enum(self, type_: Json, path: FieldPath) -> Json:
         tree: Json = {"kind": "String"}

@@ -150,7 +150,13 @@ def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, em
             emission.lose(schema_field, str(field.type.word), message, artifact=DDL_FILE)
         return ""
     for schema_field, field in fields:
-        _lose(schema_field, field, emission)
+        becomes = {"uuid": "string"}.get(field.type.word, "binary" if isinstance(field.type, Fixed) else None)
+        if becomes is not None:
+            emission.lose(schema_field, field.type.type_text(), becomes, artifact=DDL_FILE)
+        if field.required and field.name in ("element", "value") and not schema_field.is_member:
+            emission.lose(schema_field, "a value that may not be null", "one that may", artifact=DDL_FILE)
+        if field.initial_default is not None or field.write_default is not None:
+            emission.lose(schema_field, "a default value", "nothing", artifact=DDL_FILE)
     if dataset.columns and fresh_ids(schema) != {field.id: field.id for _, field in schema.preorder()}:
         emission.lose(None, "the numbering of the fields", "Iceberg's own", artifact=DDL_FILE)
     statements = _statements(compilation, schema, format_version)
@@ -200,17 +206,6 @@ def _word(type_: IcebergType) -> str | None:
     if isinstance(type_, Decimal):
         return f"DECIMAL({type_.precision},{type_.scale})"
     return "BINARY" if isinstance(type_, Fixed) else _PLAIN.get(type_.word)
-
-
-def _lose(schema_field: SchemaField, field: NestedField, emission: Emission) -> None:
-    """Enter what is different in the table that the statement makes."""
-    becomes = {"uuid": "string"}.get(field.type.word, "binary" if isinstance(field.type, Fixed) else None)
-    if becomes is not None:
-        emission.lose(schema_field, field.type.type_text(), becomes, artifact=DDL_FILE)
-    if field.required and field.name in ("element", "value") and not schema_field.is_member:
-        emission.lose(schema_field, "a value that may not be null", "one that may", artifact=DDL_FILE)
-    if field.initial_default is not None or field.write_default is not None:
-        emission.lose(schema_field, "a default value", "nothing", artifact=DDL_FILE)
 
 
 def _with_fields(

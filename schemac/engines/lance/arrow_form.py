@@ -95,7 +95,13 @@ class LanceForm(ArrowForm):
         if key == JSON.key:
             return pa.json_(storage)
         if key == FLOAT_ENCODING.key:
-            return _brain_floats(storage)
+            item: ArrowField = pa.field(
+                "item",
+                pa.binary(2),
+                storage.value_field.nullable,
+                {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""},
+            )
+            return pa.list_(item, storage.list_size)
         assert key == BLOB.key
         if storage_version(schema_extra) < _BLOB_TYPE_SINCE:
             metadata[BLOB_MARK] = "true"
@@ -207,16 +213,6 @@ def _number_or_word(text: str) -> Any:
 def _word(value: Any) -> str:
     """Lance reads booleans as `true`, numbers in decimal form."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _brain_floats(storage: Any) -> ArrowType:
-    item: ArrowField = pa.field(
-        "item",
-        pa.binary(2),
-        storage.value_field.nullable,
-        {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""},
-    )
-    return pa.list_(item, storage.list_size)
 
 
 def _is_brain_float(item: ArrowField) -> bool:

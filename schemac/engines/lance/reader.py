@@ -74,7 +74,17 @@ def _opened(path: Path, report: Report) -> _OpenedTable | None:
 
     try:
         table = lance.dataset(str(path))
-        opened = _OpenedTable(table.schema, table.data_storage_version, table.version, _ids(table))
+        schema = table.lance_schema
+        fields = tuple(schema.fields())
+        used = [id for field in fields for id in _ids_below(field)]
+        for fragment in table.get_fragments():
+            used += [id for file in fragment.metadata.files for id in file.fields]
+        opened = _OpenedTable(
+            table.schema,
+            table.data_storage_version,
+            table.version,
+            _Ids(fields, max(used, default=-1), tuple(schema_parts(schema)[1])),
+        )
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
@@ -135,15 +145,6 @@ def _ids_below(field: Any) -> Iterator[int]:
     yield field.id()
     for child in field.children():
         yield from _ids_below(child)
-
-
-def _ids(table: Any) -> _Ids:
-    schema = table.lance_schema
-    fields = tuple(schema.fields())
-    used = [id for field in fields for id in _ids_below(field)]
-    for fragment in table.get_fragments():
-        used += [id for file in fragment.metadata.files for id in file.fields]
-    return _Ids(fields, max(used, default=-1), tuple(schema_parts(schema)[1]))
 
 
 def _message(path: Path, report: Report) -> Imported | None:

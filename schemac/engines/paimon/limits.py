@@ -77,21 +77,20 @@ class Limits:
     def check(self) -> None:
         """Report everything that Paimon would refuse."""
         for name, field in self._fields.items():
-            self._name(name, field)
+            if name in RESERVED_NAMES:
+                self._findings.at_name(
+                    field, PAIMON_NAME, f"Paimon reserves the name '{name}'", help="rename it"
+                )
+            elif name.startswith(RESERVED_PREFIX):
+                message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
+                plain = name[len(RESERVED_PREFIX) :]
+                help = Help.rewrite(f"rename it, such as '{plain}'", plain) if plain else "rename it"
+                self._findings.at_name(field, PAIMON_NAME, message, help=help)
         for nested_type in self._nested_types:
             self._check_type(nested_type)
         self._keys()
         self._buckets()
         self._options()
-
-    def _name(self, name: str, field: SchemaField) -> None:
-        if name in RESERVED_NAMES:
-            self._findings.at_name(field, PAIMON_NAME, f"Paimon reserves the name '{name}'", help="rename it")
-        elif name.startswith(RESERVED_PREFIX):
-            message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
-            plain = name[len(RESERVED_PREFIX) :]
-            help = Help.rewrite(f"rename it, such as '{plain}'", plain) if plain else "rename it"
-            self._findings.at_name(field, PAIMON_NAME, message, help=help)
 
     def _check_type(self, nested_type: _NestedType) -> None:
         schema_field, field = nested_type.schema_field, nested_type.field

@@ -285,7 +285,15 @@ class _Reader:
         name = type_.lstrip(".")
         target = self._find(type_, message)
         if target is None:
-            return self._of_other_file(name, path)
+            if name in _CLOCKS:
+                return {"kind": _CLOCKS[name], "unit": "Nanosecond"}
+            if name in WRAPPERS:
+                return {"kind": _SCALARS[WRAPPERS[name]], "extra": {TYPE.key: name}}
+            return self._any(
+                path,
+                f"the type {name}, which is declared in another file",
+                name if name in DOCUMENTS else "bytes",
+            )
         if target.is_enum:
             names = value_rules.ENUM.key
             return {
@@ -301,17 +309,6 @@ class _Reader:
             self._open.pop()
         self._with_options(target, path, {})
         return {"kind": "Struct", "fields": members}
-
-    def _of_other_file(self, name: str, path: FieldPath) -> Json:
-        if name in _CLOCKS:
-            return {"kind": _CLOCKS[name], "unit": "Nanosecond"}
-        if name in WRAPPERS:
-            return {"kind": _SCALARS[WRAPPERS[name]], "extra": {TYPE.key: name}}
-        return self._any(
-            path,
-            f"the type {name}, which is declared in another file",
-            name if name in DOCUMENTS else "bytes",
-        )
 
     def _any(self, path: FieldPath, what: str, type_: str) -> Json:
         """Return any value of JSON; messages have it as `type_`, so that what was written is read."""

@@ -235,9 +235,24 @@ class _Reader:
         if name in _ATOMIC:
             return _plain(name)
         if name == "string" or _RICHER.fullmatch(name) or _COLLATED.fullmatch(name):
-            return _text(metadata, path)
+            storage = pa.large_string() if LARGE_STRING in metadata else pa.string()
+            if metadata.get(EXTENSION_NAME) == "arrow.json":
+                del metadata[EXTENSION_NAME]
+                # Below the top every JSON has the mark, whatever its offsets: the connector reads it by it.
+                return pa.json_(storage if len(path) == 1 else pa.string())
+            return storage
         if name == "binary":
-            return _binary(metadata, path)
+            if metadata.get(EXTENSION_NAME) == BLOB_EXTENSION:
+                return blob_type()
+            if BYTE_WIDTH in metadata:
+                width = _length(metadata, BYTE_WIDTH, path)
+                if metadata.get(EXTENSION_NAME) == "arrow.uuid" and width == 16:
+                    del metadata[EXTENSION_NAME]
+                    return pa.uuid()
+                return pa.binary(width)
+            return (
+                pa.large_binary() if LARGE_BINARY in metadata or metadata.get(BLOB) == "true" else pa.binary()
+            )
         if name == "decimal":
             return pa.decimal128(10, 0)
         if match := _DECIMAL.fullmatch(name):
@@ -274,27 +289,6 @@ def _plain(name: str) -> ArrowType:
         "void": pa.null(),
     }
     return types[name]
-
-
-def _text(metadata: Json, path: FieldPath) -> ArrowType:
-    storage = pa.large_string() if LARGE_STRING in metadata else pa.string()
-    if metadata.get(EXTENSION_NAME) == "arrow.json":
-        del metadata[EXTENSION_NAME]
-        # Below the top every JSON has the mark, whatever its offsets: the connector reads it by it.
-        return pa.json_(storage if len(path) == 1 else pa.string())
-    return storage
-
-
-def _binary(metadata: Json, path: FieldPath) -> ArrowType:
-    if metadata.get(EXTENSION_NAME) == BLOB_EXTENSION:
-        return blob_type()
-    if BYTE_WIDTH in metadata:
-        width = _length(metadata, BYTE_WIDTH, path)
-        if metadata.get(EXTENSION_NAME) == "arrow.uuid" and width == 16:
-            del metadata[EXTENSION_NAME]
-            return pa.uuid()
-        return pa.binary(width)
-    return pa.large_binary() if LARGE_BINARY in metadata or metadata.get(BLOB) == "true" else pa.binary()
 
 
 def _length(metadata: Json, key: str, path: FieldPath) -> int:

@@ -119,7 +119,12 @@ BATCH_ROWS = 8192
 def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge) -> Merged:
     """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
-    records = _records(place, fragments, deletes, merge)
+    parts = [_placed(deletes, DELETES)]
+    for number, fragment in enumerate(fragments):
+        parts.append(
+            _placed(pa.Table.from_batches(_read(place, fragment, merge.columns), deletes.schema), number)
+        )
+    records = pa.concat_tables(parts)
     winners = _winners(records, merge)
     if table is not None and merge.is_refused:
         _refuse(table, winners, merge)
@@ -153,16 +158,6 @@ def operation_of(merged: Merged) -> Any:
         fields_for_preserving_frag_bitmap=deletion.fields_for_preserving_frag_bitmap,
         update_mode=deletion.update_mode,
     )
-
-
-def _records(place: Place, fragments: list[str], deletes: pa.Table, merge: Merge) -> pa.Table:
-    """Return the deciding columns of all records, with where each is."""
-    parts = [_placed(deletes, DELETES)]
-    for number, fragment in enumerate(fragments):
-        parts.append(
-            _placed(pa.Table.from_batches(_read(place, fragment, merge.columns), deletes.schema), number)
-        )
-    return pa.concat_tables(parts)
 
 
 def _placed(rows: pa.Table, fragment_index: int) -> pa.Table:

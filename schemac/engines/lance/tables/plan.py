@@ -137,7 +137,15 @@ def plan(
     judged = list(_judged(pair, ways, changes)) if is_filled else []
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
-            _refuse(change, judgement, table, report)
+            place = change.new_location
+            report.add(
+                REFUSED_CHANGE,
+                f"{change}: {judgement.reason}",
+                file=place.file if place else table.name,
+                at=place.region if place else WHOLE_FILE,
+                path=change.path,
+                help=judgement.way_out,
+            )
     key = engine.key_judgement(None, pair)
     if key.outcome is Outcome.REFUSED and not report.has_errors:
         # A table without rows has a key as well, and no change of a field may tell of it.
@@ -284,18 +292,6 @@ def _with_clock_to_declare(change: Change, final_change: Change, judgement: Judg
     return judgement._replace(
         way_out=f"lock a version in which {last.path_text} is {new.type.type_text()} again and has the clock's zone"
         f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again",
-    )
-
-
-def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Report) -> None:
-    place = change.new_location
-    report.add(
-        REFUSED_CHANGE,
-        f"{change}: {judgement.reason}",
-        file=place.file if place else table.name,
-        at=place.region if place else WHOLE_FILE,
-        path=change.path,
-        help=judgement.way_out,
     )
 
 
