@@ -54,7 +54,7 @@ class ArrowRows(RowReader):
     """Files, and folders of files, that pyarrow reads."""
 
     def is_of(self, path: str) -> bool:
-        """Tell by what the path is, by its name, or by the first bytes."""
+        """Return whether a file is Arrow's, by name or first bytes."""
         return _format(Path(path)) is not None
 
     def open(self, path: str) -> StoredRows:

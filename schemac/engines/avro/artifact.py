@@ -320,7 +320,7 @@ def _first(type_: Any, default: Any) -> Any:
 
 
 def _type_property(field: SchemaField) -> Json:
-    """Return the property for the type of the manifest, where Avro's type does not tell it; its parts are in Avro's."""
+    """Return the property with the manifest's type if Avro's type does not determine it; parts are in Avro's type."""
     leaf = leaf_of(field.type)
     if field.type.family is Family.STRUCT or (leaf is not None and leaf.is_lossless):
         return {}

@@ -64,7 +64,7 @@ class NamedTypes:
                 self.declare(inner_type, around, path)
 
     def find(self, full: str) -> Any | None:
-        """Return the type of a full name; None if nobody declares it."""
+        """Return the type of a full name; None if it is not declared."""
         if full in self._named:
             return self._named[full]
         if self._sibling_types is None:
@@ -325,7 +325,7 @@ class _Reader:
         return {**tree, "extra": accepted} if accepted else tree
 
     def _logical(self, type_: Json, plain: Json, path: FieldPath) -> Json:
-        """Return the type that a logical type makes of the one below it."""
+        """Return the type of a logical type over an underlying type."""
         logical = type_.get("logicalType")
         if logical is None:
             return plain

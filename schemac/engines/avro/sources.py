@@ -16,7 +16,7 @@ _MOST_BYTES = 4 * 1024 * 1024
 
 
 def is_source(path: Path) -> bool:
-    """Tell whether a `.json` file is an Avro record; the suffix `.avsc` speaks for itself."""
+    """Return whether a `.json` file is an Avro record; the suffix `.avsc` is enough."""
     if path.suffix.lower() != ".json" or not path.is_file() or path.stat().st_size > _MOST_BYTES:
         return False
     try:

@@ -25,7 +25,7 @@ ENGINE = Engine(
 
 
 def is_contract(path: "Path") -> bool:
-    """Tell whether a file says of which version of the specification it is."""
+    """Return whether a file has the version of the specification."""
     from schemac.importers.sniffing import has_top_keys  # for start-up time
 
     return has_top_keys(path, rb"dataContractSpecification[\"']?\s*:")

@@ -113,7 +113,7 @@ class _Reader:
         return member(name, tree, extra)
 
     def _resolved(self, node: Node) -> Node:
-        """Return a field with what its definition says; a definition outside of the contract is not looked for."""
+        """Return a field merged with its definition; definitions outside of the contract are not read."""
         reference = node.text("$ref")
         if reference is None:
             return node

@@ -44,7 +44,7 @@ _LARGEST = 1024 * 1024
 
 
 def is_properties(path: Path) -> bool:
-    """Tell whether a file lists models, sources, seeds or snapshots by their names."""
+    """Return whether a file lists models, sources, seeds or snapshots by name."""
     if path.name == _PROJECT or path.suffix.lower() == ".json":
         return False
     return has_top_keys(
@@ -70,7 +70,7 @@ def dialect_of_project(path: Path) -> str | None:
 
 
 def _mapping(path: Path) -> dict[Any, Any]:
-    """Return the mapping in a file; an empty one where there is none."""
+    """Return the mapping in a file; an empty one if there is none."""
     if not path.is_file() or path.stat().st_size > _LARGEST:
         return {}
     source = decode_text(path.read_bytes(), path.name, Report())
@@ -272,7 +272,7 @@ def _as(tree: Json, value: Any) -> Any:
 
 
 def _settings(node: Node) -> Json:
-    """Return what the `meta` of a node says of its data, where it says nothing else."""
+    """Return the attributes in the `meta` of a node that its own keys do not set."""
     meta = node.peek("meta")
     if not isinstance(meta, dict):
         return {}

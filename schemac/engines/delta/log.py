@@ -33,7 +33,7 @@ _CHECKPOINT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LogFiles:
-    """The files of a log that tell of a table's schema, by the version of the table."""
+    """The files of a log that may contain a table's schema, by the version of the table."""
 
     commits: dict[int, Path]
     checkpoints: dict[int, tuple[Path, ...]]
@@ -56,7 +56,7 @@ def log_folder(path: Path) -> Path:
 
 
 def log_files(folder: Path) -> LogFiles:
-    """Return the files of a log. Raises OSError if there is no such folder."""
+    """Return the files of a log. Raises OSError if the folder does not exist."""
     commits: dict[int, Path] = {}
     whole: dict[int, Path] = {}
     parts: dict[tuple[int, int], dict[int, Path]] = defaultdict(dict)
@@ -157,7 +157,7 @@ class Log:
 
 
 def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
-    """Return what a log says, from its newest checkpoint on, or from its oldest with history. Raises UnreadableError."""
+    """Return the content of a log, from its newest checkpoint on, or from its oldest with history. Raises UnreadableError."""
     newest = files.newest
     if newest < 0:
         raise UnreadableError(folder, "it has neither a commit nor a checkpoint")

@@ -338,7 +338,7 @@ def schema_of(version: SchemaVersion) -> IcebergSchema:
 
 
 def errors_of(version: SchemaVersion) -> tuple[Diagnostic, ...]:
-    """Say why Iceberg cannot hold a version."""
+    """Return the errors of Iceberg for a version."""
     return version.view(_compiled)[1]
 
 

@@ -40,7 +40,7 @@ _ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of 
 
 
 def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
-    """Whether the schemas, or the key of a map, leave anything to be said of a change."""
+    """Return the verdict that follows from the schemas or from a map key alone; None if there is none."""
     if pair is None:
         return SAFE
     if errors_of(pair.old):

@@ -127,7 +127,7 @@ def is_table(name: str) -> bool:
 
 
 def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
-    """Return a table's metadata, and pyiceberg's table where there is a catalog; None after saying what is wrong."""
+    """Return a table's metadata, and pyiceberg's table if there is a catalog; None after reporting what is wrong."""
     if name.startswith(SCHEME):
         return _load(name, report)
     file = metadata_file(Path(name))
@@ -142,9 +142,9 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
 def open_iceberg_table(
     name: str, locked: LockedDataset, report: Report, stated: int | None = None
 ) -> IcebergTable | None:
-    """Return the table as one of the locked versions; None after saying why it is none.
+    """Return the table as one of the locked versions; None after reporting why it is not one.
 
-    `stated` is the locked version that it has, or that its fields are of, as the user says.
+    `stated` is the locked version of the table, or of its fields, as given by the user.
     """
     opened = open_metadata(name, report)
     if opened is None:
@@ -191,7 +191,7 @@ def _is_like(version: LockedSchemaVersion, metadata: TableMetadata) -> bool:
 
 
 def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
-    """Return what a table says besides its schema."""
+    """Return a table's metadata besides its schema."""
     is_fresh = all(id == fresh for id, fresh in fresh_ids(metadata.current).items())
     ids = tuple([field.id for _, field in metadata.current.preorder()])
     version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
@@ -205,7 +205,7 @@ def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) ->
 
 
 def _narrowed(version: LockedSchemaVersion, metadata: TableMetadata) -> LockedSchemaVersion | None:
-    """Return a version with the fields of a table alone; None if it does not have one of them as it is in the table."""
+    """Return a version with the table's fields alone; None if it lacks one of them or has it with another type."""
     if errors_of(version):
         return None
     there = {path: field.id for path, field in schema_of(version).preorder()}
@@ -276,7 +276,7 @@ def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
 
 
 def metadata_of_handle(table: Any) -> TableMetadata:
-    """Return what pyiceberg's table says of itself."""
+    """Return the metadata of pyiceberg's table."""
     try:
         return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True))
     except UnreadableError as error:
@@ -331,7 +331,7 @@ class IcebergRows(RowReader):
     """Tables in a catalog, and by their metadata."""
 
     def is_of(self, path: str) -> bool:
-        """Tell whether it is a table."""
+        """Return whether it is a table."""
         return is_table(path)
 
     def open(self, path: str) -> IcebergTableRows:

@@ -73,7 +73,7 @@ def reassigned_names(
 
 
 def _read(text: str) -> "_NameMapping | None":
-    """Return a name mapping; None for what is none."""
+    """Return a name mapping; None if the value is not one."""
     try:
         entries = json.loads(text)
     except ValueError:
@@ -205,7 +205,7 @@ class IcebergPlan:
 
 
 def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) -> IcebergPlan | None:
-    """Return the plan for a table; None after saying why there is none."""
+    """Return the plan for a table; None after reporting why there is none."""
     pair = pair_versions(table.schema_version, new)
     if not table.metadata.is_empty and has_replaced_fields(table.name, table.schema_version, new, report):
         return None
@@ -291,7 +291,7 @@ def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
 
 
 def _is_renumbered(table: IcebergTable) -> bool:
-    """Tell whether a table can have the ids of the lock in place of its own: no file and no partition knows these."""
+    """Return whether a table can get the ids of the lock in place of its own: no file and no partition refers to its own."""
     is_unused = table.metadata.is_empty and not table.metadata.partition_sources
     return is_unused and not table.has_ids_of_lock
 

@@ -77,7 +77,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TableMetadata:
-    """What the metadata file of a table says of its schemas."""
+    """The schemas in the metadata file of a table."""
 
     format_version: int
     schemas: tuple[IcebergSchema, ...]
@@ -243,7 +243,7 @@ def _parse_part(
 
 
 def _check_ids(schema: IcebergSchema, location: str) -> None:
-    """Every id stands for one field, and the identifiers are among them."""
+    """Check that every id belongs to one field, and that the identifier fields are among them."""
     known: dict[int, Sequence[str]] = {}
     for path, field in schema.preorder():
         if field.id in known:
@@ -292,7 +292,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def read_object(source: Any, report: Report) -> Imported | None:
-    """Return the same of a table or schema of pyiceberg, or of what their JSON says."""
+    """Return the same for a table or schema of pyiceberg, or for their JSON."""
     name = None
     if hasattr(source, "metadata"):
         name, source = source.name()[-1], source.metadata
@@ -313,7 +313,7 @@ def _imported(metadata: TableMetadata, name: str | None) -> Imported:
 
 
 def read_file(file: Path, report: Report) -> TableMetadata | None:
-    """Return what a metadata file says, or a schema as the metadata of a table that has it alone; None after saying why not."""
+    """Return the content of a metadata file, or a schema as metadata with this schema alone; None after reporting why not."""
     try:
         content = file.read_bytes()
         if content.startswith(b"\x1f\x8b"):
@@ -327,7 +327,7 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
 
 
 def metadata_of(document: Any) -> TableMetadata:
-    """Return the metadata that values say; a schema alone counts as that of a table of the format that its types need."""
+    """Return the metadata in a JSON value; a schema alone becomes that of a table in the format that its types need."""
     if isinstance(document, dict) and "format-version" in document:
         return parse_metadata(document)
     schema = parse_schema(document)

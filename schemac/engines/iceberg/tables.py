@@ -104,7 +104,7 @@ def apply_iceberg(
     *,
     is_unchecked: bool = False,
 ) -> bool:
-    """Look at the rows, and commit; false after saying why not. `is_unchecked` does without the look."""
+    """Check the rows, and commit; False after reporting why not. With `is_unchecked` rows are not checked."""
     table = plan.table
     if table.handle is None:
         message = f"{table.name} is a metadata file, and only a catalog can change a table"
@@ -268,7 +268,7 @@ class IcebergTables(Tables):
     """Iceberg tables, in a catalog of pyiceberg or by their metadata."""
 
     def is_table(self, path: str) -> bool:
-        """Tell whether a path names a table in a catalog, or the metadata of one."""
+        """Return whether a path is a table in a catalog, or the metadata of one."""
         return is_table(path)
 
     def open(
@@ -345,7 +345,7 @@ class _PlannedIceberg(PlannedChange):
 
 
 def _plan_lines(plan: IcebergPlan, without: Sequence[Rule]) -> Iterator[PlanLine]:
-    """Yield what is to be known before, then what nobody looks at, what the one commit changes, and the schema."""
+    """Yield remarks, checks that are not made, the changes of the one commit, and the schema."""
     rows = [("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in plan.notes]
     for rule in without:
         assert isinstance(rule.subject, ReferenceTo)

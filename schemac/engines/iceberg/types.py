@@ -59,7 +59,7 @@ class IcebergType:
 
 @dataclass(frozen=True, slots=True)
 class Primitive(IcebergType):
-    """A type without parts, by its text; `variant`, which is none of them by the specification, counts as one here."""
+    """A type without parts, by its text; `variant` is one here, though not by the specification."""
 
     text: str
 
@@ -335,7 +335,7 @@ def default_error(type_: IcebergType, value: Any) -> str:
 
 
 def _default_rule(type_: IcebergType) -> tuple[str, Callable[[Any], bool]] | None:
-    """Return an example, and what tells whether a value is one."""
+    """Return an example, and a function that tests a value."""
     if isinstance(type_, Decimal):
         zeros = f".{'0' * type_.scale}" if type_.scale else ""
         return f'a text such as "1{zeros}"', lambda value: _is_decimal(value, type_)

@@ -219,7 +219,7 @@ class _Writer(TypeWriter[IcebergType]):
         return Map(self.field(key, "key"), self.field(value, "value"))
 
     def default(self, field: SchemaField, type_: IcebergType, key: str) -> Any:
-        """Return a default value; None if there is none, or it cannot be one."""
+        """Return a default value; None if there is none, or if Iceberg cannot have it."""
         if key not in field.extra:
             return None
         value, findings = field.extra[key], self.emission.findings

@@ -101,7 +101,7 @@ class _Writer(TypeWriter[Json]):
         return {**_attributes(rest), **schema} if rest else schema
 
     def type_keyword(self, field: SchemaField, schema: Json) -> Json:
-        """Return the keyword for the type of the manifest; nothing where the schema says it."""
+        """Return the keyword with the manifest's type; nothing if the schema determines it."""
         tree = json_values.type_tree(field.type)
         tree.pop("extra", None)
         if field.type.family in (Family.LIST, Family.STRUCT):

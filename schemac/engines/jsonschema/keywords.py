@@ -62,7 +62,7 @@ def integer(bits: int, *, is_signed: bool) -> Json:
 
 
 def floating(bits: int) -> Json:
-    """Return the schema of floats; those that round to infinity are none."""
+    """Return the schema of floats, without those that round to infinity."""
     limit = json_values.FLOAT_LIMITS.get(bits)
     if limit is not None:
         return {"type": "number", "exclusiveMinimum": limit.copy_negate(), "exclusiveMaximum": limit}
@@ -112,7 +112,7 @@ def uuid() -> Json:
 
 
 def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
-    """Return the type that the standard's keywords say, and which keywords say it; None if there are none for a leaf.
+    """Return the type that the standard's keywords express, and these keywords; None if they describe no leaf.
 
     Keywords that narrow the type further are not among them.
     """
@@ -183,7 +183,7 @@ def _has(schema: Mapping[str, Any], words: Json) -> bool:
 
 
 def _is_same(value: Any, word: Any) -> bool:
-    """Compare a value of a document with a word of ours; a float of ours is written with the digits that tell it."""
+    """Compare a value of a document with one of schemac; floats by their shortest digits."""
     if isinstance(word, float) and isinstance(value, int | Decimal):
         return nearest_float(value) == word
     return bool(value == word)
@@ -255,7 +255,7 @@ def joined(schema: Json, parts: list[Json]) -> Json:
 
 
 def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
-    """Return the keywords of one constraint; None if there are none."""
+    """Return the keywords of one constraint; None if JSON Schema has none."""
     family, name = constraint.type.family, constraint.attribute.name
     match constraint:
         case Bound() if family in _NUMERIC:
@@ -375,12 +375,12 @@ KEYWORDS = {attribute.name: attribute for attribute in OF_VALUES}
 
 
 def has_annotations(schema: Mapping[str, Any]) -> bool:
-    """Whether a schema has constraints as annotations of ours, next to which its keywords say nothing more."""
+    """Whether a schema has constraints as schemac's annotations, which make its keywords redundant."""
     return any(attribute.key in schema for attribute in OF_VALUES)
 
 
 def expressed_attributes(schema: Mapping[str, Any], type_: LogicalType) -> Json:
-    """Return the constraints that keywords say of values of a type; what the type says anyway is left out."""
+    """Return the constraints in the keywords of a type, without those that the type implies."""
     attributes: Json = {}
     family = type_.family
     schema = _current(schema)

@@ -179,7 +179,7 @@ class _Reader:
         return _with_extra(tree, extra)
 
     def _key(self, schema: Json, path: FieldPath) -> Json:
-        """Return the type of the keys of an object: texts, with what is said of names."""
+        """Return the type of the keys of an object: texts with the constraints of `propertyNames`."""
         names = schema.get("propertyNames")
         if not isinstance(names, dict):
             return {"kind": "String"}
@@ -214,7 +214,7 @@ class _Reader:
         return _with_extra(tree, extra)
 
     def _any(self, schema: Json, path: FieldPath) -> Json:
-        """Return any value of JSON, and say what the schema says of it."""
+        """Return the type of any JSON value, with a note of the schema's keywords."""
         rest = {
             key: value
             for key, value in schema.items()
@@ -227,7 +227,7 @@ class _Reader:
         return any_json()
 
     def _note_rest(self, schema: Json, path: FieldPath, handled: frozenset[str]) -> None:
-        """Say which keywords are not kept."""
+        """Note the keywords that are lost."""
         for key in schema:
             if (
                 key not in _SILENT
@@ -244,7 +244,7 @@ class _Reader:
                 self._notes.add(path, f"not kept: that there is the property {name}")
 
     def _takes_null(self, schema: Any) -> bool:
-        """Whether null is a value of a schema, as far as its types, values and choices say."""
+        """Whether null is valid for a schema, by its types, values and choices."""
         if not isinstance(schema, dict):
             return schema is True
         named = schema.get("type")
@@ -298,7 +298,7 @@ class _Reader:
             schema = merged
 
     def _note_clashes(self, one: Json, other: Any, path: FieldPath) -> None:
-        """Say what the second of two schemas says with a word that the first one has with another value."""
+        """Note the keywords of the second of two schemas to which the first gives another value."""
         for key in other if isinstance(other, dict) and not has_annotations(one) else ():
             is_clash = key in one and one[key] != other[key] and "/" not in key
             if (
@@ -344,7 +344,7 @@ def _with_extra(tree: Json, extra: Json) -> Json:
 
 
 def _merged(one: Json, other: Json) -> Json:
-    """Return what both of two schemas say, as far as they say it with different words or of different properties."""
+    """Return two schemas merged, if their keywords and properties are different."""
     merged = {**one, **{key: value for key, value in other.items() if key not in one}}
     if isinstance(one.get("properties"), dict) and isinstance(other.get("properties"), dict):
         merged["properties"] = {**other["properties"], **one["properties"]}

@@ -61,5 +61,5 @@ ENGINE = Engine(
 
 
 def is_table(path: "Path") -> bool:
-    """Tell whether a path is the folder of a Lance table: each has its versions in `_versions`."""
+    """Return whether a path is the folder of a Lance table, which has its versions in `_versions`."""
     return (path / "_versions").is_dir()

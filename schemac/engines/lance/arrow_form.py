@@ -70,7 +70,7 @@ class LanceForm(ArrowForm):
     )
 
     def metadata(self, key: str, extra: Extra) -> Mapping[str, str]:
-        """Return Lance's own keys; nothing where the Arrow type says it."""
+        """Return Lance's own metadata entries; none if the Arrow type expresses the attribute."""
         if key == PRIMARY_KEY.key and (primary := PRIMARY_KEY.read(extra)) is not None:
             position = {} if primary.position is None else {PRIMARY_KEY_POSITION: str(primary.position)}
             return {PRIMARY_KEY_MARK: "true", **position}
@@ -169,7 +169,7 @@ def properties_of(attribute: Attribute[Any]) -> dict[str, str]:
 
 
 def written_value(attribute: Attribute[Any], metadata: Mapping[str, str]) -> Tree:
-    """Return the value of an attribute that entries of metadata stand for, as an author would write it."""
+    """Return the value of an attribute from its metadata entries, as an author would write it."""
     properties = properties_of(attribute)
     return {
         properties[entry]: _number_or_word(text) for entry, text in metadata.items() if entry in properties

@@ -153,7 +153,7 @@ class UnreadableMessageError(Exception):
 
 
 def to_arrow(message: pb.Schema) -> ArrowSchema:
-    """Return the Arrow schema that Lance would make of a message. Raises UnreadableMessageError."""
+    """Return the Arrow schema that Lance makes of a message. Raises UnreadableMessageError."""
     reader = _Reader(message)
     fields = [reader.field(column, 1) for column in reader.children(_ROOT)]
     reader.expect_all_read()

@@ -20,7 +20,7 @@ from schemac.text.syntax.model import AuthoredModel
 
 
 class LanceFact(AnyFact):
-    """How new pages of a column are written, and from which size on values stand apart."""
+    """Changes of how new pages of a column are written, and of the size from which values are stored separately."""
 
     COMPRESSION_CHANGED = "compression-changed"
     STRUCTURAL_ENCODING_CHANGED = "structural-encoding-changed"
@@ -58,7 +58,7 @@ class ClusteringPosition(AuthoredModel):
 
 
 class Encoding(AuthoredModel):
-    """How pages of a column are written. What is not given is Lance's choice."""
+    """How pages of a column are written. Lance chooses unset properties."""
 
     compression: Literal["none", "lz4", "zstd", "fsst"] | None = Field(
         None, description="How pages are compressed."
@@ -121,7 +121,7 @@ _LEVEL_ALONE = {
 
 
 class Blob(AuthoredModel):
-    """Values kept outside the column pages; the thresholds say from which size on."""
+    """Values stored outside the column pages, from the sizes of the thresholds on."""
 
     inline_size_threshold: Bytes | None = Field(
         None, description="Bytes up to which a value lies in its page."

@@ -61,7 +61,7 @@ class Version(NamedTuple):
 def open_dataset(path: str, version: int | None = None, storage_options: Storage | None = None) -> Any:
     """Open pylance's dataset at a path: its newest version, or one of its versions.
 
-    Raises ValueError if there is none, OSError and RuntimeError where Lance cannot open it.
+    Raises ValueError if there is none, OSError and RuntimeError if Lance cannot open it.
     """
     import lance  # an extra that may not be there
 
@@ -71,7 +71,7 @@ def open_dataset(path: str, version: int | None = None, storage_options: Storage
 
 
 def find_dataset(path: str, storage_options: Storage | None = None) -> Any | None:
-    """Open the dataset; None if there is none. Anything else that keeps it from being opened is raised."""
+    """Open the dataset; None if there is none. Any other error is raised."""
     if is_local(path) and os.path.isfile(local_path(path)):
         return None
     try:
@@ -119,7 +119,7 @@ def data_files(dataset: Any) -> set[str]:
 
 
 def reason_of(error: Exception) -> str:
-    """Return what Lance says, without where in its own code."""
+    """Return Lance's message, without the location in its code."""
     return str(error).splitlines()[0].partition(", /")[0]
 
 
@@ -182,7 +182,7 @@ class LanceReader(RowReader):
     """Opens Lance tables."""
 
     def is_of(self, path: str) -> bool:
-        """Tell whether it is a table."""
+        """Return whether it is a table."""
         return is_table(Path(path))
 
     def open(self, path: str) -> StoredRows:

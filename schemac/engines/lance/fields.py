@@ -138,7 +138,7 @@ NAME = "lance"
 
 
 class KeyMarks(NamedTuple):
-    """What metadata says about a field's place in the table's keys."""
+    """The metadata of a field about the table's keys."""
 
     is_primary: bool = False
     primary_position: int = 0
@@ -211,7 +211,7 @@ class _Writer:
             self.part(type_.value_field, id)
 
     def part(self, arrow: ArrowField, parent: int) -> None:
-        """Write a field below the top, whose metadata nobody has as text."""
+        """Write a field below the top, whose metadata is not text."""
         texts = {key.decode(): value.decode() for key, value in (arrow.metadata or {}).items()}
         self.field(arrow, parent, texts)
 
@@ -244,7 +244,7 @@ def _canonical(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _key_marks(metadata: Mapping[str, str]) -> KeyMarks:
-    """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is not a number."""
+    """Read the marks of keys: a numeric position makes a primary key, whatever the flag."""
     if _MARKS.isdisjoint(metadata):
         return NO_MARKS
     flag, primary, clustering = (metadata.get(key) for key in _MARK_KEYS)
@@ -322,7 +322,7 @@ def numbered(
 def numbers_of(
     lowered: LoweredSchema, fields: Sequence[tuple[str, int]]
 ) -> dict[SchemaField, Numbers] | None:
-    """Return the ids that a table's fields, given by name and id in pre-order, have for each field; None if they differ."""
+    """Return a table's ids by field; its fields are given by name and id in pre-order. None if they are other fields."""
     nodes = nodes_of(lowered, is_tolerant=True)
     if [node.name for node in nodes] != [name for name, _ in fields]:
         return None

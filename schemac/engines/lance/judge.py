@@ -107,7 +107,7 @@ def _added(change: Change, pair: VersionPair) -> Judgement:
 def key_judgement(_change: Change | None, pair: VersionPair | None) -> Judgement:
     """Return what it means that the primary key differs, with rows or without.
 
-    Lance refuses every update of its marks ("cannot be changed once set"), and lets its columns be dropped.
+    Lance refuses every update of the marks of a key ("cannot be changed once set"), but allows its columns to be dropped.
     """
     if pair is None or not is_key_changed(pair):
         return METADATA
@@ -119,7 +119,7 @@ def key_judgement(_change: Change | None, pair: VersionPair | None) -> Judgement
 
 
 def _dropped(change: Change, pair: VersionPair) -> Judgement:
-    """Lance's files tell where a struct or a list is null in the data of what is below it, and nowhere else."""
+    """Lance stores where a struct or list is null only in the data of the fields below it."""
     old = change.old_field
     assert old is not None
     if not any(field in pair.before for field in pair.new.dataset.columns):
@@ -147,7 +147,7 @@ def _is_covered(field: SchemaField, above: SchemaField, pair: VersionPair) -> bo
 
 
 def _is_as_old(field: SchemaField, above: SchemaField, version: SchemaVersion) -> bool:
-    """Whether a field came with what is around it, or was written anew later; without a lock nobody knows better."""
+    """Whether a field was added with its parent, or written again later; True without a lock."""
     if not isinstance(version, LockedSchemaVersion):
         return True
     states = [[s for s in version.locked.states if s.id == version.ids[it]] for it in (field, above)]
@@ -214,7 +214,7 @@ def has_values(new: SchemaField, pair: VersionPair) -> bool:
 def version_before(struct: SchemaField, version: SchemaVersion) -> int | None:
     """Return the version in which the members of a struct were elsewhere; None for one that did not begin like that.
 
-    Whoever went from version to version has such a struct in every row, though its members may be null.
+    A table that went through each version has such a struct in every row, though its members may be null.
     """
     if not struct.children or not isinstance(version, LockedSchemaVersion):
         return None

@@ -162,7 +162,7 @@ class Limits:
                 self.field(child, below)
 
     def below(self, field: SchemaField, type_: Any, nesting: _Nesting) -> _Nesting:
-        """Return what stands around the children of a field."""
+        """Return the context of a field's children."""
         depth = nesting.depth + (2 if type_.id == self.types.map else 1)
         is_vector = type_.id == self.types.fixed_list
         if type_.id == self.types.struct or is_vector:
@@ -246,7 +246,7 @@ class Limits:
                 self.emission.lose(schema_field, "attributes of the items", becomes)
 
     def null_vector(self, field: SchemaField) -> None:
-        """Arrow puts nulls under a null vector, and Lance's writer takes them for values from version 2.1 on."""
+        """Arrow has nulls below a null vector, which Lance's writer reads as values from version 2.1 on."""
         if field.is_nullable and self.version >= "2.1":
             message = f"{field.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
             item = field.type.item_type.type_text()  # type: ignore[attr-defined]

@@ -64,7 +64,7 @@ class _Nodes:
         )
 
     def _is_untouched(self, field: SchemaField) -> bool:
-        """Whether a field is in a column that nobody changed, which is known without Lance's words for it."""
+        """Whether a field is in an unchanged column, which is known without Lance's form of it."""
         old, new = self.olds[field].field.column, field.column
         is_there = self._has_same_extra and not self.olds[field].is_back
         is_alike = is_there and self.olds[field].field.path[1:] == field.path[1:]

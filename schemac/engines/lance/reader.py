@@ -111,7 +111,7 @@ class _Ids:
     """The `lance.file.Field` messages of all its fields, in pre-order."""
 
     def numbers(self, tree: Json) -> dict[FieldPath, Numbers]:
-        """Return the ids by path, given the schema in the standard's long form."""
+        """Return the ids by path, for a schema in the standard's long form."""
         ids_by_path: dict[FieldPath, Numbers] = {}
 
         def members(trees: Sequence[Json], fields: Sequence[Any], path: FieldPath) -> None:
@@ -182,7 +182,7 @@ def _message(path: Path, report: Report) -> Imported | None:
 
 
 def _parsed(content: bytes, path: Path, report: Report) -> Any:
-    """Return the message of a text; None after saying where it is wrong."""
+    """Return the message of a text; None after reporting where it is wrong."""
     from google.protobuf import text_format  # for start-up time, as above
 
     from schemac.engines.lance._generated.lance import file_pb2 as pb

@@ -52,7 +52,7 @@ class Stage(IntEnum):
 
 @dataclass
 class Commit:
-    """The files that a run adds to a table, on their way into a version. In an object store files lie where they stay, and wait for nobody."""
+    """The files that a run adds to a table, until they are in a version. In an object store they are written to their final place."""
 
     place: Place
     names: list[str]
@@ -121,7 +121,7 @@ def added_file(before: Any, after: Any, field_ids: Mapping[int, int]) -> str:
 
 
 def file_name(file: str) -> str:
-    """Return the name of a data file that is given as JSON."""
+    """Return the name of a data file in JSON form."""
     return str(json.loads(file)["path"])
 
 
@@ -171,7 +171,7 @@ def make_version(
     properties: Mapping[str, str],
     storage_options: Storage | None = None,
 ) -> int:
-    """Commit an operation that was made for a version, with what it says of itself; return the number of the new one."""
+    """Commit an operation that was made for a version, with its properties; return the number of the new one."""
     import lance
 
     transaction = lance.Transaction(read_version, operation, transaction_properties=dict(properties))
@@ -195,7 +195,7 @@ def has_version(path: str) -> bool:
 
 
 def publish(source: str, path: str) -> None:
-    """Let a table that was made in one folder appear in another, by the one file that readers begin with."""
+    """Publish a table that was made in one folder in another one, by moving the file that readers open first."""
     for folder in (TRANSACTIONS, VERSIONS):
         os.makedirs(os.path.join(path, folder), exist_ok=True)
     for name in os.listdir(os.path.join(source, TRANSACTIONS)):
@@ -270,7 +270,7 @@ def _commit(commit: Commit) -> None:
 def commit_operation(
     place: Place, names: list[str], operation: Any, read_version: int, *, source: str = "", **properties: str
 ) -> int:
-    """Commit an operation that adds data files to a version, with what it says of itself; return the new version."""
+    """Commit an operation that adds data files to a version, with its properties; return the new version."""
     all_properties = place.commit_properties(**properties)
 
     def make() -> int:

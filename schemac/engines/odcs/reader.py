@@ -186,7 +186,7 @@ class _Reader:
         return converted
 
     def _is_vague(self, logical: str | None, options: Node, physical: str) -> bool:
-        """Whether the logical type says more than a physical one of an unknown system: the bits of a number, a zone."""
+        """Whether the logical type is more specific than a physical type of an unknown system: bits of a number, a zone."""
         if self._dialect is not None:
             return False
         return (

@@ -72,7 +72,7 @@ PROPERTIES = {name: _properties(kind) for name, kind in BY_NAME.items()}
 
 
 def standard_properties(field: SchemaField, lose: Lose) -> list[tuple[Property, Any]]:
-    """Return the properties of a field's type that hold a value; types stand for the field's children."""
+    """Return the properties of a field's type that have a value; types are those of its children."""
     properties: list[tuple[Property, Any]] = []
     for item in PROPERTIES[field.type.kind]:
         value = getattr(field.type, item.name)

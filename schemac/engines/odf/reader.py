@@ -102,7 +102,7 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
 
 
 def _is_in_braces(document: Document, at: TreePath) -> bool:
-    """Whether what holds the list is in flow style, where no block can stand."""
+    """Whether the list's parent is in flow style, which cannot contain blocks."""
     text = document.source.content
     spans = (document.span(at[:length]) for length in range(len(at)))
     return any(span is not None and text[span.start : span.start + 1] in ("{", "[") for span in spans)

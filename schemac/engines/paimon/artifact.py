@@ -171,7 +171,7 @@ class _Writer(TypeWriter[PaimonType]):
     def with_nullable_key(
         self, fields: Sequence[DataField], lowered: Sequence[LoweredField], key: Sequence[str]
     ) -> list[DataField]:
-        """Return the columns with those of the key nullable, as Paimon makes them where an option says so."""
+        """Return the columns with nullable key columns, as Paimon makes them with an option."""
         nullable_fields: list[DataField] = []
         for field, top in zip(fields, lowered, strict=True):
             is_changed = field.name in key and not field.type.is_nullable
@@ -278,7 +278,7 @@ class _Writer(TypeWriter[PaimonType]):
         return Map(self.key(lowered), self.part(lowered, 1))
 
     def key(self, lowered: LoweredField) -> PaimonType:
-        """Return a map's key, NOT NULL unless Paimon's table is said to have it otherwise."""
+        """Return a map's key, NOT NULL unless an attribute says otherwise."""
         is_nullable = lowered.field.extra.get(paimon.NULLABLE_KEY.key) is True
         return self.part(lowered, 0).required(not is_nullable)
 
@@ -307,7 +307,7 @@ class _Writer(TypeWriter[PaimonType]):
         return self.fitted(lowered, type_)
 
     def fitted(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
-        """Return a worded leaf, held against what the field says of itself."""
+        """Return a leaf type from its text, after comparing it with the field."""
         field: SchemaField = lowered.field
         assert isinstance(type_, Atomic)
         length = getattr(field.type, "fixed_length", None)

@@ -93,7 +93,7 @@ class RenameColumn(SchemaChange):
 
 @dataclass(frozen=True, slots=True)
 class UpdateColumnType(SchemaChange):
-    """Change a type, and leave its nullability as it is."""
+    """Change a type, and keep its nullability."""
 
     action = "updateColumnType"
     path: Path = _argument("fieldNames")
@@ -314,7 +314,7 @@ def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
 
 
 def _alterations(group: _Group) -> Iterator[SchemaChange]:
-    """Yield what changes at fields that stay, and what an addition cannot say."""
+    """Yield the changes of remaining fields, and properties that an addition cannot have."""
     for field in group.new:
         was = group.old_ids.get(field.id)
         path = (*group.path, field.name)

@@ -163,7 +163,7 @@ _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `s
 
 
 def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
-    """Whether the schemas leave anything to be said of a change."""
+    """Return the verdict that follows from the schemas alone; None if there is none."""
     if pair is None:
         return SAFE
     if errors_of(pair.old):

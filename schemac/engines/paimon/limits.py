@@ -49,7 +49,7 @@ _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
 class _NestedType(NamedTuple):
-    """A type, the field that it stands for, and what is around it, outermost first."""
+    """A type, its field, and the enclosing types, outermost first."""
 
     schema_field: SchemaField
     type: PaimonType

@@ -79,7 +79,7 @@ class PaimonTable:
 
 
 def newest_schema(path: str, report: Report) -> tuple[Path, TableSchema] | None:
-    """Return the newest schema file of a table, and what it says; None after saying what is wrong with it."""
+    """Return the newest schema file of a table, and its content; None after reporting what is wrong with it."""
     files = schema_files(Path(path))
     if not files:
         message = f"cannot open {path}: there is no `schema/schema-0` in it, nor a later version"
@@ -95,9 +95,9 @@ def newest_schema(path: str, report: Report) -> tuple[Path, TableSchema] | None:
 def open_paimon_table(
     path: str, locked: LockedDataset, report: Report, stated: int | None = None
 ) -> PaimonTable | None:
-    """Return the table as one of the locked versions; None after saying why it is none.
+    """Return the table as one of the locked versions; None after reporting why it is not one.
 
-    `stated` is the locked version that it has, or that its fields are of, as the user says.
+    `stated` is the locked version of the table, or of its fields, as given by the user.
     """
     newest = newest_schema(path, report)
     if newest is None:
@@ -186,7 +186,7 @@ def _ids_between(expected: TableSchema, actual: TableSchema) -> dict[int, int]:
 
 
 def _part_of(version: LockedSchemaVersion, schema: TableSchema) -> LockedSchemaVersion | None:
-    """Return a version with the fields of a table alone; None if it does not have one of them as it is in the table."""
+    """Return a version with the table's fields alone; None if it lacks one of them or has it with another type."""
     if errors_of(version):
         return None
     paths = [path for path, _ in member_ids(schema.fields)]
@@ -232,7 +232,7 @@ def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int)
 
 
 def is_same(expected: TableSchema, actual: TableSchema) -> bool:
-    """Whether two schemas say the same, whoever wrote them and when."""
+    """Whether two schemas are equal, apart from their time and writer."""
     return not any(differences(expected, actual))
 
 
@@ -308,7 +308,7 @@ def _type_text(type_: PaimonType) -> str:
 
 
 def _with_required_key(table: TableSchema) -> TableSchema:
-    """Return the schema as Paimon reads it: columns of the primary key are NOT NULL unless an option says otherwise."""
+    """Return the schema as Paimon reads it: primary key columns are NOT NULL unless an option says otherwise."""
     if is_true(table.options, "primary-key.nullable"):
         return table
     fields = [

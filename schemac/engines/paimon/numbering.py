@@ -26,7 +26,7 @@ def ids_of(locked_ids: Mapping[SchemaField, Numbers]) -> dict[SchemaField, int]:
 
 
 def highest_of(version: Version) -> int:
-    """Return the highest id that was ever given to a field, -1 for none."""
+    """Return the highest id that a field ever had, -1 for none."""
     return version.highest.of(NAME)
 
 
@@ -67,7 +67,7 @@ def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Num
 
 
 def _known_ids(columns: Sequence[SchemaField], former: Former) -> dict[SchemaField, int]:
-    """Return the ids that fields bring with them: those that stand where they stood, in types that Paimon can cast."""
+    """Return the ids that fields keep: those at their old place, with a type that Paimon can cast to."""
     ids: dict[SchemaField, int] = {}
     stack = list(columns)
     while stack:
@@ -98,7 +98,7 @@ class _Counter:
         self._below(field, is_new=field not in self._known_ids)
 
     def _below(self, field: SchemaField, *, is_new: bool) -> None:
-        """Everything that a field is made of; `is_new` tells whether the field that it belongs to is."""
+        """Assign ids to the fields below a field; `is_new` says whether that field is new."""
         if not field.children or (field.extra and field.extra.get(paimon.TYPE.key) == "VARIANT"):
             return
         for child in field.children:

@@ -64,12 +64,12 @@ _ONE_WAY = frozenset({"ignore-delete", "ignore-update-before"})
 
 
 def is_true(options: Mapping[str, str], key: str, default: bool = False) -> bool:
-    """Whether an option says `true`."""
+    """Whether an option is `true`."""
     return options.get(key, str(default)).strip().lower() == "true"
 
 
 def is_about_files(key: str) -> bool:
-    """Whether an option says how files are written."""
+    """Whether an option is about how files are written."""
     return key.startswith(_OF_FILES)
 
 
@@ -90,7 +90,7 @@ def option_error(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> st
 
 
 def after_renames(options: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """Return the options as Paimon has them after columns got other names: it lets those that name columns follow."""
+    """Return the options after columns were renamed: Paimon renames the columns in them, too."""
 
     def renamed(text: str) -> str:
         return ",".join([names.get(name, name) for name in text.split(",")])
@@ -121,7 +121,7 @@ class KeyColumn(NamedTuple):
 
 
 class Table(NamedTuple):
-    """What the schema's attributes say of the table as a whole."""
+    """The schema's attributes about the table as a whole."""
 
     primary: tuple[KeyColumn, ...]
     partition: tuple[KeyColumn, ...]
@@ -150,7 +150,7 @@ class Table(NamedTuple):
         return is_plain and self.options.get("bucket", "").strip() == "1" and "file.format" in self.options
 
     def is_set(self, option: str) -> bool:
-        """Whether an option says `true`."""
+        """Whether an option is `true`."""
         return self.options.get(option, "").strip().lower() == "true"
 
 

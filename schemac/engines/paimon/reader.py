@@ -49,7 +49,7 @@ _LEGACY_OPTIONS = ((1, "bucket", "1"), (2, "file.format", "orc"))
 
 
 def read_table_schema(document: Any) -> TableSchema:
-    """Return the schema that the values of a schema file say. Raises UnreadableError."""
+    """Return the schema in the JSON of a schema file. Raises UnreadableError."""
     if not isinstance(document, dict):
         raise UnreadableError("", "it is not an object")
     missing = [key for key in _NEEDED if document.get(key) is None]
@@ -179,7 +179,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
-    """Return what one schema file says; None after saying why it cannot be read."""
+    """Return the content of one schema file; None after reporting why it cannot be read."""
     try:
         return read_table_schema(json_document(file.read_bytes()))
     except (ValueError, RecursionError) as error:
@@ -203,7 +203,7 @@ def _notes(table: TableSchema) -> list[str]:
 
 
 def _nullable_keys(table: TableSchema) -> list[str]:
-    """Columns that the file lets be null although they are in the primary key, where Paimon reads no nulls."""
+    """Return primary key columns that the file declares nullable, although Paimon reads no nulls in a key."""
     if table.options.get("primary-key.nullable", "").strip().lower() == "true":
         return []
     return [
@@ -243,7 +243,7 @@ class _Lifting:
         self._report = report
 
     def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Json | None:
-        """Return a column, or a member of a struct; None if no kind stands for its type."""
+        """Return a column, or a member of a struct; None if there is no kind for its type."""
         converted = self._field(field.type.required() if is_required else field.type, path)
         if converted is None:
             return None
@@ -255,7 +255,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:
-        """Return an item, key or value: attributes go next to `kind`. A key is not an Option; its map says if it may be null."""
+        """Return an item, key or value, with attributes next to `kind`. A key is not an Option; an attribute of its map says if it may be null."""
         converted = self._field(type_.required() if is_key else type_, path)
         if converted is None:
             return None
@@ -306,7 +306,7 @@ def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:
 
 
 def _limited(kind: str, root: str) -> Callable[..., tuple[Json, Json]]:
-    """Return a text or bytes; only STRING and BYTES are what a kind says by itself."""
+    """Return a text or binary type; all but STRING and BYTES need an attribute."""
 
     def convert(length: int) -> tuple[Json, Json]:
         is_plain = root.startswith("VAR") and length == LONGEST

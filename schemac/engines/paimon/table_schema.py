@@ -24,7 +24,7 @@ FILE_NAME = re.compile(r"schema-([0-9]+)")
 
 
 def is_source(path: Path) -> bool:
-    """Tell whether a path is a folder with schema files, or such a file by its name and what is in it."""
+    """Return whether a path is a folder with schema files, or such a file by name and content."""
     if path.is_dir():
         return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
     is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"
@@ -32,7 +32,7 @@ def is_source(path: Path) -> bool:
 
 
 def is_table(path: Path) -> bool:
-    """Tell whether a path is a table's folder: one with a file of a schema's name."""
+    """Return whether a path is a table's folder: one with a schema file."""
     return path.is_dir() and bool(schema_files(path))
 
 
@@ -67,7 +67,7 @@ FIRST_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """All that a schema file says."""
+    """The content of a schema file."""
 
     schema_id: int
     fields: tuple[DataField, ...]

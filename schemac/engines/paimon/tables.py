@@ -97,7 +97,7 @@ class PaimonPlan:
 
     @property
     def unlooked(self) -> tuple[Note, ...]:
-        """What depends on data that nobody has looked at; nothing in an empty table."""
+        """Return the changes that depend on unchecked data; none in an empty table."""
         notes = [note for step in self.steps for note in step.notes]
         return tuple(n for n in notes if n.judgement.outcome is Outcome.DATA and not self.table.is_empty)
 
@@ -105,7 +105,7 @@ class PaimonPlan:
 def plan_paimon(
     table: PaimonTable, locked: LockedDataset, new: LockedSchemaVersion, report: Report
 ) -> PaimonPlan | None:
-    """Return the plan for a table; None after saying why there is none."""
+    """Return the plan for a table; None after reporting why there is none."""
     target = new.number
     if target < table.version:
         report.add(
@@ -194,7 +194,7 @@ def apply_paimon(
     is_unchecked: bool = False,
     now: Callable[[], int] = now_millis,
 ) -> bool:
-    """Write all files; false after saying why not. `is_unchecked` does without a look at the data."""
+    """Write all files; False after reporting why not. With `is_unchecked` data is not checked."""
     name, folder = plan.table.name, plan.table.folder
     assert folder is not None
     for note in plan.unlooked if not is_unchecked else ():
@@ -270,7 +270,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync the folder, where the system lets folders be opened, so that the name is on disk as well."""
+    """Sync the folder, if the system can open folders, so that the name is on disk too."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -286,7 +286,7 @@ class PaimonTables(Tables):
     """Paimon tables, by the folder that their schema files are in."""
 
     def is_table(self, path: str) -> bool:
-        """Tell whether a path is the folder of a Paimon table."""
+        """Return whether a path is the folder of a Paimon table."""
         return is_table(Path(path))
 
     def open(

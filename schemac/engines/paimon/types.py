@@ -112,7 +112,7 @@ BYTES = Atomic("VARBINARY", (LONGEST,))
 
 @dataclass(frozen=True, slots=True)
 class Geo(PaimonType):
-    """GEOMETRY or GEOGRAPHY, which no kind stands for; kept as it is written."""
+    """GEOMETRY or GEOGRAPHY, for which there is no kind; the text is kept."""
 
     text: str
 
@@ -279,9 +279,9 @@ def _parse_object(written: Mapping[str, Any], location: str) -> PaimonType:
 
 
 def _is_required(head: str, written: Mapping[str, Any]) -> bool:
-    """Return what an object's `type` says of its own nullability.
+    """Return the nullability in an object's `type`.
 
-    pypaimon spells parts out in it (`MAP<STRING NOT NULL, INT>`) and then tells the nullability next to it.
+    pypaimon writes the parts in it (`MAP<STRING NOT NULL, INT>`) and the nullability after it.
     """
     if "<" not in head:
         return "NOT NULL" in head
@@ -351,7 +351,7 @@ class _Words:
         return self._text.startswith(("GEOMETRY", "GEOGRAPHY"))
 
     def type(self) -> PaimonType:
-        """Return the type that all of the text says."""
+        """Return the type of the whole text."""
         if self._is_geo:
             match = _GEO.fullmatch(self._text)
             if match is None:

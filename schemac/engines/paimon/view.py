@@ -32,7 +32,7 @@ def table_schema(schema_version: SchemaVersion) -> TableSchema:
 
 
 def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
-    """Say why Paimon cannot hold a version."""
+    """Return the errors of Paimon for a version."""
     return schema_version.view(_compiled)[1]
 
 

@@ -27,7 +27,7 @@ ENGINE = Engine(
 
 
 def is_dump(path: "Path") -> bool:
-    """Tell whether a script was written by pg_dump, which says so in its first lines."""
+    """Return whether a script was written by pg_dump, by its first lines."""
     if path.suffix.lower() not in (".sql", ".ddl") or not path.is_file():
         return False
     with path.open("rb") as stream:

@@ -217,7 +217,7 @@ class _Writer:
         return inner.name
 
     def _annotation(self, field: SchemaField, name: str) -> Json:
-        """Return what the comment of a field says: its type where Protobuf's does not, and names that had to change."""
+        """Return the comment of a field: its type if Protobuf's does not determine it, and names that had to change."""
         annotation: Json = {}
         if valid(name) != name:
             self._emission.lose(field, f"the name {name}", valid(name))
@@ -238,7 +238,7 @@ class _Writer:
 
 
 def _is_inline(field: SchemaField) -> bool:
-    """Whether an item or value is in its list or map as it is, with no message around it; attributes never ask for one."""
+    """Whether an item or value needs no message around it in its list or map."""
     return not field.is_nullable and (field.type.family is Family.STRUCT or leaf_of(field) is not None)
 
 
@@ -264,7 +264,7 @@ def _enum(message: Message, name: str, numbers: Mapping[str, int]) -> str:
 
 
 def _type_annotation(field: SchemaField) -> Json:
-    """Return what of a type the messages and scalars do not tell, and of those parts that have no field of their own."""
+    """Return the part of a type that messages and scalars do not express, with that of parts without a field."""
     tree = {key: value for key, value in type_tree(field.type).items() if key not in _PARTS}
     leaf = leaf_of(field)
     is_expressed = leaf.is_lossless if leaf is not None else len(tree) == 1

@@ -115,7 +115,7 @@ def _is_readable(written: str, target: str) -> bool:
 
 
 def _is_count(field: SchemaField) -> bool:
-    """Whether its values are counts of a unit that only the manifest says."""
+    """Whether its values are counts of a unit that only the manifest has."""
     leaf = leaf_of(field)
     is_of_time = field.type.family in (Family.TIME, Family.TIMESTAMP)
     return is_of_time and leaf is not None and leaf.type not in (TIMESTAMP, DURATION)

@@ -178,7 +178,7 @@ class _Reader:
         return fields
 
     def _extensions(self) -> Iterator[tuple[Message | None, Field]]:
-        """Return the fields that are given to messages from outside."""
+        """Return the extension fields of messages."""
         for message in self._file.root.all():
             for name, field in message.extensions:
                 yield self._find(name, message), field
@@ -205,7 +205,7 @@ class _Reader:
         return extra
 
     def _is_required(self, message: Message, field: Field) -> bool:
-        """Whether rules say of a message that it is always there."""
+        """Whether rules require a message."""
         is_ruled = any(rule.is_required and not rule.parts for rule in rules_of(field.options))
         return is_ruled and field.label == "" and self._is_message(field, message)
 
@@ -317,7 +317,7 @@ class _Reader:
         return {**tree, "extra": {**tree["extra"], TYPE.key: type_}}
 
     def _around(self, type_: str, message: Message) -> Message | None:
-        """Return the message of a type if it is there only for what a label cannot say."""
+        """Return the wrapper message of a type; None if its label is enough."""
         wrapper = self._find(type_, message)
         if wrapper is None or not wrapper.fields or "around" not in _annotation(wrapper):
             return None

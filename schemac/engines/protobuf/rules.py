@@ -49,7 +49,7 @@ class Rule(NamedTuple):
 
 
 def rules_of(options: Sequence[Option], enum: Mapping[str, int] | None = None) -> Iterator[Rule]:
-    """Return the rules that options of a field say; `enum` is the one that its values are of."""
+    """Return the rules in the options of a field; `enum` is the enum of its values."""
     rule_options = [option for option in options if option.name.startswith(FIELD_RULES)]
     rules = [(_rules(option), option) for option in rule_options]
     if any(str(value.get("ignore", "IGNORE_UNSPECIFIED")) != "IGNORE_UNSPECIFIED" for value, _ in rules):
@@ -61,7 +61,7 @@ def rules_of(options: Sequence[Option], enum: Mapping[str, int] | None = None) -
 
 
 def exempt(options: Sequence[Option]) -> Collection[str]:
-    """Return the fields of a message whose rules do not hold for zero, because it says that only one of them is there."""
+    """Return the fields of a message whose rules do not hold for zero, because only one of them may be set."""
     exempt_fields: set[str] = set()
     for option in options:
         if option.name.startswith("(buf.validate.message)"):
@@ -74,7 +74,7 @@ def exempt(options: Sequence[Option]) -> Collection[str]:
 
 
 def _rules(option: Option, name: str = FIELD_RULES) -> Mapping[str, Any]:
-    """Return the value of an option as that of the whole message of rules; empty if it is none."""
+    """Return the value of an option as the whole message of rules; empty if it is not one."""
     value = option.value
     for step in reversed([step for step in option.name.removeprefix(name).split(".") if step]):
         value = {step: value}
@@ -121,7 +121,7 @@ def _typed_rules(
 def _enum_rule(
     name: str, value: Any, parts: tuple[Part, ...], text: str, enum: Mapping[str, int] | None
 ) -> Iterator[Rule]:
-    """Say a rule of numbers by the names of the enum; that there are no others is what a manifest says anyway."""
+    """Convert a rule of numbers to names of the enum; that no others are allowed is implied in a manifest."""
     if name == "defined_only" and value is True and enum:
         return
     allowed = _listed(value) if name in ("const", "in") else []

@@ -428,7 +428,7 @@ def _number(word: str) -> Any:
 
 
 def _unescaped(quoted: str) -> str:
-    """Return what a text in quotes says."""
+    """Return the value of a quoted text."""
 
     def character(match: re.Match[str]) -> str:
         for digits, base in ((match[1], 16), (match[2], 8), (match[3], 16), (match[4], 16)):

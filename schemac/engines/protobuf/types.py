@@ -89,7 +89,7 @@ def leaf_of(field: SchemaField) -> Leaf | None:
 
 
 def usual_leaf(declared: LogicalType) -> Leaf | None:
-    """Return the type without parts that a type has where no attribute says another one."""
+    """Return the leaf type of a type without attributes."""
     type_: Any = declared
     if type_.family in _PLAIN:
         return _PLAIN[type_.family]

@@ -36,7 +36,7 @@ ENGINE = Engine(
 
 
 def is_lance_module(path: "Path") -> bool:
-    """Tell whether a file is Python that names `LanceModel`."""
+    """Return whether a file is Python code with `LanceModel`."""
     if path.suffix.lower() != ".py" or not path.is_file():
         return False
     with path.open("rb") as stream:

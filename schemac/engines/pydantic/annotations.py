@@ -114,7 +114,7 @@ class Leaves(TypeWriter[Leaf]):
         super().__init__(emission, _TABLE)
 
     def leaf(self, lowered: LoweredField) -> Leaf | None:
-        """Return the annotation; None if there is none but null."""
+        """Return the annotation; None if null is the only value."""
         leaf = self.type(lowered, lowered.arrow.type)
         return None if leaf.type == "None" else leaf
 
@@ -255,7 +255,7 @@ OF_LISTS = tuple(_FUNCTIONS[rule] for rule in ("minItems", "maxItems", "uniqueIt
 
 
 class UnwritableError(Exception):
-    """A value that no value of Python stands for."""
+    """A value that Python cannot represent."""
 
 
 def validator(constraint: Constraint) -> str:

@@ -274,7 +274,7 @@ class _Module:
         return class_name
 
     def _conditions(self) -> Iterator[str]:
-        """Return the method that checks the conditions of a record; nothing where there are none."""
+        """Return the method that checks the conditions of a record; nothing if there are none."""
         extra = self._dataset.schema.extra
         for attribute in (UNIQUE, REFERENCES):
             if attribute.key in extra:

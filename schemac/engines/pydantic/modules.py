@@ -259,7 +259,7 @@ class Module:
         return None
 
     def _name(self, target: ast.expr | None, value: ast.expr | None) -> None:
-        """Enter what a name stands for."""
+        """Record the meaning of a name."""
         if not isinstance(target, ast.Name) or value is None:
             return
         if ast.dump(self.values.get(target.id, value)) != ast.dump(value):

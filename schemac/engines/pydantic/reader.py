@@ -151,7 +151,7 @@ class _Reader:
         return [self._member(member, holder) for member in self._fields(name)]
 
     def _note_rules(self, name: str, holder: FieldPath) -> None:
-        """Note what settings and functions of a model say of its values."""
+        """Note the settings and functions of a model about its values."""
         for key, value in self._config(name).items():
             if key not in CONFIG_READ and (key, value) != ("extra", "ignore"):
                 self._notes.add(holder, f"not kept: {key}={value!r} of the model {name}")
@@ -189,7 +189,7 @@ class _Reader:
         return {"name": path[-1], "type": tree, **({"extra": extra} if extra else {})}
 
     def _with_digits(self, node: ast.expr, settings: Json, path: FieldPath) -> Json:
-        """Return the type of an annotation, in which a Decimal has the digits that the settings say."""
+        """Return the type of an annotation, with the digits of a Decimal from the settings."""
         before, self._digits = self._digits, _digits(settings) or self._digits
         try:
             return self._type(node, path)
@@ -334,7 +334,7 @@ class _Reader:
         return {**tree, "extra": extra} if extra else tree
 
     def _narrowed(self, tree: Json, settings: Json, path: FieldPath) -> Json:
-        """Return a type with what `Field` says of its values; the rest is noted."""
+        """Return a type with the constraints of `Field`; the rest is noted."""
         inner = tree["inner"] if tree["kind"] == "Option" else tree
         least, most = settings.get("min_length"), settings.get("max_length")
         settings = {key: value for key, value in settings.items() if key not in READ and value is not None}
@@ -375,7 +375,7 @@ class _Reader:
 
 
 def _digits(settings: Json) -> Json | None:
-    """Return the type of a Decimal of which both numbers of digits are said."""
+    """Return the type of a Decimal with both numbers of digits."""
     precision, scale = settings.get("max_digits"), settings.get("decimal_places")
     if not isinstance(precision, int) or not isinstance(scale, int) or not 0 <= scale <= precision <= 76:
         return None

@@ -117,7 +117,7 @@ def reading(text_of: Callable[[Any], str], read: Callable[..., Any], *more: Any)
 
 
 def number_text(value: Any) -> str:
-    """Write a number; a text is none, and a truth value neither."""
+    """Return the text of a number; texts and booleans are not numbers."""
     if isinstance(value, Number):
         return value.text
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
@@ -277,14 +277,14 @@ def time_text(value: Any) -> Any:
 
 
 def number_key(value: Any) -> Any:
-    """Return the number that the key of an object says."""
+    """Return the number in the key of an object."""
     if not isinstance(value, str):
         return value
     return float(value) if NOT_FINITE.fullmatch(value) else reading(text_of, _number_of_digits)(value)
 
 
 def boolean_key(value: Any) -> Any:
-    """Return the truth value that the key of an object says."""
+    """Return the boolean in the key of an object."""
     return reading(text_of, boolean_of)(value) if isinstance(value, str) else value
 
 

@@ -58,7 +58,7 @@ ENGINE = Engine(
 
 
 def is_struct_type(path: "Path") -> bool:
-    """Tell whether a file is a StructType as JSON; the structs of table formats have words that Spark's have not."""
+    """Return whether a file is a StructType as JSON; structs of table formats have keys that Spark's do not have."""
     from schemac.importers.sniffing import is_json_with  # for start-up time
 
     if path.suffix.lower() != ".json" or not is_json_with(path, b'"type":"struct"'):

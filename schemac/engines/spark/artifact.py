@@ -188,7 +188,7 @@ def _lose_of_ddl(
 
 
 def _check_properties(compilation: Compilation, properties: Mapping[str, str], emission: Emission) -> None:
-    """Table properties of the author's own that say something else than the schema."""
+    """Report table properties of the author that contradict the schema."""
     written = spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}
     for key, value in properties.items():
         if key in written and written[key] != value:
@@ -303,7 +303,7 @@ class _Writer(TypeWriter[SparkType]):
         return None
 
     def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        """Return the type of a storage that the attributes have no say in any more."""
+        """Return the type of a storage type, without attributes."""
         field: SchemaField = lowered.field
         return self.type(
             LoweredField(lowered.arrow, lowered.children, field.without_attributes()), arrow_type
@@ -367,7 +367,7 @@ class _Writer(TypeWriter[SparkType]):
         return self.list_of(lowered, arrow_type, {VECTOR_SIZE: arrow_type.list_size})
 
     def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: Json) -> SparkType:
-        """Return the array of a field's items, with what else the field's metadata has to say."""
+        """Return the array of a field's items, with the rest of the field's metadata."""
         field: SchemaField = lowered.field
         (child,) = lowered.children
         if has_role(field.extra, Role.BRAIN_FLOATS):
@@ -424,7 +424,7 @@ class _Writer(TypeWriter[SparkType]):
 
 
 def _float_item(child: LoweredField) -> SparkField:
-    """Return the item of a vector whose 16 bits the vector's own metadata tells."""
+    """Return the item of a vector of 16 bit floats, which the vector's metadata marks."""
     return SparkField(
         "element",
         SparkType("float", "FLOAT"),
@@ -451,7 +451,7 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
 
 
 def _report_connector(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
-    """Say what is to be known of the tables that the connector makes, also where Spark alone is asked for."""
+    """Report what the connector's tables differ in, also if Spark is the only target."""
     of_storage = load_target(ENGINE.alters).of_storage
     if of_storage is not None and ENGINE.alters not in asked:
         of_storage(compilation, emission)

@@ -67,7 +67,7 @@ FORM = SparkForm()
 
 @dataclass(frozen=True)
 class SparkType:
-    """A type in both of Spark's spellings, with what its field's metadata has to say about it."""
+    """A type in both of Spark's spellings, with the metadata of its field."""
 
     json: Any
     ddl: str
@@ -126,7 +126,7 @@ def storage_version(extra: Extra) -> str:
 
 
 def stored_as(version: Any) -> Json:
-    """Return the attribute of a version of data files; empty if there is no such version."""
+    """Return the attribute of a data file version; empty if there is no such version."""
     attribute = _storage_version_attribute()
     try:
         return {attribute.key: attribute.typed(version)}

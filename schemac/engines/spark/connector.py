@@ -61,7 +61,7 @@ BLOB_SINCE = "2.2"
 
 
 class MadeField(NamedTuple):
-    """A column as Lance is given it."""
+    """A column as Lance gets it."""
 
     name: str
     type: ArrowType
@@ -82,7 +82,7 @@ class Maker:
     def table(
         self, columns: Sequence[SparkField], properties: Mapping[str, str], version: str, key: Sequence[str]
     ) -> list[MadeField]:
-        """Return the columns of the table; what DDL does not say of a column is not in them."""
+        """Return the columns of the table, without what DDL cannot express."""
         made = []
         key_positions = {name: str(i) for i, name in enumerate(key, 1)} if self.connector.knows_widths else {}
         # Most tables have no property of a column; the version of the files is one of the table.
@@ -97,7 +97,7 @@ class Maker:
         return made
 
     def with_properties(self, made: MadeField, properties: Mapping[str, str], version: str) -> MadeField:
-        """Return what the table properties of a column make of it."""
+        """Return a column after its table properties."""
         type_: Any = made.type
         metadata = {**made.metadata}
 
@@ -130,7 +130,7 @@ class Maker:
         return pa.field(name, self.type(json, is_nullable), is_nullable, metadata or None)
 
     def type(self, json: Any, is_nullable: bool) -> ArrowType:
-        """Return the type that Lance is given."""
+        """Return the type that Lance gets."""
         if isinstance(json, str):
             return _atomic(json)
         if json["type"] == "array":
@@ -377,7 +377,7 @@ def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: froz
 
 
 def _added_members(compilation: Compilation) -> Iterator[SchemaField]:
-    """Yield the members that structs did not have in every locked version; without a lock, nobody knows of any."""
+    """Yield the struct members that are missing in some locked version; none without a lock."""
     ids = compilation.ids
     if ids is None:
         return

@@ -33,7 +33,7 @@ _WITHOUT_SCHEMA = frozenset(
 
 @dataclass(slots=True)
 class Table:
-    """What a CREATE TABLE says."""
+    """A CREATE TABLE statement."""
 
     name: tuple[str, ...] = ()
     """Catalog, namespaces and table, as far as they are written."""

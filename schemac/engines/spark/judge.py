@@ -90,7 +90,7 @@ def judge_of(connector: Connector) -> Judge:
 
 
 def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
-    """Return what becomes of a type, or of what a column or table says of itself."""
+    """Return the verdict on a changed type, or on a changed attribute of a column or table."""
     if change.new_field is None or change.old_field is None:
         return METADATA
     old_field, new_field = change.fields

@@ -55,7 +55,7 @@ _ATOMIC = (
 
 
 class _UnsupportedError(Exception):
-    """A Spark type that no kind stands for, at a path."""
+    """A Spark type without a kind, at a path."""
 
     def __init__(self, path: FieldPath, type_: str) -> None:
         super().__init__(type_)

@@ -223,7 +223,7 @@ def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
 
 
 def _take_properties(columns: list[Json], properties: dict[str, str]) -> dict[str, str]:
-    """Put what lance-spark's properties say of columns into their metadata; the properties that are left."""
+    """Move lance-spark's properties about columns into their metadata; return the other properties."""
     rest = dict(properties)
     for column in columns:
         property_keys = {

@@ -48,7 +48,7 @@ class Connector:
 
     @property
     def alters_columns(self) -> bool:
-        """Whether it takes the changes of columns that wait upstream; of releases to come nobody knows."""
+        """Whether this version can alter columns; unknown for future releases."""
         return self.version == NEXT
 
     @property
@@ -58,7 +58,7 @@ class Connector:
 
     @property
     def loosens_members(self) -> bool:
-        """Whether members of what may be null may be null, whatever they say."""
+        """Whether all members of a nullable struct become nullable."""
         return self._number >= (0, 5)
 
     @property
@@ -82,7 +82,7 @@ class Connector:
         return self._number >= (0, 5)
 
     def __str__(self) -> str:
-        """As sentences have it: `lance-spark 0.4.0`; where nobody chose a version, all that are known."""
+        """Return `lance-spark 0.4.0` for a sentence; without a chosen version, all known versions."""
         if self.version == NEXT:
             return "lance-spark as of pull request 752"
         return f"lance-spark {'≤ ' if self.version == NEWEST_KNOWN else ''}{self.version}"

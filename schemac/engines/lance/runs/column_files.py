@@ -240,7 +240,7 @@ def _numbered(fields: list[pb.Field], first: int) -> list[pb.Field]:
 
 
 def _in_order(there: list[pb.Field], added: list[pb.Field], names: list[str]) -> list[pb.Field]:
-    """Put columns into the order of the form, each with what is below it."""
+    """Sort columns in the order of the form, each with its children."""
     fields = in_preorder([*there, *added])
     tops = [field for field in fields if field.parent_id < 0]
     place = {name: number for number, name in enumerate(names)}

@@ -410,7 +410,7 @@ def _record(filling: Filling, table: Any, part: int, file: str | None) -> Record
 
 
 def _records(filling: Filling, table: Any) -> dict[int, Record]:
-    """Return the record that counts for each fragment of a version; of fragments without rows any does."""
+    """Return the valid record of each fragment of a version; any record for fragments without rows."""
     digest = columns_digest(table)
     known: dict[int, list[Record]] = {}
     for one in Filled.of(filling).records():

@@ -144,7 +144,7 @@ def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Tab
 
 
 def operation_of(merged: Merged) -> Any:
-    """Return the operation that adds the pieces, and takes away what they replace."""
+    """Return the operation that adds the pieces, and removes the rows that they replace."""
     import lance
 
     made = fragments_of(merged.fragments)
@@ -238,7 +238,7 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
 
 
 def _deletion(table: Any, keys: pa.Table) -> Any | None:
-    """Have Lance mark the rows with these keys as deleted; return the operation, which is not committed, or None if there are none."""
+    """Mark the rows with these keys as deleted; return the operation, which is not committed, or None if there are no such rows."""
     if not len(keys):
         return None
     with lance_errors():

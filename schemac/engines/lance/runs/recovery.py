@@ -120,7 +120,7 @@ def committed_runs(
 ) -> Iterator[CommittedRun]:
     """List the runs in the versions that a dataset still has, from the newest back; bounded by time or a count of versions.
 
-    Runs after a version that was restored are not told: their rows are gone.
+    Runs after a restored version are not listed: their rows are gone.
     """
     newest: float = inf
     for number, committed in versions(dataset)[:limit]:
@@ -160,7 +160,7 @@ def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
 
 
 def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> CommittedRun | None:
-    """Find the commit of a run in a table, as far back as its start; all the way where nobody looked before it."""
+    """Find the commit of a run in a table, back to its start; in all versions if the start is unknown."""
     dataset = find_dataset(table, storage_options)
     if dataset is None:
         return None
@@ -372,7 +372,7 @@ def _remove_what_is_no_table(path: str) -> None:
 
 
 def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Storage) -> None:
-    """Remove rows of dead runs where no staging folder tells of them: the newest commits of the quarantine do."""
+    """Remove rows of dead runs that have no staging folder; the newest commits of the quarantine list them."""
     dataset = find_dataset(quarantine, storage_options)
     target = find_dataset(table, storage_options)
     if dataset is None or target is None:

@@ -77,7 +77,7 @@ class LanceSink(Sink):
     def form(
         self, lowered: LoweredSchema, numbers: Mapping[SchemaField, Numbers] | None, extra: Extra
     ) -> TableForm:
-        """Say what the table of a compiled schema is to be, with the ids that its fields have."""
+        """Return the form of the table for a compiled schema, with the ids of its fields."""
         return TableForm(lowered.to_arrow(), encode(to_message(lowered, numbers)), storage_version(extra))
 
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
@@ -111,7 +111,7 @@ class LanceSink(Sink):
         return differences(fields, table.lance_schema, metadata=metadata, ids=ids)
 
     def runs(self, table: str | Any, storage_options: StorageOptions | None = None) -> Iterator[CommittedRun]:
-        """List the runs of a path or a `LanceDataset`. Raises what Lance raises where there is none."""
+        """List the runs of a path or a `LanceDataset`. Raises Lance's error if there is no table."""
         opened = open_dataset(table, storage_options=storage_options) if isinstance(table, str) else table
         return committed_runs(opened)
 
@@ -181,7 +181,7 @@ class LanceSink(Sink):
         return merging.judge(place, form.schema, fragments, deletes, merge)
 
     def merge(self, place: Place, merged: Merged) -> int:
-        """Commit the fragments, and take away the rows that they replace."""
+        """Commit the fragments, and remove the rows that they replace."""
         return writing.commit_merged(place, merging.operation_of(merged), merged)
 
     def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:

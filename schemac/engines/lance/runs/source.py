@@ -100,7 +100,7 @@ class LanceSource(Source):
     def check_filter(
         self, path: str, version: int, filter: str, storage_options: StorageOptions = NO_STORAGE
     ) -> None:
-        """Let Lance plan the scan."""
+        """Check a filter by planning a scan with it."""
         table = open_dataset(path, version, storage_options)
         try:
             table.scanner(columns=table.schema.names[:1], filter=filter).explain_plan()

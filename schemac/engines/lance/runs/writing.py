@@ -117,7 +117,7 @@ def _check_is_open(place: Place) -> None:
 
 
 def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Pass the batches on, and say from time to time that the run is alive."""
+    """Pass the batches on, and record from time to time that the run is alive."""
     renewed = 0.0
     for batch in batches:
         if place.is_staged and time.monotonic() - renewed > staging.RENEWED_SECONDS:
@@ -205,7 +205,7 @@ def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
 
 
 def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> int:
-    """Make the table of the fragments, or put them in place of its rows, with the ids of the message.
+    """Create the table from the fragments, or replace its rows by them, with the ids of the message.
 
     Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a
     table that has the schema already are replaced by one commit. A new table on this machine is made where no reader

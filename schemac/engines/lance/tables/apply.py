@@ -36,7 +36,7 @@ class _StoppedError(Exception):
 
 
 def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-    """Carry out all steps; false after saying why not."""
+    """Apply all steps; False after reporting why not."""
     run = _Run(made, report, progress, spread or spread_here)
     name = made.table.name
     try:
@@ -78,7 +78,7 @@ class _Run:
         return self.plan.table.dataset
 
     def finished(self) -> Any:
-        """Return the table with all its new fields; raises where somebody has restored an earlier version."""
+        """Return the table with all new fields; raises if an earlier version was restored in the meantime."""
         now = open_dataset(self.plan.table.name)
         expected_ids = {field.id for field in self.plan.target.fields if field.parent_id < 0}
         if {field.id() for field in now.lance_schema.fields()} != expected_ids:
@@ -93,7 +93,7 @@ class _Run:
         return "all values are kept; `schemac plan --table` shows what remains to be done"
 
     def is_through(self) -> bool:
-        """Do everything that is left; false if somebody else was quicker and there is a new plan."""
+        """Apply the remaining steps; False if another writer was faster and there is a new plan."""
         try:
             with lance_errors():
                 self.check()
@@ -111,7 +111,7 @@ class _Run:
         return True
 
     def start_over(self) -> None:
-        """Plan again for the table as it is now."""
+        """Plan again for the present table."""
         table, new = self.plan.table, self.plan.pair.new
         assert table.locked is not None
         now = open_table(table.name, table.locked, self.report, table.stated)
@@ -149,7 +149,7 @@ class _Run:
         self.made.checked |= {Files.of(f.metadata) for f in fresh}
 
     def swap_in(self) -> int:
-        """Make the new columns, and commit them if nobody wrote in the meantime; the version that has them."""
+        """Write the new columns, and commit them if there was no other commit; return the version that has them."""
         import lance
 
         fragments = [self.with_new_columns(fragment) for fragment in self.write()]
@@ -197,7 +197,7 @@ class _Run:
     def remember(self) -> int:
         """Note in the table which indices will go with their fields, and what its fields are between two commits.
 
-        Returns the version that the next commit makes, if nobody else makes it.
+        Returns the version that the next commit makes, unless there is another commit first.
         """
         newest = open_dataset(self.plan.table.name)
         version = int(newest.version)
@@ -227,7 +227,7 @@ class _Run:
         ]
 
     def remember_late(self, version: int) -> None:
-        """Note the indices that somebody made in the moment before the swap, which dropped them."""
+        """Record the indices that were created just before the swap, which dropped them."""
         now = open_dataset(self.plan.table.name)
         waiting = noted_indices(now)
         late = self.going(open_dataset(self.plan.table.name, version=version - 1))
@@ -272,7 +272,7 @@ class _Run:
         self.progress(f"build index {index.name}", 1, 1)
 
     def commit(self, what: str, operation: Any, read_version: int) -> int:
-        """Commit an operation that was made for a version, if nobody wrote since; return the number of the new version."""
+        """Commit an operation that was made for a version, if there is no later one; return the number of the new version."""
         self.progress(what, 0, 1)
         version = make_version(self.plan.table.name, operation, read_version, {})
         self.commits += 1

@@ -39,7 +39,7 @@ from schemac.versions.identity.lock import LockedDataset
 
 
 def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) -> None:
-    """Say how a table differs from a schema, under the numbers that it gives its fields."""
+    """Report how a table differs from a schema, by the ids of its fields."""
     field_ids = field_ids_for(table, new)
     target = to_message(new.lowered, field_ids)
     metadata = {key: bytes(value) for key, value in target.metadata.items()}
@@ -62,7 +62,7 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
 
 
 def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Yield the version that the data files have and the one that they are to have; it is what the dataset says; schema metadata is only a note of it."""
+    """Yield the data file version of the table and the expected one; that of the dataset counts, not that in schema metadata."""
     requested = metadata.get(STORAGE_VERSION.key)
     version = table.dataset.data_storage_version
     if requested is not None and json.loads(requested) != version:
@@ -74,7 +74,7 @@ class LanceTables(Tables):
     """Lance tables in folders and object stores."""
 
     def is_table(self, path: str) -> bool:
-        """Tell whether a path is the folder of a Lance table."""
+        """Return whether a path is the folder of a Lance table."""
         return is_table(Path(path))
 
     def open(

@@ -111,7 +111,7 @@ def _cast_decimals(values: Any, target: CastTarget) -> Cast:
 
 
 def to_decimal(value: Any, target: CastTarget) -> Decimal | None:
-    """Return a number as a decimal of the given precision and scale; None if it does not fit."""
+    """Return a number as a decimal of this precision and scale; None if it does not fit."""
     exact = Decimal(value)
     if not exact.is_finite():
         return None
@@ -308,7 +308,7 @@ def write_out(values: Any, target: CastTarget) -> Cast:
 
 
 def read_text(values: Any, target: CastTarget) -> Cast:
-    """Return a text as what it says."""
+    """Return the value of a text."""
     values = values.cast(pa.large_string())
     family, new = target.new.family, target.new
     if family is Family.TIMESTAMP:

@@ -121,7 +121,7 @@ def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVer
 def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVersionPair, ...]:
     """Return the pairs that lead from the old version to the new one; the last one ends at the new version itself.
 
-    `start` is the locked version that the old one is; None if it is none, and each field is as some version had it.
+    `start` is the locked version of the old schema; None if it is none, and each field is as in some version.
     """
     locked = pair.new.locked
     ways = _ways(pair, locked, start)
@@ -313,7 +313,7 @@ def is_roundable(casts: Iterable[tuple[SchemaField, SchemaField]]) -> bool:
 
 
 def _question(before: SchemaField, field: SchemaField, rounded: str) -> str:
-    """Return what is asked of the values of one cast; `rounded` is the name that lets them be rounded, if there is one."""
+    """Return the check of the values of one cast; `rounded` is the option that allows rounding, if there is one."""
     type_text = field.type.type_text()
     question = f"every value has to fit {type_text}"
     is_rounded = bool(rounded) and can_be_rounded(before.type, field.type)
@@ -329,7 +329,7 @@ def _question(before: SchemaField, field: SchemaField, rounded: str) -> str:
 
 
 def reason_of(before: SchemaField, field: SchemaField) -> str:
-    """Return what is wrong with values, where there is more to say than that they do not fit."""
+    """Return a more exact reason than that values do not fit."""
     clock = clock_of(before, field)
     new: Any = field.type
     if before.type.family is Family.TEXT and new.family is Family.TIMESTAMP and not clock:

@@ -223,7 +223,7 @@ class Conversion:
         return self._cast(field, old or field, source, type_)
 
     def _cast(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
-        """Plain values; those that do not fit are told, and null from there on."""
+        """Cast plain values; those that do not fit are reported, and become null."""
         values, stored = _plain(source), _storage_of(type_)
         if JSON.read(field.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
             self._report_misfits(field, values, check_json(values).misfits)

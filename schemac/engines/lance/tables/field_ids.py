@@ -70,9 +70,9 @@ def _is_overwritten(dataset: Any) -> bool:
 
 
 def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: str | None) -> list[Candidate]:
-    """Return the versions that have exactly these fields, given in pre-order, the newest first.
+    """Return the versions that have exactly these fields, which are in pre-order, the newest first.
 
-    What may be null counts where some version has that as well, but not against the version that the table says it has:
+    A nullable field is accepted if some version has it so, but the version that the table records decides:
     anybody can change it, and a run that fills a new column leaves it optional.
     """
     index = {field.id: number for number, field in enumerate(fields)}
@@ -181,7 +181,7 @@ def ids_by_number(
 ) -> tuple[Ids, list[str]]:
     """Return the lock's ids of the fields that have numbers of the lock, and the fields that have others.
 
-    A number alone may be a coincidence: the field has to be of the type that the number stands for, and to be called
+    An equal id alone may be a coincidence: the field must have the type of that id in the lock, and be called
     as that field was in some version.
     """
     known = _known(locked)
@@ -209,7 +209,7 @@ def ids_by_number(
 
 
 def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...], Segment | None], int]:
-    """Return the id of every field by its numbers with the types that they stand for, and each name that it had; None for any."""
+    """Return the lock id of every field by its table ids with their types, and each name that it had; None for any name."""
     names: dict[int, set[Segment]] = {}
     for state in locked.states:
         names.setdefault(state.id, set()).add(state.shape.segment)

@@ -59,7 +59,7 @@ def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
 
 
 def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
-    """Return marked fields that are next to the field which they were to replace, or that nobody knows; with all below them."""
+    """Return marked fields beside the field that they were made to replace, and unknown ones; with all fields below them."""
     of_number = {number: state.id for state in locked.states for number in lance_ids(state.numbers)}
     marked = {field.id for field in fields if field.name.startswith(MARK)}
     others = {of_number.get(field.id) for field in fields if field.id not in marked}
@@ -159,7 +159,7 @@ STEERING = own.TABLE_RECORD | {own.TARGETS_OF.key, own.RENAMED_FROM.key, STORAGE
 
 
 def lance_fields_of(schema: pa.Schema) -> list[bytes]:
-    """Return the messages that Lance itself makes of an Arrow schema."""
+    """Return the messages that Lance makes of an Arrow schema."""
     from lance.schema import LanceSchema
 
     return schema_parts(LanceSchema.from_pyarrow(schema))[1]
@@ -175,7 +175,7 @@ def differences(
 ) -> tuple[str, ...]:
     """How a table's Lance schema differs from what is expected; `ids=False` compares by path only.
 
-    `same` has the ids of expected fields, and under which ids the table has these fields, as far as it is known.
+    `same` has the table's ids by the ids of expected fields, as far as they are known.
     """
     actual_metadata, actual_fields = schema_parts(actual)
     expected_by_path, actual_by_path = _by_path(expected), _by_path(actual_fields)
@@ -206,7 +206,7 @@ def differences(
 
 
 def _outermost(fields: Mapping[str, pb.Field], known: Collection[str]) -> Iterator[str]:
-    """Yield the fields that are not known; what is inside one of them goes without saying."""
+    """Yield the unknown fields, without the fields inside them."""
     for path, message in fields.items():
         above = _above(path, message)
         if path not in known and (not above or above in known):
@@ -296,7 +296,7 @@ def _with_description(actual: dict[str, bytes], expected: Mapping[str, bytes]) -
 
 
 def _by_path(fields: Iterable[bytes]) -> dict[str, pb.Field]:
-    """Return the fields by their paths, in the order given."""
+    """Return the fields by path, in their order."""
     by_path: dict[str, pb.Field] = {}
     paths: dict[int, str] = {-1: ""}
     for content in fields:

@@ -28,7 +28,7 @@ _NUMBERS = NUMBERS | {Family.DECIMAL, Family.BOOLEAN}
 
 
 def misfit_filter(pair: VersionPair, before: SchemaField, field: SchemaField) -> str:
-    """Find the rows whose value, brought into the new type and back, is another; empty where Lance cannot say it."""
+    """Return the filter of rows whose value changes when it is cast to the new type and back; empty if Lance cannot express it."""
     old, new = _arrow(pair.old, before), _arrow(pair.new, field)
     if not is_in_structs(before) or not _is_asked_alike(before, field):
         return ""
@@ -51,7 +51,7 @@ def null_filter(before: SchemaField) -> str:
 
 
 def how_to_find(change: Change, pair: VersionPair | None) -> str:
-    """Say how to find the rows of a table that break a new constraint."""
+    """Return how to find the rows of a table that break a new constraint."""
     constraint = constraint_of(change)
     query = ""
     if constraint is not None and pair is not None and change.old_field is not None:
@@ -60,7 +60,7 @@ def how_to_find(change: Change, pair: VersionPair | None) -> str:
 
 
 def constraint_filter(pair: VersionPair, before: SchemaField, constraint: Constraint) -> str:
-    """Find the rows of the old version that break a constraint of the new one; empty where Lance cannot say it.
+    """Return the filter of rows that break a constraint of the new version; empty if Lance cannot express it.
 
     Values below lists and maps have no name in a filter.
     """

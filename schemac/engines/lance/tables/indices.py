@@ -80,7 +80,7 @@ def note_of(indices: Iterable[Index]) -> str:
 
 
 def indices_of(dataset: Any) -> Iterator[Index]:
-    """All that stand."""
+    """All present indices."""
     for description in dataset.describe_indices():
         details = description.details or {}
         type_ = description.index_type

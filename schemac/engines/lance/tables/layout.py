@@ -105,7 +105,7 @@ class Layout:
         return has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
 
     def _carry(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
-        """Whether files will tell where a field is null; a field below it is chosen where none does."""
+        """Return whether files will store where a field is null; choose a field below it if none does."""
         ids = self.ids(field)
         if field in self.written:
             return True

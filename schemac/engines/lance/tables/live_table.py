@@ -179,9 +179,9 @@ class LanceTable:
 def open_table(
     path: str, locked: LockedDataset, report: Report, stated: int | None = None
 ) -> LanceTable | None:
-    """Return the newest version of a table; None after saying what is wrong with it.
+    """Return the newest version of a table; None after reporting what is wrong with it.
 
-    `stated` is the locked version that it has, or that its fields are of, as the user says.
+    `stated` is the locked version of the table, or of its fields, as given by the user.
     """
     try:
         dataset = open_dataset(path)
@@ -220,7 +220,7 @@ def open_table(
 
 @dataclass(frozen=True)
 class _TableSchema:
-    """A table's schema, whatever the lock says."""
+    """A table's schema, independent of the lock."""
 
     logical: LogicalDataset
     field_ids: Mapping[SchemaField, Numbers]
@@ -229,7 +229,7 @@ class _TableSchema:
 
 @dataclass(frozen=True)
 class _OpenedTable:
-    """What Lance says of a table."""
+    """A table that Lance has opened."""
 
     path: str
     dataset: Any
@@ -249,7 +249,7 @@ class _OpenedTable:
         return [field for field in in_preorder(self.fields) if field.id not in self.stale]
 
     def table_schema(self, report: Report) -> _TableSchema | None:
-        """Return the schema that the table has by itself; None after saying why it has none."""
+        """Return the table's schema without the lock; None after reporting why it cannot be read."""
         names = frozenset(field.name for field in self.fields if field.id in self.stale)
         schema = schema_without(self.schema, names)
         import_report = Report()
@@ -298,7 +298,7 @@ class _OpenedTable:
         return self._table(schema_version, bool(unknown) or by_number != ids)
 
     def by_field(self, recorded_version: str | None, report: Report) -> LanceTable | None:
-        """Return a table that is at no version, field by field; None after saying why they cannot be told."""
+        """Return a table that has no locked version, field by field; None after reporting which fields are ambiguous."""
         table_schema = self.table_schema(report)
         if table_schema is None:
             return None
@@ -368,7 +368,7 @@ def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) ->
 
 
 def has_rows(table: LanceTable, report: Report) -> bool | None:
-    """Whether a table has rows; None after saying why they cannot be counted: old tables do it by their data files."""
+    """Whether a table has rows; None after reporting why they cannot be counted: in old tables they are counted in data files."""
     try:
         with lance_errors():
             return bool(table.row_count)

@@ -114,7 +114,7 @@ def plan(
     rounded: frozenset[str] = frozenset(),
     references: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan | None:
-    """Return the plan for a table; None after saying why there is none."""
+    """Return the plan for a table; None after reporting why there is none."""
     if table.unknown:
         assert table.locked is not None
         report.add(
@@ -178,7 +178,7 @@ def plan(
 
 
 def _with_table_rules(table: LanceTable) -> LockedSchemaVersion:
-    """Return a table's schema with those constraints of rows that its own metadata has: nobody has looked at others yet.
+    """Return a table's schema with the constraints of rows in its own metadata; others were not checked yet.
 
     The locked version that it has may be one whose fields are the same.
     """
@@ -261,7 +261,7 @@ def field_ids_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[Schema
 def _judged(
     pair: LockedVersionPair, ways: Sequence[LockedVersionPair], changes: Sequence[Change]
 ) -> Iterator[tuple[Change, Judgement]]:
-    """Yield what Lance makes of each change; where types changed more than once, each of these changes counts."""
+    """Yield Lance's verdict on each change; if a type changed more than once, on each of these changes."""
     for change in changes:
         if len(ways) == 1 or change.fact not in TYPE_FACTS:
             yield change, judge_change("lance", change, pair)
@@ -276,14 +276,14 @@ def _judged(
 
 
 def _at_the_end(change: Change, way: LockedVersionPair, pair: LockedVersionPair) -> Change:
-    """Return a change on the way, told of the field that it is in the end."""
+    """Return an intermediate change with the field that it becomes in the end."""
     id = way.new.ids.get(change.new_field) if change.new_field is not None else None
     field = next((field for field, other in pair.new.ids.items() if other == id), None)
     return replace(change, new_field=field, old_field=pair.before.get(field) if field is not None else None)
 
 
 def _with_clock_to_declare(change: Change, final_change: Change, judgement: Judgement) -> Judgement:
-    """Return the judgement, with a way out where a clock is to be declared and the field is no longer one that can say it."""
+    """Return the verdict, with a help if a clock has to be declared and the new field cannot have the attribute."""
     old, new, last = change.old_field, change.new_field, final_change.new_field
     if old is None or new is None or last is None or last.type.kind == new.type.kind:
         return judgement

@@ -138,7 +138,7 @@ class Preview:
     def __init__(self, recipe: Recipe, fields: Iterable[SchemaField]) -> None:
         """Prepare the columns of some fields of the last new version, without what is next to them in structs.
 
-        Values that do not fit are null in them, after the recipe's listener was told.
+        Values that do not fit are reported to the recipe's listener, and become null.
         """
         pair = recipe.stages[-1].pair
         path_texts = {field.path: field for field in preorder(pair.new.dataset.columns)}

@@ -105,7 +105,7 @@ class Question:
             self._search(batch.slice(middle))
 
     def report(self, table: str, state: str, report: Report) -> None:
-        """Say what is in the way, if anything does: SC422."""
+        """Report rows that prevent the change: SC422."""
         answer = self._answer()
         if not answer:
             return
@@ -209,7 +209,7 @@ class _Misfits:
             self.rows += self.row_ids.take(pa.array(places)).to_pylist()
 
     def describe(self, fit: str) -> str:
-        """How many, and the first of them; `fit` says what they do not where the question does not."""
+        """Return the count and the first values; `fit` names the missed condition if the check does not."""
         verb = "does" if self.count == 1 else "do"
         among = ", among them" if self.count > len(self.values) else ":"
         return f"{self.count:,} {verb} not{fit}{among} {', '.join(self.values)}"
@@ -218,7 +218,7 @@ class _Misfits:
 def report_broken(
     table: LanceTable, expected: LockedSchemaVersion, references: Mapping[str, str], report: Report
 ) -> None:
-    """Say which constraints of a schema the rows of a table break; of one that has another schema, which the report says, as they will be."""
+    """Report the constraints that the rows of a table break; a table with another schema is checked as it will be, which is reported too."""
     dataset = expected.dataset
     made = plan(table, expected, Report()) if report.has_errors else None
     if made is None and report.has_errors:
@@ -242,7 +242,7 @@ def report_broken(
 def report_failed(
     made: Plan, checks: Sequence[Check], fragments: Sequence[Any], state: str, report: Report
 ) -> None:
-    """Say which checks of constraints the rows of some fragments do not pass, as they will be; `state` is what became of the table."""
+    """Report the constraints that the converted rows of some fragments break; `state` is what happened to the table."""
     table, new = made.table, made.pair.new
     rules = [check.rule for check in checks if check.rule is not None]
     rows = constraints_of(rules)

@@ -137,7 +137,7 @@ class Add(Step):
 
 @dataclass(frozen=True, slots=True)
 class DropIndex(Step):
-    """Let an index go with the field that it is of."""
+    """Drop an index together with its field."""
 
     index: Index | None = None
     is_rebuilt: bool = True
@@ -151,7 +151,7 @@ class DropIndex(Step):
 
 @dataclass(frozen=True, slots=True)
 class Swap(Step):
-    """One commit that puts all new fields into the table, and takes those away that they replace."""
+    """One commit that adds all new fields to the table, and removes those that they replace."""
 
     details: tuple[str, ...] = ()
 
@@ -162,7 +162,7 @@ class Swap(Step):
 
 @dataclass(frozen=True, slots=True)
 class SetSchema(Step):
-    """One commit that gives every field its name, place, nullability and metadata, and lets dropped ones go."""
+    """One commit that sets every field's name, place, nullability and metadata, and removes dropped ones."""
 
     details: tuple[str, ...] = ()
 
