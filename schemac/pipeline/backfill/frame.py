@@ -14,7 +14,7 @@ Errors: SC669 join, and what opening a source may raise, at the join's place in 
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -28,12 +28,13 @@ from schemac.pipeline.conforming.validation import conform
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Input, Json, Typed, parse_steps
-from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, open_records, records_of_frame
+from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
+from schemac.pipeline.reading.source import open_records, records_of_frame
 from schemac.pipeline.reading.table_source import TableSource
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
-from schemac.pipeline.spark.sql import name
+from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.tables import sink_engine, source_of
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
@@ -83,7 +84,7 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
     whole = scope.added()
     columns = [f"{text} as {name(column)}" for text, column, _ in key_types]
     failures = [condition for _, _, condition in key_types]
-    broken = " or ".join(["false", *failures, *([records.malformed] if records.malformed else [])])
+    broken = " or ".join(["false", *failures, *filter(None, [records.is_broken])])
     frame = whole.frame.selectExpr(
         *columns, f"{_value_of(records)} as {name(label)}", f"{broken} as __broken"
     )
@@ -312,7 +313,7 @@ class Frames:
             needed |= {*joined.keys}
             rows = joined.to(rows, self.flags[joined.label])
         job = self.job.model_copy(update={"fields": self._expressions()})
-        needed |= {*with_computed_fields(records_of_frame(rows), job).used}
+        needed |= {*with_computed_fields(records_of_frame(rows), job).computed.used}
         return tuple(one for one in columns if one in needed)
 
     def _expressions(self) -> dict[str, FieldSource]:
@@ -374,10 +375,15 @@ class Frames:
         return conformed.select(*map(name, columns))
 
     def _records(self, rows: DataFrame) -> Records:
-        columns = [one for one in rows.columns if one in self.schema.names]
-        # An example of a value that does not fit; one without columns is a constant.
-        record_json = f"to_json(struct({', '.join(map(name, columns))}))" if columns else "'{}'"
-        return replace(records_of_frame(rows), raw=record_json)
+        records = records_of_frame(rows)
+        assert isinstance(records.values, TypedColumns)
+        columns = tuple(one for one in rows.columns if one in self.schema.names)
+
+        def row_text(place: Callable[[str], str]) -> str:
+            # An example of a value that does not fit; one without columns is a constant.
+            return f"to_json({struct((one, place(one)) for one in columns)})" if columns else "'{}'"
+
+        return replace(records, values=replace(records.values, kept=columns, row_text=row_text))
 
     def _read_job(self) -> Job:
         """Return the job in which functions are columns."""

@@ -32,12 +32,12 @@ from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES, METADATA, file_part, no_file
 from schemac.pipeline.reading.inputs import Input, Json, JsonText, Text, Typed, parse_steps, typed_input
-from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, check_input, open_records
-from schemac.pipeline.record_tasks import RecordTask
-from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS
+from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
+from schemac.pipeline.reading.source import check_input, open_records
+from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
 from schemac.pipeline.spark.sql import literal, name
-from schemac.rows.validation.validator import FieldInput
+from schemac.rows.validation.validator import FieldInput, Validator
 from schemac.text.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION
 
 ALL, VALUE = "__all", "v"
@@ -60,12 +60,12 @@ def with_computed_fields(records: Records, job: Job) -> Records:
         elif origin.expr is not None:
             inputs[label], failing[label] = scope.add(label, origin.expr)
         elif (part := file_part(origin.from_)) is not None:
-            if not records.has_file:
+            if not records.source.has_file:
                 raise no_file(label, job.source.format)
             inputs[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])
     if not inputs:
         return records
-    return replace(scope.added(), computed=inputs, failing=failing, used=tuple(scope.members))
+    return replace(scope.added(), computed=ComputedFields(inputs, failing, tuple(scope.members)))
 
 
 def constant(origin: FieldSource) -> Input:
@@ -118,14 +118,14 @@ class Scope:
         of = self._of
         if missed in of.partitions:
             return of.partitions[missed]
-        if missed == METADATA and of.has_file:
+        if missed == METADATA and of.source.has_file:
             return FILE
         if of.columns is None:
             return Json(RECORD, (*IN_RECORD, missed)).variant
         input_ = of.columns.get(missed)
         if input_ is None:
             message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
-            known = [*of.columns, *of.partitions, *([METADATA] if of.has_file else [])]
+            known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
             raise PipelineError(INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label))
         return input_.text if isinstance(input_, Text) else _column_of(input_)
 
@@ -318,18 +318,13 @@ def check_constants(job: Job, schema: pa.Schema) -> None:
         return
     constant_fields = with_zones(pa.schema([schema.field(label) for label in origins], schema.metadata), job)
     inputs = [FieldInput(label, "json", label) for label in origins]
-    task = RecordTask(constant_fields.serialize().to_pybytes(), settings_of(job), tuple(inputs))
     texts = {label: [constant_text(origin.value)] for label, origin in origins.items()}
-    (batch,) = task.rows(
-        pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
-    )
-    for why in batch.column(ERRORS)[0].as_py() or ():
-        path = why["path"]
+    batch = pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
+    for why in Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons.get(0, ()):
+        path = why.path
         label = next(
             label for label in origins if path == label or path.startswith((f"{label}.", f"{label}["))
         )
-        message = (
-            f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why['rule']}"
-        )
-        help = f"`schemac explain {why['rule'].partition(':')[0]}` explains the rule"
+        message = f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why.rule}"
+        help = f"`schemac explain {why.rule.partition(':')[0]}` explains the rule"
         raise PipelineError(INVALID_CONSTANT, message, help, place=("fields", label, "value"))

@@ -32,6 +32,8 @@ from schemac.pipeline.spark.failures import UNSEEN, WHOLE
 from schemac.rows.runs.storage import current_storage
 from schemac.text.source.catalogue import NOT_SHARED, UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
 
+BAD_ENCODING = "encoding"
+"""The rule that a record breaks whose bytes are not the encoding of its source."""
 MARK = 0xDC00
 MARKED = re.compile("[\ud800-\udfff]")
 WITH_BYTE_ORDER_MARK = {

@@ -16,15 +16,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Found, Listed, Work, read_in_tasks
+from schemac.pipeline.reading.cutting import FileBatches, Listed, RecordTexts, TextBatches
 from schemac.pipeline.reading.files import FileSplit, chunks_of, codec_name, lines_of, lines_of_split
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.texts import Texts
+from schemac.pipeline.reading.texts import BatchSource
 from schemac.rows.judging.tokens import BLANK
 
 BLANKS = re.compile(r"[ \t\r\n]*")
@@ -250,7 +251,7 @@ FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20
 
 
-def read_json(spark: SparkSession, source: Source) -> Texts:
+def read_json(spark: SparkSession, source: Source) -> BatchSource:
     """Read the records of a JSON source."""
     options = Options(source)
     encoding = codec_name(options.text("encoding", "UTF-8"))
@@ -265,20 +266,17 @@ def read_json(spark: SparkSession, source: Source) -> Texts:
     return texts.cut_texts(spark, listed, _Lines(encoding, options.text("lineSep")))
 
 
-def _lines(spark: SparkSession, source: Source, listed: Listed) -> Texts:
+def _lines(spark: SparkSession, source: Source, listed: Listed) -> BatchSource:
     """Read a record from each line."""
-
-    def rows() -> DataFrame:
-        return texts.judged(texts.lines(spark, source, listed, BLANK))
-
-    def made(work: Work[Found]) -> DataFrame:
-        return read_in_tasks(spark, listed, JsonLines(), work, is_cut=True)
-
+    reader = TextBatches(JsonLines(), tuple(listed.partitions.values()))
     is_ours = not Options(source).text("lineSep") and texts.is_in_reach(listed)
-    return Texts(rows, listed.partitions, made) if is_ours else Texts(rows, listed.partitions)
+    files = FileBatches(spark, listed, reader, is_cut=True) if is_ours else None
+    return BatchSource(
+        lambda: texts.checked_lines(texts.lines(spark, source, listed)), listed.partitions, files
+    )
 
 
-def read_geojson(spark: SparkSession, source: Source) -> Texts:
+def read_geojson(spark: SparkSession, source: Source) -> BatchSource:
     """Read the features of a GeoJSON source."""
     encoding = codec_name(Options(source).text("encoding", "UTF-8"))
     return texts.cut_texts(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
@@ -313,11 +311,13 @@ def _first_line(path: str, encoding: str) -> str:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """The lines of a piece of a file."""
+    """The lines of a piece of a file that are not blank."""
 
-    def __call__(self, split: FileSplit) -> Iterator[Found]:
-        """Read the lines; a blank one is never proven to be a record."""
-        yield from map(Found, lines_of_split(split))
+    def __call__(self, split: FileSplit) -> Iterator[RecordTexts]:
+        """Read the lines."""
+        for lines in lines_of_split(split):
+            is_blank = pc.match_substring_regex(lines, f"^[{BLANK}]*$")
+            yield RecordTexts(lines.filter(pc.invert(is_blank)) if pc.any(is_blank).as_py() else lines)
 
 
 @dataclass(frozen=True)
