@@ -10,6 +10,7 @@ Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a quer
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -99,35 +100,40 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
     def streamReader(self, schema: StructType) -> "TableStream":  # noqa: N802  PySpark's name
         """Make a reader of what is added from now on, and of what is there."""
         storage = Storage.from_json(self.options.get("storage", "{}")).resolved()
-        return TableStream(self.options["engine"], self.options["path"], storage)
+        return TableStream(TableVersion(self.options["engine"], self.options["path"], 0, storage))
 
     def _reader(self) -> "TableReader":
         options = self.options
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(options.get("storage", "{}")).resolved()
-        has_addresses = options.get("addresses") == "true"
-        has_row_ids = options.get("row_ids") == "true"
-        columns = dict.fromkeys(json.loads(options["columns"]), False) if "columns" in options else None
-        parts = json.loads(options["parts"]) if "parts" in options else None
         return TableReader(
-            options["engine"],
-            options["path"],
-            int(options["version"]),
-            storage,
-            columns,
-            has_row_ids=has_row_ids,
-            has_addresses=has_addresses,
-            parts=parts,
+            TableVersion(options["engine"], options["path"], int(options["version"]), storage),
+            dict.fromkeys(json.loads(options["columns"]), False) if "columns" in options else None,
+            has_row_ids=options.get("row_ids") == "true",
+            has_addresses=options.get("addresses") == "true",
+            parts=json.loads(options["parts"]) if "parts" in options else None,
         )
+
+
+class TableVersion(NamedTuple):
+    """A version of a table, and how its store is reached."""
+
+    engine: str
+    path: str
+    version: int
+    storage: Storage
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that the engine reads."""
+        return _engine(self.engine).schema(self.path, self.version, self.storage)
 
 
 class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # PySpark is not followed
     """Reads what was added to a table, from version to version."""
 
-    def __init__(self, engine: str, path: str, storage: Storage) -> None:
-        self.engine = engine
-        self.path = path
-        self.storage = storage
+    def __init__(self, table: TableVersion) -> None:
+        self.table = table
         self.last: int | None = None
         """The version that a stream of what is available ends with."""
 
@@ -144,20 +150,21 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
         self.last = self._newest()
 
     def _newest(self) -> int:
-        return _engine(self.engine).newest_version(self.path, self.storage) or 0
+        return _engine(self.table.engine).newest_version(self.table.path, self.table.storage) or 0
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         """One for each part that was added."""
         version = end["version"]
         if not version:
             return []
-        added = _engine(self.engine).added(self.path, start["version"], version, self.storage)
+        engine, path, _, storage = self.table
+        added = _engine(engine).added(path, start["version"], version, storage)
         return [InputPartition((version, part)) for part in added]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
         version, part = partition.value
-        return TableReader(self.engine, self.path, version, self.storage).read(InputPartition(part))
+        return TableReader(self.table._replace(version=version)).read(InputPartition(part))
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
@@ -169,10 +176,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
 
     def __init__(
         self,
-        engine: str,
-        path: str,
-        version: int,
-        storage: Storage,
+        table: TableVersion,
         columns: Mapping[str, bool] | None = None,
         *,
         filter: str | None = None,
@@ -180,10 +184,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         has_addresses: bool = False,
         parts: Sequence[int] | None = None,
     ) -> None:
-        self.engine = engine
-        self.path = path
-        self.version = version
-        self.storage = storage
+        self.table = table
         self.columns = columns
         self.filter = filter
         self.row_id = ROW_ID if has_row_ids else None
@@ -193,7 +194,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
     @property
     def schema(self) -> pa.Schema:
         """The columns that are read."""
-        columns = _engine(self.engine).schema(self.path, self.version, self.storage)
+        columns = self.table.schema
         if self.columns is not None:
             fields = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
             columns = pa.schema(
@@ -206,26 +207,23 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
 
     def partitions(self) -> list[InputPartition]:
         """One for each part."""
-        parts = self.parts
-        if parts is None:
-            parts = _engine(self.engine).parts(self.path, self.version, self.storage)
+        engine, path, version, storage = self.table
+        parts = _engine(engine).parts(path, version, storage) if self.parts is None else self.parts
         return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
-        engine, schema = _engine(self.engine), self.schema
-        part = (self.path, self.version, partition.value)
+        name, path, version, storage = self.table
+        engine, schema, ids = _engine(name), self.schema, {"row_id": self.row_id, "address": self.address}
         if self.columns is not None:
-            columns, storage = tuple(self.columns), self.storage
+            columns = tuple(self.columns)
             for batch in engine.read(
-                *part, columns, storage, filter=self.filter, row_id=self.row_id, address=self.address
+                path, version, partition.value, columns, storage, filter=self.filter, **ids
             ):
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             return
-        for batch in engine.read(
-            *part, storage_options=self.storage, row_id=self.row_id, address=self.address
-        ):
-            source = pa.array([self.path] * batch.num_rows, pa.string())
+        for batch in engine.read(path, version, partition.value, storage_options=storage, **ids):
+            source = pa.array([path] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)
 
 
@@ -233,13 +231,13 @@ def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
     """Columns of the table that options of `spark.read` name."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    path, version, storage = _place(options, engine)
-    return from_arrow_schema(_engine(engine).schema(path, version, storage))
+    return from_arrow_schema(_table_version(options, engine).schema)
 
 
 def reader_of_table(options: Mapping[str, str], engine: str, requested: StructType) -> TableReader:
     """Make the reader of the requested columns: all of them, or those of `spark.read.schema(…)`."""
-    path, version, storage = _place(options, engine)
+    table = _table_version(options, engine)
+    path = table.path
     stored_types = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
     for field in requested.fields:
         if field.name not in stored_types:
@@ -252,11 +250,11 @@ def reader_of_table(options: Mapping[str, str], engine: str, requested: StructTy
     columns = {field.name: field.nullable for field in requested.fields}
     filter = options.get("filter")
     if filter is not None:
-        _engine(engine).check_filter(path, version, filter, storage)
-    return TableReader(engine, path, version, storage, columns, filter=filter)
+        _engine(engine).check_filter(path, table.version, filter, table.storage)
+    return TableReader(table, columns, filter=filter)
 
 
-def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
+def _table_version(options: Mapping[str, str], engine: str) -> TableVersion:
     """Read the table, its version, and how its store is reached out of options; the newest version unless one is named."""
     unknown = {name.lower() for name in options} - {"path", "version", "filter", "storageoptions"}
     if unknown or "path" not in options:
@@ -275,4 +273,4 @@ def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
     if not version.isdecimal() or not 0 < int(version) <= newest:
         message = f"option `version` is `{version}`, the newest version of the table is {newest}"
         raise PipelineError(SINK_OPTION, message, "leave `version` out for the newest one")
-    return options["path"], int(version), storage
+    return TableVersion(engine, options["path"], int(version), storage)
