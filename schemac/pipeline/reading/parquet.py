@@ -1,14 +1,11 @@
 """Parquet files: read by Spark, with columns whose types it refuses, or by Arrow in tasks of ours.
 
 Layer: pipeline.
-Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a timestamp in nanoseconds
-      and a time of day are read as the counts that they are, at every depth, and columns that Spark cannot read are left out.
-      Reads columns of Parquet files with Arrow in tasks of ours, where Arrow and Spark see the same types in every file: a piece of a
-      file has the row groups that begin in it; its rows come some at a time, in plain types: those that Spark itself has, by Arrow's
-      names. The columns that no field takes are read where somebody asks for them.
-Rule: whatever is not known to be read alike is left to Spark: other types, files of which two differ, calendars of old writers, options
-      that change what is read.
-Errors: PipelineError for a file that cannot be read to its end.
+Shape: where Spark refuses a column, the file's own schema tells its type: timestamps in nanoseconds and times of day are read as counts,
+       at every depth. Tasks of ours read the row groups that begin in their pieces of files, in the types that Spark would have by
+       Arrow's names, and columns that no field is read from only for rows that are wrong.
+Rule: whatever is not known to be read alike is left to Spark: other types, files of which two differ, calendars of old writers, options.
+Errors: PipelineError for a file that cannot be read to its end, and SC640 for a column that is a folder's name as well.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -171,7 +168,7 @@ def _marked(spark_type: DataType, data_type: pa.DataType) -> DataType:
     return spark_type
 
 
-MOST_FILES = 1000
+MOST_FILES = 10_000
 """Whose footers are read before the tasks begin."""
 FOOTERS_AT_ONCE = 8
 BYTES_PER_BATCH, MOST_ROWS = 8 << 20, 1 << 16
