@@ -1,15 +1,11 @@
 """The frame of Spark that computes the values of a backfill, with the sources that it joins.
 
 Layer: pipeline.
-Shape: rows of some parts of one version of the table in; the address of each row that gets values, the columns of `conform` for the
-      fields that are filled, and a flag for each join, out. Rows of one part follow each other, in the order of their addresses. Only
-      columns that something names are read.
-      Other sources whose columns a backfill reads by the key of a row: a source in any form that a pipeline reads in; a frame with a
-      column for each part of the key, and one called after the join that has the columns of the source: a struct, or for records of
-      JSON the record itself as a variant.
-Rule: values are conformed as those of every run. `where` is decided first: nothing is computed for the other rows.
-      A row has one value, so no key may be twice in the source. A key that is null meets nothing; a row whose key the source does not
-      have gets null, which a required column refuses. Both sides of a key have one type: nothing is converted to compare it.
+Shape: rows of some parts of one version of the table in; their addresses, the columns of `conform` for the fields that are filled, and a
+       flag for each join out, in the order of addresses. Only columns that something names are read. A join gives its source as one
+       column that is called as the join: a struct, or for JSON a variant.
+Rule: `where` is decided first: nothing is computed for other rows. No key may be twice in a source, a null key meets nothing, and both
+      sides of a key have one type. A row whose key the source lacks gets null.
 Errors: SC669 join, and what opening a source may raise, at the join's place in the file.
 """
 

@@ -2,15 +2,10 @@
 
 Layer: pipeline.
 Shape: a job and its Arrow schema in; the columns of `conform` out, one source behind the other, and for each source the count of its
-      records as they were read.
-      Fields that are at no place of a record: expressions, constants, and the file that a record is from: records (see `source`) in;
-      the same with one column for each expression, and a way to the value of each such field. An expression sees the columns of its
-      source: of CSV as text, of JSON the keys of the record as variants, of other formats as they are typed; folders' names as text;
-      and `_metadata` of the file.
-Rule: an expression that fails for a record (a cast, a division by zero) sends that record to the quarantine, not the run to its end. A
-      session that cannot catch it (Spark Connect) stops with what Spark says.
-Errors: PipelineError with the place in the file where a source, or one of its fields, is wrong; SC628 invalid-expression and SC629
-      invalid-constant with the place in the file, SC646 no-file.
+       records. Fields that are at no place of a record (expressions, constants, facts of its file) become columns of their own. An
+       expression sees the columns of its source: cells as text, keys of JSON as variants, others as they are typed, and `_metadata`.
+Rule: an expression that fails for a record sends it to the quarantine. Spark Connect cannot catch that: there the run stops.
+Errors: PipelineError with the place in the file where a source or one of its fields is wrong; SC628, SC629, SC646 of fields.
 """
 
 import json

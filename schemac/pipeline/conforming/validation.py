@@ -1,10 +1,9 @@
-"""Has records validated in tasks of ours: typed columns, and the reasons why a record does not fit.
+"""Plans how the records of a source are validated, and has it done in tasks of ours.
 
 Layer: pipeline.
-Shape: records (see `source`) in; the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is
-       null for a record that fits, else array<struct<path, rule, value>> with every reason. Spark brings what fields are read from in
-       batches of Arrow, and takes typed columns; which value is what, `schemac.rows.judging` alone says. SQL stays for what Spark reads:
-       the cells of CSV, expressions, and dates by patterns of Java.
+Shape: `Records` in; the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is null for a record that
+       fits, else array<struct<path, rule, value>> with every reason. The one task over batches (`record_tasks`) runs where the files
+       are read, or over batches that Spark brings; SQL stays for expressions and for dates by patterns of Java.
 Errors: PipelineError for a mapping that names what the source does not have, and for a column that can never become its field.
 """
 
@@ -118,7 +117,7 @@ class Validation:
         if isinstance(source, Json) and source.root == RECORD:
             return FieldInput(label, "record", epoch=origin.epoch)
         if isinstance(source, Json | JsonText):
-            return FieldInput(label, "json", column(_json_sql(source)), origin.epoch)
+            return FieldInput(label, "json", column(source.text), origin.epoch)
         if isinstance(source, Text):
             return FieldInput(label, "column", column(source.text), origin.epoch)
         if _has(source.type, VariantType):
@@ -271,10 +270,6 @@ def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()
         consumed_paths,
         is_geojson=job.source.format == "geojson",
     )
-
-
-def _json_sql(source: Json | JsonText) -> str:
-    return source.text
 
 
 def _pattern_sql(source: Input, pattern: str) -> str:

@@ -320,9 +320,9 @@ def _without_break(line: str) -> str:
 
 def dialect_of(options: Options) -> Dialect:
     """Read the dialect out of the options of a source."""
-    quote = options.text("quote", '"')
+    quote, sep = options.text("quote", '"'), options.text("sep", ",")
     dialect = Dialect(
-        sep=_unescaped(options.text("sep", ",")),
+        sep={r"\t": "\t", "\\0": "\0"}.get(sep, sep),
         quote=quote,
         # A quote inside quotes is doubled, as RFC 4180 has it; Spark's own default is a backslash.
         escape=options.text("escape", quote),
@@ -345,7 +345,3 @@ def dialect_of(options: Options) -> Dialect:
         message = "two of the options `sep`, `quote` and `comment` are the same character"
         raise PipelineError(SOURCE_OPTION, message, "use a different character for each")
     return dialect
-
-
-def _unescaped(sep: str) -> str:
-    return {r"\t": "\t", "\\0": "\0"}.get(sep, sep)

@@ -1,13 +1,10 @@
 """JSON records: one to a line, or cut out of documents that span several lines.
 
 Layer: pipeline.
-Shape: `_raw` is the text of a record as it is in its file. Lines of UTF-8 are read by Spark; documents, and other encodings, by one
-      task for each file.
-      Splits JSON documents (an array, a feature collection, values one after the other) into the texts of their records: each text is
-      cut out of the document as it is there. Whatever is not JSON becomes a record of its own, so that the run accounts for it; reading
-      goes on behind it where that is certain. A document may follow another one.
-Units: a document is read in pieces, and of it no more is kept than the longest record and two pieces. What the pieces are makes no
-      difference to the records.
+Shape: the text of a record is as it is in its file: an item of an array, a feature of a collection, or one value after the other.
+       Whatever is not JSON becomes a record of its own, so that the run accounts for it; reading goes on behind it where that is certain.
+Units: a document is read in pieces; no more of it is kept than the longest record and two pieces, and where it is cut makes no
+       difference to the records.
 """
 
 import json

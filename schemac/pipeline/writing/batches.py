@@ -1,14 +1,10 @@
 """Batches on their way into a sink: brought to the exact schema of the table, or set apart for the quarantine.
 
 Layer: pipeline.
-Shape: batches with `_errors` in, batches of the good rows out; the others wait as the quarantine dataset will hold them, and are
-      counted by path and rule, positions left out.
-      Writes rows that do not fit to pieces of the quarantine, where the rows that fit are written by Spark: a data source with the
-      columns of a quarantine. Its tasks write pieces that no reader of the quarantine sees yet; its "commit" notes what they are in a
-      file, because Spark calls it in another process. Whoever asked commits them.
-      Gives Spark's Arrow batches the exact Arrow schema of the table: a record batch of Spark types in, a record batch of the target
-      schema out; buffers are shared where they can be. Values have been checked by `conforming.validation`, or are checked here by
-      Arrow's safe casts: what does not fit raises.
+Shape: batches with `_errors` in; batches of the good rows in the exact Arrow schema of the table out, with shared buffers where that can
+       be. The others wait as the quarantine will hold them, counted by path and rule, positions left out. Where Spark writes the good
+       rows, a data source writes pieces of the quarantine that no reader sees before whoever asked commits them.
+Errors: what Arrow's safe casts raise for a value that `conforming.validation` has not checked.
 """
 
 import dataclasses
