@@ -4,15 +4,16 @@ Layer: pipeline.
 Rooms: `library`, `stream` and `runner` put them together; CONTRIBUTING has a table of them in the order of their imports.
 Shape: the way of a record of JSON to the table. Spark brings batches and takes them away; `schemac.rows` alone says what a value is.
 
-1. `reading` lists the files and cuts them into pieces; a task reads the lines of its piece: texts, and what is wrong with their bytes.
-2. `record_tasks.FileTask` puts the texts of some files into a batch, `record_task` gives it to the one `rows.validation.validator`.
-3. `rows.judging.json_proofs` takes the records apart into a column of tokens for each field, as cells of CSV are (`csv_batches`).
+1. `reading` lists the files and cuts them into pieces; a task reads the lines of its pieces, and puts those of small files together: a
+   `RecordBatch` of texts, of their files, and of what is wrong with their bytes (`reading.cutting`).
+2. `record_tasks.RecordTask` gives each batch to the one `rows.validation.validator`.
+3. `rows.judging.json_proofs` takes the records apart into a column of tokens for each field, as `reading.csv_grammar` takes cells.
    A record that its decoder refuses, or in which a key may stand twice, is parsed by itself (`rows.judging.tokens`).
 4. Each column is read for its field: a proof takes nearly all values with Arrow's kernels (`text_proofs`; `column_proofs` for columns that
    have a type), the exact reader of the field (`rows.judging.parts`) takes every other one, and gives the reasons.
 5. `rows.validation` evaluates constraints over the columns, once for the whole batch.
 6. Good records leave the task packed, thousands in one row (`spark.packed`), each of the others is a row with every reason.
-7. Records of other sources come to the same task as columns: rows of Parquet where they are read (`row_task`), frames, tables, streams, and
+7. Records of other sources come to the same task as columns: rows of Parquet where they are read; frames, tables, streams, and
    what Spark computes beside a record, such as expressions, by `mapInArrow`. `conforming.validation` plans which, `run --explain` tells it.
 8. `conforming` joins the sources; what needs several records (keys, unique fields, references) is SQL over rows that are typed.
 9. `writing` brings good records to the exact types of the table and stages their fragments; the others go to the quarantine.

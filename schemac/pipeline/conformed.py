@@ -24,7 +24,8 @@ from schemac.pipeline.conforming.validation import conform as projected
 from schemac.pipeline.conforming.validation import key_checked, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.source import Records, records_in_column, records_of_frame
+from schemac.pipeline.reading.records import Records
+from schemac.pipeline.reading.source import records_in_column, records_of_frame
 from schemac.pipeline.reports.html import conform_fragment, conformed_fragment
 from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run

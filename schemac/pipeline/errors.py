@@ -1,6 +1,4 @@
-"""Errors of pipelines and warnings about absent paths, as their authors get them.
-
-A path that a pipeline names and no record of its source has, as reports tell of it.
+"""Errors of pipelines, and warnings about paths that no record of a source has, as their authors get them.
 
 Layer: pipeline.
 Shape: `PipelineError` is the one exception class, as Python programs import it; `runs.errors` has it.

@@ -22,7 +22,8 @@ from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading import inputs
-from schemac.pipeline.reading.source import Records, open_records
+from schemac.pipeline.reading.records import JsonTexts, Records
+from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
@@ -128,7 +129,7 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
         _settings(job, member),
         Validation.of(records, schema, job, may_pack=True).strategy,
         outcomes,
-        _rules(member, field_schema, outcomes, failing=field in records.failing),
+        _rules(member, field_schema, outcomes, failing=field in records.computed.failing),
     )
 
 
@@ -188,12 +189,12 @@ def _place(records: Records, field: str, job: Job) -> str:
         return "the pipeline file: it is a constant"
     if origin.expr is not None:
         return f"the expression `{origin.expr}` over each record"
-    if field in records.computed:
+    if field in records.computed.inputs:
         return "the file of each record"
     if column_name in records.partitions:
         return f"`{column_name}=…` in the names of folders, as text"
-    if records.columns is None:
-        path = inputs.variant_path(records.steps_of(field, origin))
+    if isinstance(records.values, JsonTexts):
+        path = inputs.variant_path(records.values.steps_of(field, origin))
         return f"{path} of each JSON record"
     input_ = records.input_of(field, origin)
     type_text = input_.type.simpleString() if isinstance(input_, inputs.Typed) else "text"

@@ -1,10 +1,8 @@
-"""The run of one job, into a table of an engine or a format of Spark.
-
-Makes the report of a run of what its sink says.
+"""The run of one job, into a table of an engine or a format of Spark, and its report.
 
 Layer: pipeline.
 Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out, whose counts come from what the tasks wrote. Nothing is
-      committed when the run raises.
+       committed when the run raises.
 Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 

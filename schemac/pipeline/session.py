@@ -2,9 +2,8 @@
 
 Layer: pipeline.
 Shape: a `SparkSession` with our sinks registered; an active session is used as it is. The settings that decide about values (time zone,
-      ANSI, parsing) are put in place for each run, and taken back after it.
-      Work of an engine on many parts of a table, spread over Spark's tasks: the engine says what a task does with the numbers of its
-      parts; what the tasks made comes back, and the caller commits.
+       ANSI, parsing) are put in place for each run, and taken back after it. Of an engine's work each task gets numbers of parts; what
+       the tasks made comes back, and the caller commits.
 """
 
 import logging

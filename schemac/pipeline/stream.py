@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -29,7 +28,8 @@ from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job
 from schemac.pipeline.declaration.source_options import OF_STREAMS
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.source import Records, records_of_frame
+from schemac.pipeline.reading.records import Records
+from schemac.pipeline.reading.source import records_of_frame
 from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.reports.run_facts import ReasonCount
@@ -175,7 +175,8 @@ def _opened(spark: SparkSession, job: Job) -> tuple[DataFrame, dict[str, DataTyp
         try:
             return reader.load(*texts.spark_paths(source)), {}
         except PySparkException as error:
-            raise _refused(job, error) from error
+            text, format = str(error).strip().splitlines()[0], f"format is `{job.source.format}`"
+            raise PipelineError(UNREADABLE_INPUT, text, format, place=("source", "format")) from error
     stream_options = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
     options = texts.file_options(source) | stream_options
     (path,) = texts.spark_paths(source)
@@ -188,13 +189,6 @@ def _of_files(job: Job, paths: list[str]) -> Job:
     options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
     file_source = source.model_copy(update={"options": options})
     return job.model_copy(update={"source_": file_source, "trigger": None})
-
-
-def _refused(job: Job, error: Any) -> PipelineError:
-    text = str(error).strip().splitlines()[0]
-    return PipelineError(
-        UNREADABLE_INPUT, text, f"format is `{job.source.format}`", place=("source", "format")
-    )
 
 
 def run_or_stream(
@@ -234,15 +228,13 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
         reasons=_added([report.reasons for report in reports]),
         warnings=_added([report.warnings for report in reports]),
         absent=tuple(
-            one for one in reports[-1].absent if all(one.path in _absent(report) for report in reports)
+            one
+            for one in reports[-1].absent
+            if all(one.path in {other.path for other in report.absent} for report in reports)
         ),
         seconds=sum(report.seconds for report in reports),
         quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
     )
-
-
-def _absent(report: RunReport) -> set[str]:
-    return {one.path for one in report.absent}
 
 
 def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:

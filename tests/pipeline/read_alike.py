@@ -1,6 +1,6 @@
 """Records read by a task many values at a time, and one by one: the same values and the same reasons, without Java."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +13,14 @@ import pyarrow.compute as pc
 from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.validation import settings_of
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reading.csv_grammar import Dialect
-from schemac.pipeline.record_tasks import CsvForm, RecordTask
-from schemac.pipeline.spark.columns import ERRORS
+from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms, Dialect
+from schemac.pipeline.reading.cutting import RecordTexts, TextBatches
+from schemac.pipeline.reading.files import File, FileSplit
+from schemac.pipeline.record_tasks import RecordTask
+from schemac.pipeline.spark.columns import ERRORS, RAW
 from schemac.rows.validation import validator
 from schemac.rows.validation.result import RowReasons
-from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
+from schemac.rows.validation.validator import FieldInput, FieldReader, Validator
 
 
 def job_of(path: Path, form: str, **told: Any) -> Job:
@@ -26,16 +28,20 @@ def job_of(path: Path, form: str, **told: Any) -> Job:
     return Job.model_validate({"source": source, "target": {"path": "-"}, **told})
 
 
-def task_of(schema: pa.Schema, job: Job, columns: tuple[str, ...] = ()) -> RecordTask:
-    """The task that reads texts of records; `columns` are those of CSV."""
-    zoned, form = with_zones(schema, job), None
-    inputs = [FieldInput(field.name, "record") for field in zoned]
-    if job.source.format == "csv":
-        form = CsvForm(columns, Dialect(), tuple(schema.names))
-        inputs = [FieldInput(field.name, "column", field.name) for field in zoned]
-    return RecordTask(
-        zoned.serialize().to_pybytes(), settings_of(job), tuple(inputs), form, kept=(TEXT,), keeps_all=True
-    )
+def task_of(schema: pa.Schema, job: Job) -> RecordTask:
+    """The task that validates texts of records, or their cells."""
+    zoned, is_csv = with_zones(schema, job), job.source.format == "csv"
+    inputs = [
+        FieldInput(one.name, "column" if is_csv else "record", one.name if is_csv else "") for one in zoned
+    ]
+    return RecordTask(zoned.serialize().to_pybytes(), settings_of(job), tuple(inputs), keeps_all=True)
+
+
+def reader_of(lines: Sequence[str | bytes], schema: pa.Schema, columns: tuple[str, ...] = ()) -> TextBatches:
+    """The reader that finds these records in any file; `columns` are those of CSV."""
+    texts = pa.array(lines, pa.string() if all(isinstance(line, str) for line in lines) else pa.binary())
+    forms = CsvForms((CsvForm(columns, Dialect(), tuple(schema.names)),)) if columns else None
+    return TextBatches(lambda _: iter([RecordTexts(texts)]), forms=forms)
 
 
 @contextmanager
@@ -73,10 +79,10 @@ def doubts_counted() -> Iterator[set[int]]:
         yield rows
 
 
-def rows_by_text(task: RecordTask, lines: list[str]) -> list[str]:
+def rows_by_text(task: RecordTask, reader: TextBatches) -> list[str]:
     """Each record with its values and its reasons, in an order of their own."""
-    batch = pa.record_batch([pa.array(lines, pa.string())], [TEXT])
-    return sorted(shown(row) for found in task.rows(batch) for row in rows_of(found))
+    batches = reader(iter([FileSplit(File("", "", 0))]))
+    return sorted(shown(row) for found in task(batches) for row in rows_of(found))
 
 
 def rows_of(batch: pa.RecordBatch) -> list[dict[str, Any]]:
@@ -89,7 +95,7 @@ def rows_of(batch: pa.RecordBatch) -> list[dict[str, Any]]:
         dict(zip(columns, row, strict=True))
         for row in zip(*(c.to_pylist() for c in columns.values()), strict=True)
     ]
-    return [{TEXT: row[TEXT], ERRORS: row[ERRORS]} if row[ERRORS] else row for row in rows]
+    return [{RAW: row[RAW], ERRORS: row[ERRORS]} if row[ERRORS] else row for row in rows]
 
 
 def shown(row: dict[str, Any]) -> str:
@@ -109,10 +115,11 @@ def read_alike(
     schema: pa.Schema, lines: list[str], path: Path, form: str, columns: tuple[str, ...] = (), **told: Any
 ) -> int:
     """Hold records that are read many at a time against the same one by one; how many had no value in doubt."""
-    task = task_of(schema, job_of(path, form, **told), columns)
+    task = task_of(schema, job_of(path, form, **told))
+    reader = reader_of(lines, schema, columns)
     with doubts_counted() as doubtful:
-        fast = rows_by_text(task, lines)
+        fast = rows_by_text(task, reader)
     with one_by_one():
-        slow = rows_by_text(replace(task), lines)
+        slow = rows_by_text(replace(task), reader)
     assert [pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1]] == []
     return len(lines) - len(doubtful)

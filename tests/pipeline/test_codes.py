@@ -23,9 +23,9 @@ from schemac.pipeline.conforming.validation import DUPLICATE, UNEXPECTED
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import csv_records, source
-from schemac.pipeline.reading.csv_records import QUOTES
-from schemac.pipeline.reading.source import EXPLAINED
-from schemac.pipeline.reading.texts import BAD_ENCODING
+from schemac.pipeline.reading.csv_grammar import QUOTES
+from schemac.pipeline.reading.files import BAD_ENCODING
+from schemac.pipeline.record_tasks import EXPLAINED
 from schemac.pipeline.spark import startup
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.failures import error_of_text, not_started
@@ -269,14 +269,14 @@ def test_notice_a_file_that_changes_while_it_is_read(
 ) -> None:
     lay_out(Page(""), folder)
     (folder / "rides.csv").write_text("fare\n1.5\n")
-    read_header = csv_records._csv_files
+    read_headers = csv_records._headers
 
-    def changed(*arguments: object) -> object:
-        found = read_header(*arguments)  # type: ignore[arg-type]
+    def changed(*arguments: Any, **options: Any) -> object:
+        found = read_headers(*arguments, **options)
         (folder / "rides.csv").write_text("price\n1.5\n")
         return found
 
-    monkeypatch.setattr(csv_records, "_csv_files", changed)
+    monkeypatch.setattr(csv_records, "_headers", changed)
     (folder / "pipeline.yaml").write_text(
         "source: {path: rides.csv, format: csv}\nschema: rides.yaml\ntarget: {path: rides.lance}\n"
     )

@@ -141,3 +141,20 @@ def test_rows_of_typed_sources_come_back_with_every_digit(
     table = lance.dataset(str(tmp_path / "t.lance")).to_table().sort_by("key")
     for name, column in columns.items():
         assert exactly(table[name]) == exactly(column), name
+
+
+def test_a_record_from_before_there_were_items_stays(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not one item: its list would be gone."""
+    record, item = '{"id": "1", "lines": [{"n": 1}]}', '{"id": "2", "lines": {"n": 1}}'
+    options = "unexpected: ignore\nfields: {n: lines.n}\n"
+    go(capsys, records=['{"id": 9}', record, item], more=options)
+    assert bad().keys() == {record, item}
+    text = PIPELINE.replace("{path: in.json}", "{path: in.json, explode: lines}")
+    (folder / "p.yaml").write_text(text + options + "coerce: text\n")
+    main(["run", "--format", "json", "--replay", "p.yaml"])
+    told = json.loads(capsys.readouterr().out)["run"]
+    assert (told["records"]["in"], told["records"]["written"]) == (2, 1)
+    assert ids() == [2, 9]
+    assert bad().keys() == {record}

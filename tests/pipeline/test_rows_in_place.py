@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.parquet import in_place, plain
+from schemac.pipeline.reading.parquet import RowGroups, in_place, plain
 from schemac.pipeline.runner import run
 
 pytestmark = pytest.mark.spark
@@ -61,10 +61,11 @@ def test_see_the_types_that_spark_sees(spark: SparkSession, tmp_path: Path, stor
     pq.write_table(pa.schema(fields).empty_table(), path, store_schema=store_schema)
     place = in_place(spark, Source(path=(str(path),), format="parquet"))
     assert place is not None
+    assert isinstance(place.reader, RowGroups)
     seen = spark.read.option("mergeSchema", "false").parquet(str(path)).schema
     assert [(field.name, field.dataType.simpleString()) for field in seen] == [
         (field.name, from_arrow_type(field.type, prefer_timestamp_ntz=True).simpleString())
-        for field in place.schema
+        for field in place.reader.schema
     ]
 
 
@@ -165,7 +166,7 @@ def two_ways(spark: SparkSession, job: Any, schema: pa.Schema, folder: Path) -> 
     for way in ("place", "spark"):
         target, bad = str(folder / way / "t.lance"), str(folder / way / "q.lance")
         told = Job.model_validate(job | {"target": {"path": target}, "quarantine": {"path": bad}})
-        with mock.patch.object(Validation, "in_place", None) if way == "spark" else nullcontext():
+        with mock.patch.object(Validation, "in_tasks", None) if way == "spark" else nullcontext():
             report = run(told, schema, spark=spark)
         good = lance.dataset(str(folder / way / "t.lance")).to_table()
         bad = lance.dataset(str(folder / way / "q.lance")).to_table(columns=["source", "raw", "errors"])

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tests.pipeline.read_alike import doubts_counted, job_of, read_alike, rows_by_text, task_of
+from tests.pipeline.read_alike import doubts_counted, job_of, read_alike, reader_of, rows_by_text, task_of
 
 FIELD = pa.field
 BFLOAT16 = {b"ARROW:extension:name": b"lance.bfloat16"}
@@ -117,7 +117,7 @@ def proven(schema: pa.Schema, lines: list[str], **settings: Any) -> list[bool]:
     """For each line, whether it is taken apart with others, and all of its values are proven."""
     task = task_of(schema, job_of(Path("in.json"), "json", **settings))
     with doubts_counted() as doubtful:
-        rows_by_text(task, lines)
+        rows_by_text(task, reader_of(lines, schema))
     return [row not in doubtful for row in range(len(lines))]
 
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.cutting import Found, TextRows, gathered
-from schemac.pipeline.reading.files import BLOCK_BYTES, File
-from schemac.pipeline.record_tasks import FileTask
+from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms, Dialect
+from schemac.pipeline.reading.cutting import RecordTexts, TextBatches, TextRows, gathered
+from schemac.pipeline.reading.files import BLOCK_BYTES, File, FileSplit
+from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.packed import PACKED, unpacked
@@ -56,7 +58,7 @@ def line(rng: random.Random, id: int, form: str) -> bytes:
     return json.dumps(record, ensure_ascii=rng.random() < 0.5).encode()
 
 
-def files_of(form: str, count: int) -> list[tuple[File, Found]]:
+def files_of(form: str, count: int) -> list[tuple[File, RecordTexts]]:
     rng = random.Random(form)
     found = []
     for number in range(count):
@@ -67,15 +69,28 @@ def files_of(form: str, count: int) -> list[tuple[File, Found]]:
             texts = pa.array([text.decode("utf-8", "replace") for text in lines])
         known = None if faults is None else pa.array(faults, pa.string())
         file = File(f"/in/{number}", f"file:///in/{number}", 100 + number, number, (str(number % 3),))
-        found.append((file, Found(texts, known)))
+        found.append((file, RecordTexts(texts, known)))
     return found
 
 
-def rows_of(task: FileTask, files: list[tuple[File, Found]]) -> tuple[list[Row], list[Row]]:
+def reader_of(form: str, files: list[tuple[File, RecordTexts]], folders: tuple[str, ...] = ()) -> TextBatches:
+    """The reader of these records; a line of JSON that is blank is none, which its own reader says."""
+    forms = CsvForms((CsvForm(NAMES, Dialect(), NAMES),)) if form == "csv" else None
+    texts = {file.path: records for file, records in files}
+    return TextBatches(lambda split: iter([texts[split.file.path]]), folders, forms)
+
+
+def splits_of(files: list[tuple[File, RecordTexts]]) -> Iterator[FileSplit]:
+    return iter([FileSplit(file) for file, _ in files])
+
+
+def rows_of(
+    task: RecordTask, form: str, files: list[tuple[File, RecordTexts]]
+) -> tuple[list[Row], list[Row]]:
     """Good records, and the others with their reasons, texts and files; each in the order that they come in."""
     good: list[Row] = []
     bad: list[Row] = []
-    for batch in task(iter(files)):
+    for batch in task(reader_of(form, files)(splits_of(files))):
         for records in unpacked(iter([batch])):
             rows = records.to_pylist()
             for row in rows:
@@ -90,21 +105,18 @@ def rows_of(task: FileTask, files: list[tuple[File, Found]]) -> tuple[list[Row],
 @pytest.mark.parametrize("packs", [True, False])
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_give_the_same_as_each_file_alone(form: str, packs: bool, tmp_path: Path) -> None:
-    columns = NAMES if form == "csv" else ()
-    task = task_of(SCHEMA, job_of(tmp_path, form), columns)
-    task = replace(task, kept=(RAW, SOURCE), keeps_all=False, packs=packs)
+    task = replace(task_of(SCHEMA, job_of(tmp_path, form)), keeps_all=False, packs=packs)
     files = files_of(form, 40)
-    work = FileTask(task, is_of_lines=form == "json")
     # What is learned of one file is known in the next.
-    good, bad = rows_of(work, files)
-    alone = [rows_of(work, [file]) for file in files]
+    good, bad = rows_of(task, form, files)
+    alone = [rows_of(task, form, [file]) for file in files]
     assert good == [row for rows, _ in alone for row in rows]
     assert bad == [row for _, rows in alone for row in rows]
     assert len(good) > 100
     assert {why["rule"] for errors, *_ in bad for why in errors} > {"cast", "malformed", "encoding"}
     assert len({source for *_, source in bad}) > 10
     with one_by_one():
-        assert rows_of(FileTask(replace(task), is_of_lines=form == "json"), files)[1] == bad
+        assert rows_of(replace(task), form, files)[1] == bad
 
 
 def test_ask_once_for_many_files(tmp_path: Path) -> None:
@@ -116,29 +128,56 @@ def test_ask_once_for_many_files(tmp_path: Path) -> None:
         calls.append(batch.num_rows)
         return known(self, batch)
 
-    task = replace(task, kept=(RAW, SOURCE), packs=True)
+    task = replace(task, keeps_all=False, packs=True)
     texts = pa.array([json.dumps({"id": i}).encode() for i in range(100)], pa.binary())
-    files = [(File(f"{number}", f"{number}", 1), Found(texts)) for number in range(50)]
+    files = [(File(f"{number}", f"{number}", 1), RecordTexts(texts)) for number in range(50)]
     with mock.patch.object(Validator, "validate", validate):
-        batches = list(FileTask(task, is_of_lines=True)(iter(files)))
+        batches = list(task(reader_of("json", files)(splits_of(files))))
     assert calls == [5000]
     assert [batch.column(PACKED).field("rows").to_pylist() for batch in batches] == [[5000]]
 
 
 def test_gather_no_more_than_a_block() -> None:
     sizes = [BLOCK_BYTES, 10, 20, BLOCK_BYTES - 100, 200, 2 * BLOCK_BYTES, 5, 0, 5]
-    files = [(File(str(i), "", size), Found(pa.array([b"x" * size] if size else [], pa.binary()))) for i, size in enumerate(sizes)]  # fmt: skip
+    files = [(File(str(i), "", size), RecordTexts(pa.array([b"x" * size] if size else [], pa.binary()))) for i, size in enumerate(sizes)]  # fmt: skip
     found = [[int(file.path) for file, _ in together] for together in gathered(iter(files))]
     assert found == [[0], [1, 2, 3], [4], [5], [6, 8]]
 
 
-def test_give_texts_as_each_file_alone() -> None:
-    work = TextRows(("__p0",))
-    files = [(file, found) for file, found in files_of("csv", 30) if pa.types.is_string(found.texts.type)]
-    together = [row for batch in work(iter(files)) for row in batch.to_pylist()]
-    alone = [row for file in files for batch in work(iter([file])) for row in batch.to_pylist()]
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_give_texts_as_each_file_alone(form: str) -> None:
+    work = TextRows(("__p0", *(NAMES if form == "csv" else ())))
+    files = files_of(form, 30)
+    reader = reader_of(form, files, ("__p0",))
+    together = [row for batch in work(reader(splits_of(files))) for row in batch.to_pylist()]
+    alone = [row for file in files for batch in work(reader(splits_of([file]))) for row in batch.to_pylist()]
     assert together == alone
-    assert len(list(work(iter(files)))) == 1
+    assert {row["_fault"] for row in together} == {None, "malformed", "encoding"} | (
+        {"quotes"} if form == "csv" else set()
+    )
+    assert len(list(work(reader(splits_of(files))))) == 1
+
+
+def test_take_cells_by_the_header_of_each_file() -> None:
+    """Files with one header are read together, those of another one by themselves; a folder's name has to be its cell."""
+    forms = CsvForms(
+        (CsvForm(("__k0", "__k1"), Dialect()), CsvForm(("__k1", "__k2", "__k0"), Dialect())),
+        {"b": 1},
+        conflicts=(("__k1", "__p0"),),
+    )
+    texts = {"a": ["1,x"], "b": ["x,,2", 'y,"",3', "x,4"], "c": ["4,x", "5,"]}
+    files = [
+        (File(path, path, 1, folders=("x",)), RecordTexts(pa.array(lines))) for path, lines in texts.items()
+    ]
+    read = replace(reader_of("json", files, ("__p0",)), forms=forms)
+    batches = list(read.reading(["__k0"])(splits_of(files)))
+    assert [batch.columns.column("__k0").to_pylist() for batch in batches] == [
+        ["1"],
+        ["2", "3", None],
+        ["4", "5"],
+    ]
+    faults = [None if batch.faults is None else batch.faults.to_pylist() for batch in batches]
+    assert faults == [None, [None, "partition", "malformed"], None]
 
 
 ID = pa.schema([SCHEMA.field("id")])

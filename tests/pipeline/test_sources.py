@@ -200,6 +200,52 @@ def test_columns_are_found_by_the_header_of_each_file(spark: SparkSession, tmp_p
         run_source(spark, tmp_path, schema, source)
 
 
+@pytest.mark.spark
+def test_expressions_see_cells_by_the_header_of_each_file(spark: SparkSession, tmp_path: Path) -> None:
+    for day, text in (("1", "id,s\n1,a\n2,\n3\n"), ("2", 's,more,id\n"b,""c""",x,4\n,y,x\n')):
+        (tmp_path / f"day={day}").mkdir()
+        (tmp_path / f"day={day}" / "in.csv").write_text(text)
+    schema = pa.schema([FIELD("id", pa.int32()), FIELD("t", pa.string())])
+    job = {
+        "source": {"path": str(tmp_path / "day=*"), "format": "csv"},
+        "fields": {"t": {"expr": "concat(s, '|', day)"}},
+        "target": {"path": str(tmp_path / "out.lance")},
+        "unexpected": "ignore",
+    }
+    report = run(Job.model_validate(job), schema, spark=spark)
+    rows = sorted((row["id"], row["t"]) for row in rows_of(report.table_path))
+    assert rows == [(1, "a|1"), (2, None), (4, 'b,"c"|2')]
+    bad = lance.dataset(str(report.quarantine_path)).to_table().to_pylist()
+    assert sorted((row["raw"], row["errors"][0]["rule"]) for row in bad) == [
+        (",y,x", "cast"),
+        ("3", "malformed"),
+    ]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("expr", ["s", "concat(s, '')"])
+def test_cells_that_mean_null_or_empty_text(spark: SparkSession, tmp_path: Path, expr: str) -> None:
+    """As Spark's own reader takes these options, in tasks of ours and in expressions."""
+    (tmp_path / "in.csv").write_text('id,s\n1,NA\n2,""\n3,\n4,"NA"\n5,x\n6," NA"\n7,"a""b"\n')
+    schema = pa.schema([FIELD("id", pa.int32()), FIELD("s", pa.string())])
+    for options in (
+        {"nullValue": "NA"},
+        {"emptyValue": "-"},
+        {"nullValue": "-", "emptyValue": "-"},
+        {"nullValue": ""},
+    ):
+        path = str(tmp_path / "in.csv")
+        job = {
+            "source": {"path": path, "format": "csv", "options": options},
+            "fields": {} if expr == "s" else {"s": {"expr": expr}},
+            "target": {"path": str(tmp_path / "out.lance"), "mode": "overwrite"},
+        }
+        report = run(Job.model_validate(job), schema, request=RunRequest(again=True), spark=spark)
+        theirs = spark.read.options(header="true", escape='"', **options).csv(path).collect()
+        mine = sorted((str(row["id"]), row["s"]) for row in rows_of(report.table_path))
+        assert mine == sorted((row[0], row[1]) for row in theirs), options
+
+
 MOMENT = 1704067200_123456789
 TIMES = {
     "ns": (pa.timestamp("ns"), MOMENT), "utc": (pa.timestamp("ns", "UTC"), -1), "t3": (pa.time32("ms"), 45_296_789),

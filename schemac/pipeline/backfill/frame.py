@@ -1,20 +1,16 @@
 """The frame of Spark that computes the values of a backfill, with the sources that it joins.
 
 Layer: pipeline.
-Shape: rows of some parts of one version of the table in; the address of each row that gets values, the columns of `conform` for the
-      fields that are filled, and a flag for each join, out. Rows of one part follow each other, in the order of their addresses. Only
-      columns that something names are read.
-      Other sources whose columns a backfill reads by the key of a row: a source in any form that a pipeline reads in; a frame with a
-      column for each part of the key, and one called after the join that has the columns of the source: a struct, or for records of
-      JSON the record itself as a variant.
-Rule: values are conformed as those of every run. `where` is decided first: nothing is computed for the other rows.
-      A row has one value, so no key may be twice in the source. A key that is null meets nothing; a row whose key the source does not
-      have gets null, which a required column refuses. Both sides of a key have one type: nothing is converted to compare it.
+Shape: rows of some parts of one version of the table in; their addresses, the columns of `conform` for the fields that are filled, and a
+       flag for each join out, in the order of addresses. Only columns that something names are read. A join gives its source as one
+       column that is called as the join: a struct, or for JSON a variant.
+Rule: `where` is decided first: nothing is computed for other rows. No key may be twice in a source, a null key meets nothing, and both
+      sides of a key have one type. A row whose key the source lacks gets null.
 Errors: SC669 join, and what opening a source may raise, at the join's place in the file.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -28,12 +24,13 @@ from schemac.pipeline.conforming.validation import conform
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Input, Json, Typed, parse_steps
-from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, open_records, records_of_frame
+from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
+from schemac.pipeline.reading.source import open_records, records_of_frame
 from schemac.pipeline.reading.table_source import TableSource
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
-from schemac.pipeline.spark.sql import name
+from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.tables import sink_engine, source_of
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
@@ -83,7 +80,7 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
     whole = scope.added()
     columns = [f"{text} as {name(column)}" for text, column, _ in key_types]
     failures = [condition for _, _, condition in key_types]
-    broken = " or ".join(["false", *failures, *([records.malformed] if records.malformed else [])])
+    broken = " or ".join(["false", *failures, *filter(None, [records.is_broken])])
     frame = whole.frame.selectExpr(
         *columns, f"{_value_of(records)} as {name(label)}", f"{broken} as __broken"
     )
@@ -312,7 +309,7 @@ class Frames:
             needed |= {*joined.keys}
             rows = joined.to(rows, self.flags[joined.label])
         job = self.job.model_copy(update={"fields": self._expressions()})
-        needed |= {*with_computed_fields(records_of_frame(rows), job).used}
+        needed |= {*with_computed_fields(records_of_frame(rows), job).computed.used}
         return tuple(one for one in columns if one in needed)
 
     def _expressions(self) -> dict[str, FieldSource]:
@@ -374,10 +371,15 @@ class Frames:
         return conformed.select(*map(name, columns))
 
     def _records(self, rows: DataFrame) -> Records:
-        columns = [one for one in rows.columns if one in self.schema.names]
-        # An example of a value that does not fit; one without columns is a constant.
-        record_json = f"to_json(struct({', '.join(map(name, columns))}))" if columns else "'{}'"
-        return replace(records_of_frame(rows), raw=record_json)
+        records = records_of_frame(rows)
+        assert isinstance(records.values, TypedColumns)
+        columns = tuple(one for one in rows.columns if one in self.schema.names)
+
+        def row_text(place: Callable[[str], str]) -> str:
+            # An example of a value that does not fit; one without columns is a constant.
+            return f"to_json({struct((one, place(one)) for one in columns)})" if columns else "'{}'"
+
+        return replace(records, values=replace(records.values, kept=columns, row_text=row_text))
 
     def _read_job(self) -> Job:
         """Return the job in which functions are columns."""

@@ -2,15 +2,10 @@
 
 Layer: pipeline.
 Shape: a job and its Arrow schema in; the columns of `conform` out, one source behind the other, and for each source the count of its
-      records as they were read.
-      Fields that are at no place of a record: expressions, constants, and the file that a record is from: records (see `source`) in;
-      the same with one column for each expression, and a way to the value of each such field. An expression sees the columns of its
-      source: of CSV as text, of JSON the keys of the record as variants, of other formats as they are typed; folders' names as text;
-      and `_metadata` of the file.
-Rule: an expression that fails for a record (a cast, a division by zero) sends that record to the quarantine, not the run to its end. A
-      session that cannot catch it (Spark Connect) stops with what Spark says.
-Errors: PipelineError with the place in the file where a source, or one of its fields, is wrong; SC628 invalid-expression and SC629
-      invalid-constant with the place in the file, SC646 no-file.
+       records. Fields that are at no place of a record (expressions, constants, facts of its file) become columns of their own. An
+       expression sees the columns of its source: cells as text, keys of JSON as variants, others as they are typed, and `_metadata`.
+Rule: an expression that fails for a record sends it to the quarantine. Spark Connect cannot catch that: there the run stops.
+Errors: PipelineError with the place in the file where a source or one of its fields is wrong; SC628, SC629, SC646 of fields.
 """
 
 import json
@@ -32,12 +27,12 @@ from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES, METADATA, file_part, no_file
 from schemac.pipeline.reading.inputs import Input, Json, JsonText, Text, Typed, parse_steps, typed_input
-from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, check_input, open_records
-from schemac.pipeline.record_tasks import RecordTask
-from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS
+from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
+from schemac.pipeline.reading.source import check_input, open_records
+from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
 from schemac.pipeline.spark.sql import literal, name
-from schemac.rows.validation.validator import FieldInput
+from schemac.rows.validation.validator import FieldInput, Validator
 from schemac.text.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION
 
 ALL, VALUE = "__all", "v"
@@ -60,12 +55,12 @@ def with_computed_fields(records: Records, job: Job) -> Records:
         elif origin.expr is not None:
             inputs[label], failing[label] = scope.add(label, origin.expr)
         elif (part := file_part(origin.from_)) is not None:
-            if not records.has_file:
+            if not records.source.has_file:
                 raise no_file(label, job.source.format)
             inputs[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])
     if not inputs:
         return records
-    return replace(scope.added(), computed=inputs, failing=failing, used=tuple(scope.members))
+    return replace(scope.added(), computed=ComputedFields(inputs, failing, tuple(scope.members)))
 
 
 def constant(origin: FieldSource) -> Input:
@@ -118,14 +113,14 @@ class Scope:
         of = self._of
         if missed in of.partitions:
             return of.partitions[missed]
-        if missed == METADATA and of.has_file:
+        if missed == METADATA and of.source.has_file:
             return FILE
         if of.columns is None:
             return Json(RECORD, (*IN_RECORD, missed)).variant
         input_ = of.columns.get(missed)
         if input_ is None:
             message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
-            known = [*of.columns, *of.partitions, *([METADATA] if of.has_file else [])]
+            known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
             raise PipelineError(INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label))
         return input_.text if isinstance(input_, Text) else _column_of(input_)
 
@@ -318,18 +313,13 @@ def check_constants(job: Job, schema: pa.Schema) -> None:
         return
     constant_fields = with_zones(pa.schema([schema.field(label) for label in origins], schema.metadata), job)
     inputs = [FieldInput(label, "json", label) for label in origins]
-    task = RecordTask(constant_fields.serialize().to_pybytes(), settings_of(job), tuple(inputs))
     texts = {label: [constant_text(origin.value)] for label, origin in origins.items()}
-    (batch,) = task.rows(
-        pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
-    )
-    for why in batch.column(ERRORS)[0].as_py() or ():
-        path = why["path"]
+    batch = pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
+    for why in Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons.get(0, ()):
+        path = why.path
         label = next(
             label for label in origins if path == label or path.startswith((f"{label}.", f"{label}["))
         )
-        message = (
-            f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why['rule']}"
-        )
-        help = f"`schemac explain {why['rule'].partition(':')[0]}` explains the rule"
+        message = f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why.rule}"
+        help = f"`schemac explain {why.rule.partition(':')[0]}` explains the rule"
         raise PipelineError(INVALID_CONSTANT, message, help, place=("fields", label, "value"))

@@ -1,16 +1,13 @@
 """A pipeline file as a job with its dataset, and all that can be found wrong with it before Spark starts.
 
-Finds what can be found before Spark starts: input, mapping, and the places that rows go to. Checks of a pipeline file before its run:
-for `schemac run --dry-run`, `schemac check` and editors.
-
 Layer: pipeline.
-Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than this process; those of
-      object stores stay.
+Shape: a path in; a `LoadedJob` out, or findings in the report, for `schemac run --dry-run`, `schemac check` and editors. Paths in the
+       file are relative to it and become absolute, for Spark may run in another folder; those of object stores stay.
 Errors: SC611 pipeline-file, SC614 source-option, SC620 to SC626 of `fields`, and whatever its manifest has; PipelineError.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -390,7 +387,8 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
         check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
     quarantine = table(job.quarantine_path, QUARANTINE_PATH)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
-        message = f"the table at `{job.quarantine_path}` is not a quarantine: it has {_names_text(quarantine.names)}"
+        columns = ", ".join(f"`{label}`" for label in quarantine.names[:5])
+        message = f"the table at `{job.quarantine_path}` is not a quarantine: it has {columns}"
         help = "name another path as `quarantine: {path: ...}`"
         raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
 
@@ -422,10 +420,6 @@ def check_places(job: Job) -> None:
     for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
         if is_local(path) and (is_folder or place is QUARANTINE_PATH):
             _check_writable(Path(absolute(path)), place)
-
-
-def _names_text(names: Sequence[str]) -> str:
-    return ", ".join(f"`{label}`" for label in names[:5])
 
 
 def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> ExistingTable | None:

@@ -1,15 +1,11 @@
 """The mistakes in `fields` of a pipeline file, in its date patterns and its time zones, found before Spark starts.
 
 Layer: pipeline.
-Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out.
-      Tells whether Spark can read dates and times with a pattern, without starting it: a pattern in, a sentence about its first mistake
-      out, or None.
-      The zones of the clocks of a job's fields: `zone` of a field in the pipeline file says it of what is read, `schemac.dev/clockZone`
-      in the schema of what is written; the side that has no zone counts first, as it does where a table changes (`evolution.clocks`).
-      Where neither says it, `timezone` of the source does. `with_zones` writes the zone next to each timestamp, at every depth, where
-      whatever reads a value finds it.
+Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out. `with_zones` writes the zone
+       of the clock of what is read next to each timestamp: `zone` of the field, else `schemac.dev/clockZone` of the schema, else
+       `timezone` of the source; whatever reads a value finds it there.
 Source: Spark's DateTimeFormatterHelper and java.time's DateTimeFormatterBuilder: letters, how often they may be in a row, and which of
-      them only serve to write.
+        them only serve to write.
 """
 
 from collections.abc import Iterator
@@ -177,7 +173,10 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             error = PipelineError(RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline")
             yield Mistake(("schema",), error)
     for member in schema:
-        yield from _unsupported(member)
+        try:
+            column_type(member)
+        except PipelineError as caught:
+            yield Mistake(("schema",), caught)
     yield from (*_mode_mistakes(job), *_target_mistakes(job), *_rule_mistakes(job, schema))
     reported = set()
     for i, part in enumerate(job.parts):
@@ -354,13 +353,6 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
 
 def _can_warn() -> str:
     return f"{', '.join(f'`{one}`' for one in CAN_WARN[:2])} and the rules of constraints"
-
-
-def _unsupported(member: pa.Field) -> Iterator[Mistake]:
-    try:
-        column_type(member)
-    except PipelineError as caught:
-        yield Mistake(("schema",), caught)
 
 
 def _scalars(member: pa.Field) -> Iterator[pa.Field]:

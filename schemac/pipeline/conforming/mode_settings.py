@@ -1,9 +1,8 @@
-"""The settings of `mode: upsert`, `keys: refuse` and `mode: backfill`.
-
-What a pipeline file may say of a backfill, and what only a backfill has.
+"""The settings of `mode: upsert`, `keys: refuse` and `mode: backfill` in a pipeline file.
 
 Layer: pipeline.
-Errors: SC665 merge-setting; SC667 backfill-setting, with the place in the file.
+Shape: a job and its schema in; each mistake with its place in the file out.
+Errors: SC665 merge-setting; SC667 backfill-setting.
 """
 
 from collections.abc import Iterator

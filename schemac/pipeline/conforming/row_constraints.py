@@ -71,14 +71,11 @@ def _column(field: FieldNode) -> str:
     return ".".join(map(name, field.path))
 
 
-def _fields_text(fields: Sequence[FieldNode]) -> str:
-    return f"to_json({struct((str(field), _column(field)) for field in fields)})"
-
-
 def _with_reason(
     frame: DataFrame, is_wrong: str, path: str, rule: str, fields: Sequence[FieldNode]
 ) -> DataFrame:
-    why = f"array({reason(literal(path), literal(rule), _fields_text(fields))})"
+    values = f"to_json({struct((str(field), _column(field)) for field in fields)})"
+    why = f"array({reason(literal(path), literal(rule), values)})"
     text = f"if({is_wrong}, concat(coalesce({ERRORS}, array()), {why}), {ERRORS})"
     return frame.withColumn(ERRORS, functions.expr(text))
 

@@ -1,10 +1,9 @@
-"""Has records validated in tasks of ours: typed columns, and the reasons why a record does not fit.
+"""Plans how the records of a source are validated, and has it done in tasks of ours.
 
 Layer: pipeline.
-Shape: records (see `source`) in; the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is
-       null for a record that fits, else array<struct<path, rule, value>> with every reason. Spark brings what fields are read from in
-       batches of Arrow, and takes typed columns; which value is what, `schemac.rows.judging` alone says. SQL stays for what Spark reads:
-       the cells of CSV, expressions, and dates by patterns of Java.
+Shape: `Records` in; the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is null for a record that
+       fits, else array<struct<path, rule, value>> with every reason. The one task over batches (`record_tasks`) runs where the files
+       are read, or over batches that Spark brings; SQL stays for expressions and for dates by patterns of Java.
 Errors: PipelineError for a mapping that names what the source does not have, and for a column that can never become its field.
 """
 
@@ -15,7 +14,7 @@ from functools import cached_property
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Window, functions
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
 from schemac.arrow.constraints import constraints_of
@@ -34,9 +33,8 @@ from schemac.pipeline.reading.inputs import (
     Typed,
     unknown_column,
 )
-from schemac.pipeline.reading.source import RECORD, Records
-from schemac.pipeline.record_tasks import FAULT as BROKEN
-from schemac.pipeline.record_tasks import NUMBER, SHOWN, CsvForm, FileTask, RecordTask, RowTask
+from schemac.pipeline.reading.records import RECORD, JsonTexts, Records, TypedColumns
+from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import PACKED
@@ -78,17 +76,11 @@ class Validation:
     @property
     def _consumed_paths(self) -> tuple[tuple[str | int, ...], ...]:
         """Places of a JSON record that something else than the text's own fields reads."""
-        if self.records.columns is not None:
+        if not self._is_of_texts:
             return ()
-        origins = {
-            label: self._origin(label) for label in self.schema.names if label not in self.records.computed
-        }
-        others = [
-            self.records.steps_of(label, origin)
-            for label, origin in origins.items()
-            if origin is not None and self.records.is_outside(label, origin)
-        ]
-        return (*((key,) for key in self.records.used), *others)
+        labels = [label for label in self.schema.names if label not in self.records.computed.inputs]
+        outside = [self.records.outside_steps(label, self._origin(label)) for label in labels]
+        return (*((key,) for key in self.records.computed.used), *filter(None, outside))
 
     def _origin(self, label: str) -> FieldSource | None:
         return self.job.fields.get(label, FieldSource())
@@ -107,7 +99,7 @@ class Validation:
             column_type(member)
             origin = self._origin(member.name)
             input_ = self._input(member, origin, self.records.input_of(member.name, origin), column)
-            failed = self.records.failing.get(member.name)
+            failed = self.records.computed.failing.get(member.name)
             if failed is not None and origin is not None:
                 input_ = replace(input_, failed=column(failed), expression=origin.expr or "")
             inputs.append(input_)
@@ -125,7 +117,7 @@ class Validation:
         if isinstance(source, Json) and source.root == RECORD:
             return FieldInput(label, "record", epoch=origin.epoch)
         if isinstance(source, Json | JsonText):
-            return FieldInput(label, "json", column(_json_sql(source)), origin.epoch)
+            return FieldInput(label, "json", column(source.text), origin.epoch)
         if isinstance(source, Text):
             return FieldInput(label, "column", column(source.text), origin.epoch)
         if _has(source.type, VariantType):
@@ -155,63 +147,34 @@ class Validation:
 
     @property
     def _is_of_texts(self) -> bool:
-        return self.records.columns is None
+        return isinstance(self.records.values, JsonTexts)
 
     @cached_property
-    def in_files(self) -> RecordTask | None:
-        """The task over texts where they are read; None if that needs more than the texts."""
-        inputs, columns = self._inputs
-        records = self.records
-        has_texts = self._is_of_texts or (records.csv is not None and records.csv.columns is not None)
-        if not self.packs or records.read_in_tasks is None or records.partitions or not has_texts:
+    def in_tasks(self) -> list[FieldInput] | None:
+        """Where fields are read in batches of files; None if that needs more than what tasks of ours read there."""
+        if self.records.source.files is None or not self.packs:
             return None
-        if records.csv is not None:
-            known = records.csv.columns or ()
-            cells = [self.records.input_of(one.label, self._origin(one.label)) for one in inputs]
-            if any(one.form not in ("column", "nothing") or one.failed for one in inputs):
-                return None
-            if not all(isinstance(cell, Text | None) for cell in cells) or records.computed:
-                return None
-            inputs = [
-                replace(one, column=(self._origin(one.label) or FieldSource()).from_ or one.label)
-                if one.form == "column"
-                else one
-                for one in inputs
-            ]
-            used_columns = dict.fromkeys(one.column for one in inputs if one.column)
-            form = CsvForm(known, records.csv.dialect, tuple(used_columns))
-            return replace(self._task(inputs), csv=form, kept=(RAW, SOURCE))
-        return None if columns else replace(self._task(inputs), kept=(RAW, SOURCE))
-
-    @cached_property
-    def in_place(self) -> RowTask | None:
-        """The task over rows of Parquet where they are read; None if that needs more than their columns."""
-        place, known = self.records.in_place, []
-        if place is None or not self.packs or self.records.computed:
-            return None
+        inputs = []
         for one in self._inputs[0]:
-            origin = self._origin(one.label)
-            column_name = None if origin is None else origin.from_ or one.label
-            if one.form == "nothing":
-                known.append(one)
-            elif one.form == "column" and column_name in place.schema.names:
-                known.append(replace(one, column=column_name or ""))
-            else:
+            column = ""
+            if one.form == "column":
+                column = self.records.batch_column(one.label, self._origin(one.label)) or ""
+            if one.failed or one.form in ("json", "pattern") or (one.form == "column" and not column):
                 return None
-        return RowTask(replace(self._task(known), kept=(NUMBER,)), place.schema)
+            inputs.append(replace(one, column=column))
+        return inputs
 
     def _task(self, inputs: Sequence[FieldInput]) -> RecordTask:
-        folders = []
-        if self._is_of_texts:
-            place = ("properties",) if self.records.is_geojson else ()
-            folders = [((*place, label), f"__f{i}") for i, label in enumerate(self.records.partitions)]
+        values, folders = self.records.values, self.records.partitions.items()
         return RecordTask(
             self.schema.serialize().to_pybytes(),
             self.settings,
             tuple(inputs),
-            folders=tuple(folders),
-            packs=self.packs,
+            tuple((values.member_steps(label), column) for label, column in folders)
+            if isinstance(values, JsonTexts)
+            else (),
             keeps_all=_looks_at_rows(self.schema, self.job),
+            packs=self.packs,
         )
 
     def field_input(self, label: str) -> FieldInput:
@@ -225,83 +188,64 @@ class Validation:
     @property
     def strategy(self) -> str:
         """In words, how the records are read."""
-        if self.in_files is not None:
-            return "in the tasks that read the files"
-        if self.in_place is not None:
+        if self.in_tasks is not None:
             return "in the tasks that read the files"
         return "in batches that Spark brings to tasks"
 
     def frame(self) -> DataFrame:
         """Validate the records."""
-        task = self.in_files
-        if task is not None and self.records.read_in_tasks is not None:
-            validated = self.records.read_in_tasks(FileTask(task, self.records.is_of_lines))
-            return self._finished(validated, task, RAW)
-        rows = self.in_place
-        if rows is not None and self.records.in_place is not None:
-            used_columns = dict.fromkeys(one.column for one in rows.task.inputs if one.column)
-            return self._finished(
-                self.records.in_place.read_in_tasks(used_columns, rows), rows.task, rows.raw
-            )
-        inputs, columns = self._inputs
-        records, task = self.records, self._task(inputs)
-        frame, raw = records.frame, RAW
-        needs_parsing = any(one.form == "pattern" for one in inputs) or not self._is_of_texts
-        if records.parsing and needs_parsing:
-            frame = frame.selectExpr("*", *(f"{text} as {label}" for label, text in records.parsing))
-        if records.raw == RAW:
-            extra_columns = [RAW, SOURCE]
-        elif all(map(_is_of_arrow, frame.schema.fields)):
-            extra_columns, raw = list(frame.columns), records.raw
+        files, inputs = self.records.source.files, self.in_tasks
+        if files is not None and inputs is not None:
+            used_columns = dict.fromkeys(one.column for one in inputs if one.column)
+            files = replace(files, reader=files.reader.reading([*used_columns]))
+            task = self._task(inputs)
+            raw_type = from_arrow_type(files.reader.raw_type, prefer_timestamp_ntz=True)
+            validated = files.mapped(task, task.spark_schema(raw_type))
         else:
-            extra_columns, columns = [RAW, SOURCE], [*columns, f"{records.raw} as {RAW}"]
-        texts = [name(label) for label in extra_columns if label in frame.columns]
-        if self._is_of_texts:
-            texts += [f"{when(f'{FAULT} is null', RAW)} as {TEXT}"]
-            texts += [
-                f"{FAULT} as {BROKEN}",
-                f"{when(f'{FAULT} is not null', RAW)} as {SHOWN}",
-            ]
-            texts += [f"{column} as __f{i}" for i, column in enumerate(records.partitions.values())]
-        elif records.malformed is not None:
-            is_broken = records.malformed
-            texts += [
-                f"{when(is_broken, records.fault_rule)} as {BROKEN}",
-                f"{when(is_broken, records.fault_value)} as {SHOWN}",
-            ]
-        task = replace(task, kept=tuple(extra_columns))
-        selected = frame.selectExpr(*texts, *columns)
-        # In the rows of good records they are null.
-        extra_fields = [
-            StructField(one.name, one.dataType) for one in selected.schema.fields if one.name in extra_columns
-        ]
-        row_type = from_arrow_schema(task.row_schema, prefer_timestamp_ntz=True)
-        validated = mapped(selected, task, StructType([*row_type.fields, *extra_fields]))
-        return self._finished(validated, task, raw)
-
-    def _finished(self, validated: DataFrame, task: RecordTask, raw: str) -> DataFrame:
-        if task.packs:
-            nothing = [
-                functions.lit(None).cast(spark_type(self.schema.field(one.label))).alias(one.label)
-                for one in task.inputs
-            ]
-        else:
-            nothing = [functions.col(f"__v{i}").alias(one.label) for i, one in enumerate(task.inputs)]
+            frame, task = self._brought, self._task(self._inputs[0])
+            raw_type = frame.schema[RAW].dataType
+            validated = mapped(frame, task.of_frame, task.spark_schema(raw_type))
+        raw, values = RAW, self.records.values
+        if isinstance(values, TypedColumns) and isinstance(raw_type, StructType):
+            raw = values.row_text(lambda label: f"{RAW}.{name(label)}")
         is_needed = "true" if task.keeps_all else f"{ERRORS} is not null"
+        nulls = functions.lit(None)
+        fields = [
+            (nulls.cast(spark_type(member)) if self.packs else functions.col(f"__v{i}")).alias(member.name)
+            for i, member in enumerate(self.schema)
+        ]
         others = [
             functions.col(ERRORS),
             functions.expr(when(is_needed, raw)).alias(RAW),
             functions.expr(when(is_needed, SOURCE)).alias(SOURCE),
         ]
-        return validated.select(*nothing, *others, *([functions.col(PACKED)] if task.packs else []))
+        return validated.select(*fields, *others, *([functions.col(PACKED)] if self.packs else []))
+
+    @property
+    def _brought(self) -> DataFrame:
+        """The rows that Spark brings to the tasks: what fields are read from, with the record, its file, and its fault."""
+        inputs, columns = self._inputs
+        frame, values = self.records.frame, self.records.values
+        if isinstance(values, TypedColumns):
+            # Only of a record that is wrong the text is made.
+            is_struct = values.kept and all(_is_of_arrow(frame.schema[label]) for label in values.kept)
+            raw = (
+                struct((label, name(label)) for label in values.kept) if is_struct else values.row_text(name)
+            )
+            return frame.selectExpr(f"{raw} as {RAW}", SOURCE, *columns)
+        texts: list[str] = []
+        if isinstance(values, JsonTexts):
+            texts = [f"{when(f'{FAULT} is null', RAW)} as {TEXT}", *self.records.partitions.values()]
+            if any(one.form == "pattern" for one in inputs):
+                frame = values.parsed(frame)
+        return frame.selectExpr(RAW, SOURCE, FAULT, *texts, *columns)
 
 
 def conform(records: Records, schema: pa.Schema, job: Job, *, may_pack: bool = False) -> DataFrame:
     """Turn the records into typed columns with their reasons; with `may_pack` some rows may stand for many records."""
     validation = Validation.of(records, schema, job, may_pack=may_pack)
     if job.unexpected is Unexpected.REJECT or UNEXPECTED in job.warned:
-        # Of columns a run is refused for those that no field takes; of keys each record is.
-        _ = [*records.objects(schema, job)]
+        records.check_columns(schema.names, job)
     return validation.frame()
 
 
@@ -326,10 +270,6 @@ def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()
         consumed_paths,
         is_geojson=job.source.format == "geojson",
     )
-
-
-def _json_sql(source: Json | JsonText) -> str:
-    return source.text
 
 
 def _pattern_sql(source: Input, pattern: str) -> str:

@@ -21,7 +21,7 @@ OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFil
 """Of a stream of files, besides those of its format."""
 TEXT = ("encoding", "charset", "lineSep", "multiLine")
 CSV = ("sep", "delimiter", "quote", "escape", "comment", "header", "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace",
-       "nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")  # fmt: skip
+       "nullValue", "emptyValue")  # fmt: skip
 ALIASES = {"charset": "encoding", "delimiter": "sep"}
 
 
@@ -90,6 +90,8 @@ REFUSED_CSV = {
     "nanValue": _out(": write `NaN`, or give `nullValues` where it means null"),
     "positiveInf": _out(": write `Infinity`"),
     "negativeInf": _out(": write `-Infinity`"),
+    "maxColumns": _out(": a record may have any number of cells"),
+    "maxCharsPerColumn": _out(": a cell may be of any length"),
     "inputBufferSize": ENGINE,
     "columnPruning": ENGINE,
     "extension": WRITING,

@@ -1,24 +1,33 @@
-"""The grammar of CSV records: where one ends, and whether its quotes are as they should be.
+"""The grammar of CSV records: where one ends, whether its quotes are as they should be, and which cells it has.
 
 Layer: pipeline.
-Shape: a `Dialect` out of the options of a source; its `pattern` is the same in Java and in Python. A value that begins with
-       a quote ends with one, and a quote inside it is escaped (RFC 4180, with the characters that the options name).
+Shape: a `Dialect` out of the options of a source. A value that begins with a quote ends with one, and a quote inside it is escaped
+       (RFC 4180, with the characters that the options name). A `CsvForm` takes records apart into one column of texts for each cell,
+       null where nothing stands between two separators.
+Proof: a pattern shows that a record has as many cells as its header, and no quote but around a cell, where one that is doubled stands
+       for itself. Arrow's parser reads the records for which it holds; the others are taken apart one by one.
 Source: readers differ on every other record: one keeps the quotes as letters, one drops them, one cuts the value.
 """
 
 import re
-import uuid
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pv
 
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.text.source.catalogue import SOURCE_OPTION
 
-NO_CELL = f"no cell {uuid.uuid4().hex}"
-"""What Spark's reader is told to take for a value that is not there, and no file has: the empty text is a value."""
 BLANK = r"[\x00-\x20]*+"
+BLANKS = "".join(map(chr, range(0x21)))
+NO_TEXT = r"\x00-\x1f"
+"""Characters that no cell has which Arrow reads, such as line breaks."""
+QUOTES, MALFORMED = "quotes", "malformed"
+"""The rules that a record breaks whose quotes are not as they should be, or that has not as many cells as its header."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,10 @@ class Dialect:
     comment: str = ""
     skips_leading: bool = False
     skips_trailing: bool = False
+    null_value: str | None = None
+    """A cell that is null."""
+    empty_value: str = ""
+    """What two quotes with nothing between them mean."""
 
     @property
     def is_plain(self) -> bool:
@@ -169,8 +182,8 @@ class Dialect:
                 return cells
 
     def _bare(self, cell: str) -> str:
-        cell = cell.lstrip() if self.skips_leading else cell
-        return cell.rstrip() if self.skips_trailing else cell
+        cell = cell.lstrip(BLANKS) if self.skips_leading else cell
+        return cell.rstrip(BLANKS) if self.skips_trailing else cell
 
     def _unquoted(self, cell: str) -> str:
         inner = self._bare(cell)[1:-1]
@@ -179,21 +192,145 @@ class Dialect:
         return re.sub(re.escape(self.escape) + f"([{re.escape(self.quote + self.escape)}])", r"\1", inner)
 
 
+@dataclass(frozen=True)
+class CsvForm:
+    """How records of CSV are taken apart: `columns` are their cells, `taken` those that somebody needs."""
+
+    columns: tuple[str, ...]
+    dialect: Dialect
+    taken: tuple[str, ...] = ()
+
+    @cached_property
+    def _pattern(self) -> str:
+        """A record whose cells are all as Arrow's parser reads them."""
+        sep, quote = re.escape(self.dialect.sep), re.escape(self.dialect.quote)
+        cell = f"[^{sep}{quote}{NO_TEXT}]*"
+        if quote:
+            cell = f"(?:{cell}|{quote}(?:[^{quote}{NO_TEXT}]|{quote}{quote})*{quote})"
+        return f"^{cell}(?:{sep}{cell}){{{len(self.columns) - 1}}}$"
+
+    def cells(self, records: pa.Array) -> tuple[dict[str, pa.Array], dict[int, str]]:
+        """Return the texts of each column, and the rules that records break; their cells are null."""
+        is_plain = self._plain(records)
+        try:
+            columns = self._parsed(records.filter(is_plain))
+        except pa.ArrowInvalid:
+            # No record is lost: all of them are taken apart one by one.
+            is_plain = pa.repeat(pa.scalar(False), len(records))
+            columns = self._parsed(records[:0])
+        broken: dict[int, str] = {}
+        if is_plain.true_count == len(records):
+            return {label: self._with_nulls(column) for label, column in columns.items()}, broken
+        others: list[list[str | None]] = []
+        nothing: list[str | None] = [None] * len(self.columns)
+        rows = pc.indices_nonzero(pc.invert(is_plain))
+        for row, text in zip(rows.to_pylist(), records.take(rows).to_pylist(), strict=True):
+            cells = nothing
+            if text is not None and not self.dialect.is_sound(text):
+                broken[row] = QUOTES
+            elif text is not None and len(cells := self.dialect.values(text)) != len(self.columns):
+                broken[row], cells = MALFORMED, nothing
+            others.append(cells)
+        places = pc.subtract(pc.cumulative_sum(is_plain.cast(pa.int64())), 1)
+        behind = pc.subtract(pc.cumulative_sum(pc.invert(is_plain).cast(pa.int64())), 1)
+        order = pc.if_else(is_plain, places, pc.add(behind, is_plain.true_count))
+        for label, column in columns.items():
+            number = self.columns.index(label)
+            read = pa.array([cells[number] for cells in others], pa.string())
+            columns[label] = self._with_nulls(pa.concat_arrays([column, read]).take(order))
+        return columns, broken
+
+    def _with_nulls(self, cells: pa.Array) -> pa.Array:
+        """Put what the options say in place of empty texts, and nulls in place of the text that means null."""
+        if self.dialect.empty_value:
+            cells = pc.if_else(pc.equal(cells, ""), self.dialect.empty_value, cells)
+        if self.dialect.null_value is not None:
+            is_null = pc.equal(cells, self.dialect.null_value)
+            cells = pc.if_else(is_null, pa.scalar(None, pa.string()), cells)
+        return cells
+
+    def _plain(self, records: pa.Array) -> pa.Array:
+        """Return which records Arrow's parser reads."""
+        if not self.dialect.is_plain:
+            return pa.repeat(pa.scalar(False), len(records))
+        try:
+            return pc.fill_null(pc.match_substring_regex(records, self._pattern), False)
+        except pa.ArrowInvalid:
+            # The pattern is too long for the library.
+            separators = len(self.columns) - 1
+            is_known = pc.equal(pc.count_substring(records, self.dialect.sep), separators)
+            odd = f"[{re.escape(self.dialect.quote)}{NO_TEXT}]"
+            return pc.fill_null(pc.and_(is_known, pc.invert(pc.match_substring_regex(records, odd))), False)
+
+    def _parsed(self, records: pa.Array) -> dict[str, pa.Array]:
+        if not len(records) or not self.taken:
+            return {label: pa.nulls(len(records), pa.string()) for label in self.taken}
+        offsets = pa.array([0, len(records)], pa.int32())
+        text = pc.binary_join(pa.ListArray.from_arrays(offsets, records), "\n").buffers()[2]
+        names = [f"c{number}" for number in range(len(self.columns))]
+        cell_names = {label: names[self.columns.index(label)] for label in self.taken}
+        table = pv.read_csv(
+            pa.BufferReader(text),
+            read_options=pv.ReadOptions(use_threads=False, block_size=text.size + 1, column_names=names),
+            parse_options=pv.ParseOptions(
+                delimiter=self.dialect.sep, quote_char=self.dialect.quote or False, ignore_empty_lines=False
+            ),
+            convert_options=pv.ConvertOptions(
+                include_columns=[*cell_names.values()],
+                column_types=dict.fromkeys(cell_names.values(), pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                check_utf8=False,
+            ),
+        )
+        if table.num_rows != len(records):
+            raise pa.ArrowInvalid("another number of records")
+        return {label: table.column(name).combine_chunks() for label, name in cell_names.items()}
+
+
+@dataclass(frozen=True)
+class CsvForms:
+    """The forms of the files of a source, which may have other headers.
+
+    `conflicts` are cells that have to be as a folder's name is: the columns of both.
+    """
+
+    forms: tuple[CsvForm, ...]
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """For files by their addresses, which form they have; the first one unless it is said."""
+    conflicts: tuple[tuple[str, str], ...] = ()
+
+    def of(self, uri: str) -> CsvForm:
+        """Return the form of a file."""
+        return self.forms[self.numbers.get(uri, 0)]
+
+    def taking(self, cells: Sequence[str]) -> "CsvForms":
+        """Return the forms from which some cells are taken."""
+        cells = tuple(dict.fromkeys((*cells, *(cell for cell, _ in self.conflicts))))
+        forms = [
+            replace(form, taken=tuple(cell for cell in cells if cell in form.columns)) for form in self.forms
+        ]
+        return replace(self, forms=tuple(forms))
+
+
 def _without_break(line: str) -> str:
     return line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
 
 
 def dialect_of(options: Options) -> Dialect:
     """Read the dialect out of the options of a source."""
-    quote = options.text("quote", '"')
+    quote, sep = options.text("quote", '"'), options.text("sep", ",")
     dialect = Dialect(
-        sep=_unescaped(options.text("sep", ",")),
+        sep={r"\t": "\t", "\\0": "\0"}.get(sep, sep),
         quote=quote,
         # A quote inside quotes is doubled, as RFC 4180 has it; Spark's own default is a backslash.
         escape=options.text("escape", quote),
         comment=options.text("comment"),
         skips_leading=options.flag("ignoreLeadingWhiteSpace") or False,
         skips_trailing=options.flag("ignoreTrailingWhiteSpace") or False,
+        null_value=options.some(("nullValue",)).get("nullValue"),
+        empty_value=options.text("emptyValue"),
     )
     for name, text in (("quote", dialect.quote), ("escape", dialect.escape), ("comment", dialect.comment)):
         if len(text) > 1:
@@ -208,7 +345,3 @@ def dialect_of(options: Options) -> Dialect:
         message = "two of the options `sep`, `quote` and `comment` are the same character"
         raise PipelineError(SOURCE_OPTION, message, "use a different character for each")
     return dialect
-
-
-def _unescaped(sep: str) -> str:
-    return {r"\t": "\t", "\\0": "\0"}.get(sep, sep)

@@ -1,74 +1,101 @@
-"""Tasks of ours that read the texts of records out of files, and do their work where they are read.
+"""Records of files as batches of Arrow, read by tasks of ours where the files are.
 
 Layer: pipeline.
-Shape: a frame of Spark whose rows are what the work makes of the records of a file, or each a text, its fault, what is known of its file, and
-       what names of folders say.
+Shape: a reader takes the pieces of files that a task has, and gives `RecordBatch`es: the columns that fields are read from, each record
+      as the quarantine keeps it, and its file. Work over them makes rows for Spark. `FileBatches` are the files of a source with their
+      reader; `TextRows` is the work that gives each record as a row, for what Spark alone can compute.
+Rule: the records of many small files are put into one batch, for a call of Arrow costs as much for few records as for many.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
+from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES
-from schemac.pipeline.reading.files import BLOCK_BYTES, File, FileSplit, shares
-from schemac.pipeline.spark.columns import SOURCE
+from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, File, FileSplit, shares
+from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.sql import struct
 from schemac.rows.runs.storage import Storage, current_storage, storage_in_use
+from schemac.rows.validation.validator import TEXT
 
-VALUE, FAULT = "value", "_fault"
-
-
+FAULT = "_fault"
 NAME, SIZE, MODIFIED = "__name", "__size", "__modified"
-
-
+CONFLICT = "partition"
 ROWS_PER_BATCH = 4096
-
-
 BYTES_PER_BATCH = 8 << 20
-
-
 # Below this, spreading the records of one file over the tasks costs more than it brings.
 BYTES_WORTH_SPREADING = 32 << 20
-
-
 BYTES_WORTH_A_TASK = 1 << 20
 
 
-Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
-"""The records of the file at a path, each with the rule that its text breaks."""
+class Rows(Protocol):
+    """One value for each record, which are taken by their numbers: an array, or what is read when it is asked for."""
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of the values."""
+
+    def take(self, rows: pa.Array, /) -> pa.Array:
+        """Return the values of some records; null for a number that is null."""
 
 
-class Found(NamedTuple):
-    """Texts of records, with the rules that they break; None if none does. Texts may be bytes that are no UTF-8."""
+@dataclass(frozen=True)
+class RecordBatch:
+    """Records as a task reads them.
 
-    texts: pa.Array
+    Fields are read from `columns`: texts of records of JSON, cells of CSV, names of folders, or columns with a type. `raw` has the
+    records as the quarantine keeps them, `origin` the addresses of their files, `faults` the rules that they break as a whole.
+    """
+
+    columns: pa.RecordBatch
+    raw: Rows
+    origin: Rows
     faults: pa.Array | None = None
 
 
-Read = TypeVar("Read")
+class Files:
+    """The files of records that come one after the other."""
+
+    type = pa.string()
+
+    def __init__(self, counts: Sequence[tuple[File, int]]) -> None:
+        self._files = [file for file, _ in counts]
+        self._numbers = pa.array(np.repeat(np.arange(len(counts)), [count for _, count in counts]))
+
+    def column(self, text: Callable[[File], str | None]) -> pa.Array:
+        """Return a text of the file of each record."""
+        return pa.array(map(text, self._files), pa.string()).take(self._numbers)
+
+    def take(self, rows: pa.Array) -> pa.Array:
+        """Return the addresses of the files of some records."""
+        return pa.array([file.uri for file in self._files], pa.string()).take(self._numbers.take(rows))
 
 
-Read_contra = TypeVar("Read_contra", contravariant=True)
-
-
-Reader = Callable[[FileSplit], Iterator[Read]]
-
-
-class Work(Protocol[Read_contra]):
-    """What a task does with the records that it has read: rows for Spark, whose columns are those of `schema`."""
+class BatchReader(Protocol):
+    """Reads the records in pieces of files."""
 
     @property
-    def schema(self) -> StructType:
-        """Columns of the rows."""
+    def raw_type(self) -> pa.DataType:
+        """The type of `raw`."""
 
-    def __call__(self, records: Iterator[tuple[File, Read_contra]], /) -> Iterator[pa.RecordBatch]:
-        """Make rows of the records of a task's files, which come some at a time."""
+    def reading(self, columns: Sequence[str]) -> Self:
+        """Return the reader of the batches that have these columns; others may be left out."""
+
+    def __call__(self, splits: Iterator[FileSplit]) -> Iterator[RecordBatch]:
+        """Read the records of the pieces of a task."""
+
+
+Work = Callable[[Iterator[RecordBatch]], Iterator[pa.RecordBatch]]
+"""What a task makes of the records of its files: rows for Spark."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +110,156 @@ class Listed:
         """The column of each name that a folder gives."""
         return {label: f"__p{i}" for i, label in enumerate(self.folders)}
 
-    @property
-    def most_bytes(self) -> int:
-        """The size of the largest file."""
-        return max((file.size_bytes for file in self.files), default=0)
+
+@dataclass(frozen=True)
+class FileBatches:
+    """The files of a source, and the reader of their records; with `is_cut` a file may be read by several tasks."""
+
+    spark: SparkSession
+    listed: Listed
+    reader: BatchReader
+    is_cut: bool = False
+
+    def mapped(self, work: Work, schema: StructType) -> DataFrame:
+        """Return the rows that the tasks make of the records."""
+        share = _share_bytes(self.spark, self.listed) if self.is_cut else BYTES_WORTH_A_TASK
+        file_shares = shares(self.listed.files, share, is_cut=self.is_cut)
+        # Looked up here: executors on other machines do not have the variables.
+        task = _Task(self.reader, work, file_shares, current_storage().resolved())
+        # A data source of Python does the same in the tasks, but Spark starts two more processes to plan it.
+        numbers = self.spark.range(0, len(file_shares), 1, max(1, len(file_shares)))
+        return mapped(numbers, task, schema)
+
+    def texts(self, cells: tuple[str, ...] = ()) -> DataFrame:
+        """Return each record as a row: `_raw`, `_fault`, `_source`, `__file`, columns of folders, and cells of CSV."""
+        work = TextRows((*self.listed.partitions.values(), *cells))
+        records = self.mapped(work, work.schema)
+        modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
+        parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
+        file = struct(zip(FILE_TYPES, parts, strict=True))
+        records = records.selectExpr(RAW, FAULT, SOURCE, f"{file} as {FILE}", *work.columns)
+        most_bytes = max((file.size_bytes for file in self.listed.files), default=0)
+        is_worth_spreading = not self.is_cut and most_bytes > BYTES_WORTH_SPREADING
+        return records.repartition(_parallelism(self.spark)) if is_worth_spreading else records
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What the tasks do: each gets the numbers of the shares that it reads, and gives rows."""
+
+    reader: BatchReader
+    work: Work
+    shares: list[list[FileSplit]]
+    storage: Storage
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Read the pieces of some shares."""
+        with storage_in_use(self.storage):
+            numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+            yield from self.work(self.reader(split for number in numbers for split in self.shares[number]))
+
+
+class RecordTexts(NamedTuple):
+    """Texts of records, with the rules that they break; None if none does. Texts may be bytes that are no UTF-8."""
+
+    texts: pa.Array
+    faults: pa.Array | None = None
+
+
+TextReader = Callable[[FileSplit], Iterator[RecordTexts]]
+"""Reads the texts of the records in a piece of a file."""
+
+
+@dataclass(frozen=True)
+class TextBatches:
+    """Reads records that are texts: of JSON, or of CSV, of which `forms` say what their cells are; `folders` are columns."""
+
+    reader: TextReader
+    folders: tuple[str, ...] = ()
+    forms: CsvForms | None = None
+    raw_type: ClassVar[pa.DataType] = pa.string()
+
+    def reading(self, columns: Sequence[str]) -> Self:
+        """Return the reader of the batches that have these columns."""
+        return self if self.forms is None else replace(self, forms=self.forms.taking(columns))
+
+    def __call__(self, splits: Iterator[FileSplit]) -> Iterator[RecordBatch]:
+        """Read the records of the pieces of a task."""
+        parts = ((split.file, texts) for split in splits for texts in self.reader(split))
+        yield from map(self.batch, gathered(parts, self._form))
+
+    def _form(self, file: File) -> CsvForm | None:
+        return None if self.forms is None else self.forms.of(file.uri)
+
+    def batch(self, parts: Sequence[tuple[File, RecordTexts]]) -> RecordBatch:
+        """Put the records of some files together, whose header is the same."""
+        checked = [_checked(*records) for _, records in parts]
+        origin = Files([(file, len(texts)) for (file, _), (texts, *_) in zip(parts, checked, strict=True)])
+        texts, raw = (pa.concat_arrays([one[i] for one in checked]) for i in range(2))
+        faults = None
+        if any(one[2] is not None for one in checked):
+            faults = pa.concat_arrays([pa.nulls(len(one), pa.string()) if known is None else known for one, _, known in checked])  # fmt: skip
+        columns = {TEXT: texts}
+        for i, label in enumerate(self.folders):
+            columns[label] = origin.column(lambda file, i=i: file.folders[i])  # type: ignore[misc]
+        if self.forms is not None:
+            cells, rules = self.forms.of(parts[0][0].uri).cells(texts)
+            columns |= cells
+            for cell, folder in self.forms.conflicts:
+                is_other = pc.fill_null(pc.not_equal(cells[cell], columns[folder]), False)
+                rules |= dict.fromkeys(pc.indices_nonzero(is_other).to_pylist(), CONFLICT)
+            if rules:
+                known = [None] * len(texts) if faults is None else faults.to_pylist()
+                faults = pa.array([known[row] or rules.get(row) for row in range(len(texts))], pa.string())
+        return RecordBatch(pa.record_batch(list(columns.values()), list(columns)), raw, origin, faults)
+
+
+def gathered(
+    parts: Iterator[tuple[File, RecordTexts]], form_of: Callable[[File], Any] = lambda _: None
+) -> Iterator[list[tuple[File, RecordTexts]]]:
+    """Put the records of small files together, in their order, if these have the same form."""
+    together: list[tuple[File, RecordTexts]] = []
+    size = 0
+    for file, records in parts:
+        if not len(records.texts):
+            continue
+        is_other = together and form_of(file) is not form_of(together[0][0])
+        if together and (is_other or size + records.texts.nbytes > BLOCK_BYTES):
+            yield together
+            together, size = [], 0
+        together.append((file, records))
+        size += records.texts.nbytes
+    if together:
+        yield together
+
+
+def _checked(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, pa.Array, pa.Array | None]:
+    """Return the texts in which nothing is wrong yet, null in place of others; all texts; and what is wrong."""
+    if faults is None or faults.null_count == len(faults):
+        if pa.types.is_string(texts.type):
+            return texts, texts, None
+        try:
+            sound = texts.cast(pa.string())
+        except pa.ArrowInvalid:
+            faults = pa.nulls(len(texts), pa.string())
+        else:
+            return sound, sound, None
+    raw: list[str] = []
+    rules: list[str | None] = []
+    for text, rule in zip(texts.to_pylist(), faults.to_pylist(), strict=True):
+        try:
+            raw.append(text if isinstance(text, str) else text.decode())
+            rules.append(rule)
+        except UnicodeDecodeError:
+            # ISO-8859-1 has a character for each byte, so that none is lost.
+            raw.append(text.decode("iso-8859-1"))
+            rules.append(rule or BAD_ENCODING)
+    known, all_texts = pa.array(rules, pa.string()), pa.array(raw, pa.string())
+    return pc.if_else(known.is_null(), all_texts, pa.scalar(None, pa.string())), all_texts, known
+
+
+Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
+"""The records of the file at a path, each with the rule that its text breaks."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +268,7 @@ class WholeFiles:
 
     splitter: Splitter
 
-    def __call__(self, split: FileSplit) -> Iterator[Found]:
+    def __call__(self, split: FileSplit) -> Iterator[RecordTexts]:
         """Read the records of a file, some at a time."""
         texts: list[str] = []
         faults: list[str | None] = []
@@ -105,129 +278,39 @@ class WholeFiles:
             faults.append(fault)
             size += len(text)
             if len(texts) == ROWS_PER_BATCH or size > BYTES_PER_BATCH:
-                yield Found(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
+                yield RecordTexts(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
                 texts, faults, size = [], [], 0
         if texts:
-            yield Found(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
+            yield RecordTexts(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
 
 
 @dataclass(frozen=True)
 class TextRows:
-    """Gives each record as a row, with what is known of its file."""
+    """Gives each record as a row, with some of its columns and what is known of its file."""
 
-    partitions: tuple[str, ...]
+    columns: tuple[str, ...]
 
-    @property
+    @cached_property
     def schema(self) -> StructType:
         """Columns that are text."""
-        labels = (VALUE, FAULT, SOURCE, NAME, SIZE, MODIFIED, *self.partitions)
+        labels = (RAW, FAULT, SOURCE, NAME, SIZE, MODIFIED, *self.columns)
         return StructType([StructField(label, StringType()) for label in labels])
 
-    def __call__(self, records: Iterator[tuple[File, Found]]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Iterator[RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Give the records of files as rows."""
-        for together in gathered(records):
-            batches = [self._rows(file, file_records) for file, file_records in together]
-            yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
-
-    def _rows(self, file: File, records: Found) -> pa.RecordBatch:
-        count = len(records.texts)
-        known = (file.path.rpartition("/")[2], str(file.size_bytes), str(file.modified_micros))
-        faults = pa.nulls(count, pa.string()) if records.faults is None else records.faults
-        others = [
-            pa.repeat(pa.scalar(other, pa.string()), count) for other in (file.uri, *known, *file.folders)
-        ]
-        return pa.record_batch([_unchecked(records.texts), faults, *others], names=self.schema.names)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What the tasks do: each gets the numbers of the shares that it reads, and gives rows."""
-
-    reader: Reader[Any]
-    work: Work[Any]
-    shares: list[list[FileSplit]]
-    storage: Storage
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Read the pieces of some shares."""
-        with storage_in_use(self.storage):
-            numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-            splits = (split for number in numbers for split in self.shares[number])
-            yield from self.work((split.file, records) for split in splits for records in self.reader(split))
-
-
-def gathered(records: Iterator[tuple[File, Found]]) -> Iterator[list[tuple[File, Found]]]:
-    """Put the records of small files together, in their order, for a call of Arrow costs as much for few records as for many."""
-    together: list[tuple[File, Found]] = []
-    size = 0
-    for file, file_records in records:
-        if not len(file_records.texts):
-            continue
-        if together and size + file_records.texts.nbytes > BLOCK_BYTES:
-            yield together
-            together, size = [], 0
-        together.append((file, file_records))
-        size += file_records.texts.nbytes
-    if together:
-        yield together
-
-
-def sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:
-    """Give the texts in which nothing is wrong yet; null in place of others."""
-    if faults is not None and faults.null_count < len(faults):
-        texts = pc.if_else(faults.is_null(), texts, pa.scalar(None, texts.type))
-    if pa.types.is_string(texts.type):
-        return texts
-    try:
-        return texts.cast(pa.string())
-    except pa.ArrowInvalid:
-        return pa.array([text if _is_utf8(text) else None for text in texts.to_pylist()], pa.string())
-
-
-def _is_utf8(text: bytes | None) -> bool:
-    try:
-        return text is not None and text.decode() is not None
-    except UnicodeDecodeError:
-        return False
-
-
-def _unchecked(texts: pa.Array) -> pa.Array:
-    """See bytes as text, as Spark's own reader of text does."""
-    return pa.Array.from_buffers(pa.string(), len(texts), texts.buffers(), texts.null_count, texts.offset)
-
-
-def cut(
-    spark: SparkSession,
-    listed: Listed,
-    reader: Reader[Found],
-    *,
-    is_cut: bool = False,
-) -> DataFrame:
-    """Read the records of files: `value`, `_fault`, `_source`, `__file`, columns of folders.
-
-    A file is read by one task, or, with `is_cut`, each piece of it by another.
-    """
-    partitions = tuple(listed.partitions.values())
-    records = read_in_tasks(spark, listed, reader, TextRows(partitions), is_cut=is_cut)
-    modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
-    parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
-    file = struct(zip(FILE_TYPES, parts, strict=True))
-    records = records.selectExpr(VALUE, FAULT, SOURCE, f"{file} as {FILE}", *partitions)
-    is_worth_spreading = not is_cut and listed.most_bytes > BYTES_WORTH_SPREADING
-    return records.repartition(_parallelism(spark)) if is_worth_spreading else records
-
-
-def read_in_tasks(
-    spark: SparkSession, listed: Listed, reader: Reader[Read], work: Work[Read], *, is_cut: bool = False
-) -> DataFrame:
-    """Read the records of files in tasks of ours, which make rows of them."""
-    share = _share_bytes(spark, listed) if is_cut else BYTES_WORTH_A_TASK
-    file_shares = shares(listed.files, share, is_cut=is_cut)
-    # Looked up here: executors on other machines do not have the variables.
-    task = _Task(reader, work, file_shares, current_storage().resolved())
-    # A data source of Python does the same in the tasks, but Spark starts two more processes to plan it.
-    numbers = spark.range(0, len(file_shares), 1, max(1, len(file_shares)))
-    return mapped(numbers, task, work.schema)
+        for batch in batches:
+            assert isinstance(batch.raw, pa.Array), type(batch.raw)
+            assert isinstance(batch.origin, Files), type(batch.origin)
+            count = batch.columns.num_rows
+            faults = pa.nulls(count, pa.string()) if batch.faults is None else batch.faults
+            about: list[Callable[[File], str]] = [
+                lambda file: file.uri,
+                lambda file: file.path.rpartition("/")[2],
+                lambda file: str(file.size_bytes),
+                lambda file: str(file.modified_micros),
+            ]
+            columns = [*map(batch.origin.column, about), *map(batch.columns.column, self.columns)]
+            yield pa.record_batch([batch.raw, faults, *columns], names=self.schema.names)
 
 
 def _share_bytes(spark: SparkSession, listed: Listed) -> int:

@@ -1,13 +1,11 @@
-"""Files of text: how they are listed, opened, decoded and cut into splits of whole lines.
+"""Files of text: opened, unpacked, decoded, and cut into pieces of whole lines that tasks read.
 
 Layer: pipeline.
 Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that the record
-      around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1.
-      Pieces of text files: what one task reads, and the whole lines that begin in a piece: a file that is packed is one piece; any
-      other may be cut at any byte. A line belongs to the piece in which it begins. Lines end with `\n`, `\r\n` or `\r`, as those of
-      Spark's own reader of text.
-Errors: PipelineError for encodings that nobody knows, and for packed files that end too early or hold other bytes behind what is
-      packed; PipelineError for a file that cannot be read to its end.
+       around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1. A file that is packed is one
+       piece, any other may be cut at any byte: a line belongs to the piece in which it begins. Lines end with a line feed, a carriage
+       return, or both.
+Errors: PipelineError for an encoding that nobody knows, and for a file that cannot be read, or unpacked, to its end.
 """
 
 import bz2
@@ -32,6 +30,8 @@ from schemac.pipeline.spark.failures import UNSEEN, WHOLE
 from schemac.rows.runs.storage import current_storage
 from schemac.text.source.catalogue import NOT_SHARED, UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
 
+BAD_ENCODING = "encoding"
+"""The rule that a record breaks whose bytes are not the encoding of its source."""
 MARK = 0xDC00
 MARKED = re.compile("[\ud800-\udfff]")
 WITH_BYTE_ORDER_MARK = {

@@ -1,16 +1,11 @@
-"""The places that a value can be read from: a JSON variant, text, a typed Spark column, or what is known of the file.
+"""The places that a value can be read from by Spark: a JSON variant, text, or a column with a type.
 
 Layer: pipeline.
-Shape: each input is SQL text for one value, with what is known of it; children are reached by name.
-      What is known of the file that a record is from: Spark's `_metadata`, by its names: `from: _metadata.file_name` is of the file. A
-      key of the record itself that is called so is written in backquotes.
-      SQL text. The record is written anew with such numbers as strings that begin with a mark, which a variant keeps letter by letter.
-Source: Spark's variant keeps what kind of token a value was, which string columns lose; `to_json` of a scalar variant is its exact text
-      with quotes only around strings (numbers beyond 38 digits become doubles).
-      Spark 4.3, "File metadata column" in its guide to data sources.
-      The digits of numbers of JSON that are written again by Spark, as records of the items of a list are: Spark's variant keeps a
-      number with an exponent, or with more than 38 digits, as a double, and `to_json` writes the shortest digits of that double. They
-      are the record's own up to 15 digits; beyond, only the record has them.
+Shape: each `Input` is SQL text for one value, with what is known of it; children are reached by name. `with_numbers_marked` writes a
+       record anew with numbers as marked strings, which a variant keeps letter by letter.
+Errors: PipelineError for a path that cannot be read, or leads to no member.
+Source: Spark's variant keeps what kind of token a value was, which string columns lose; but a number with an exponent, or with more
+        than 38 digits, becomes a double, of which `to_json` writes the shortest digits.
 """
 
 import uuid

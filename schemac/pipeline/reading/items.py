@@ -16,7 +16,7 @@ from schemac.pipeline.declaration.job import Explode
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, parse_steps, unknown_column, with_numbers_marked
-from schemac.pipeline.reading.texts import Texts
+from schemac.pipeline.reading.texts import BatchSource
 from schemac.pipeline.spark.columns import RAW
 from schemac.pipeline.spark.sql import concat, first_of, fresh, is_alone, literal, name, parsed, struct, when
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH
@@ -26,7 +26,7 @@ NO_LIST = "type"
 PLACE = ("source", "explode")
 
 
-def items_of_texts(texts: Texts, explode: Explode) -> Texts:
+def items_of_texts(texts: BatchSource, explode: Explode) -> BatchSource:
     """Give the records of JSON's items."""
     steps = tuple(str(step) for step in parse_steps(explode.path))
     other_columns = [name(label) for label in texts.frame.columns if label not in (RAW, FAULT)]

@@ -1,13 +1,10 @@
 """JSON records: one to a line, or cut out of documents that span several lines.
 
 Layer: pipeline.
-Shape: `_raw` is the text of a record as it is in its file. Lines of UTF-8 are read by Spark; documents, and other encodings, by one
-      task for each file.
-      Splits JSON documents (an array, a feature collection, values one after the other) into the texts of their records: each text is
-      cut out of the document as it is there. Whatever is not JSON becomes a record of its own, so that the run accounts for it; reading
-      goes on behind it where that is certain. A document may follow another one.
-Units: a document is read in pieces, and of it no more is kept than the longest record and two pieces. What the pieces are makes no
-      difference to the records.
+Shape: the text of a record is as it is in its file: an item of an array, a feature of a collection, or one value after the other.
+       Whatever is not JSON becomes a record of its own, so that the run accounts for it; reading goes on behind it where that is certain.
+Units: a document is read in pieces; no more of it is kept than the longest record and two pieces, and where it is cut makes no
+       difference to the records.
 """
 
 import json
@@ -16,15 +13,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Found, Listed, Work, read_in_tasks
+from schemac.pipeline.reading.cutting import FileBatches, Listed, RecordTexts, TextBatches
 from schemac.pipeline.reading.files import FileSplit, chunks_of, codec_name, lines_of, lines_of_split
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.texts import Texts
+from schemac.pipeline.reading.texts import BatchSource
 from schemac.rows.judging.tokens import BLANK
 
 BLANKS = re.compile(r"[ \t\r\n]*")
@@ -250,7 +248,7 @@ FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20
 
 
-def read_json(spark: SparkSession, source: Source) -> Texts:
+def read_json(spark: SparkSession, source: Source) -> BatchSource:
     """Read the records of a JSON source."""
     options = Options(source)
     encoding = codec_name(options.text("encoding", "UTF-8"))
@@ -265,20 +263,17 @@ def read_json(spark: SparkSession, source: Source) -> Texts:
     return texts.cut_texts(spark, listed, _Lines(encoding, options.text("lineSep")))
 
 
-def _lines(spark: SparkSession, source: Source, listed: Listed) -> Texts:
+def _lines(spark: SparkSession, source: Source, listed: Listed) -> BatchSource:
     """Read a record from each line."""
-
-    def rows() -> DataFrame:
-        return texts.judged(texts.lines(spark, source, listed, BLANK))
-
-    def made(work: Work[Found]) -> DataFrame:
-        return read_in_tasks(spark, listed, JsonLines(), work, is_cut=True)
-
+    reader = TextBatches(JsonLines(), tuple(listed.partitions.values()))
     is_ours = not Options(source).text("lineSep") and texts.is_in_reach(listed)
-    return Texts(rows, listed.partitions, made) if is_ours else Texts(rows, listed.partitions)
+    files = FileBatches(spark, listed, reader, is_cut=True) if is_ours else None
+    return BatchSource(
+        lambda: texts.checked_lines(texts.lines(spark, source, listed)), listed.partitions, files
+    )
 
 
-def read_geojson(spark: SparkSession, source: Source) -> Texts:
+def read_geojson(spark: SparkSession, source: Source) -> BatchSource:
     """Read the features of a GeoJSON source."""
     encoding = codec_name(Options(source).text("encoding", "UTF-8"))
     return texts.cut_texts(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
@@ -313,11 +308,13 @@ def _first_line(path: str, encoding: str) -> str:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """The lines of a piece of a file."""
+    """The lines of a piece of a file that are not blank."""
 
-    def __call__(self, split: FileSplit) -> Iterator[Found]:
-        """Read the lines; a blank one is never proven to be a record."""
-        yield from map(Found, lines_of_split(split))
+    def __call__(self, split: FileSplit) -> Iterator[RecordTexts]:
+        """Read the lines."""
+        for lines in lines_of_split(split):
+            is_blank = pc.match_substring_regex(lines, f"^[{BLANK}]*$")
+            yield RecordTexts(lines.filter(pc.invert(is_blank)) if pc.any(is_blank).as_py() else lines)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ def listed_here(paths: Sequence[str]) -> tuple[File, ...] | None:
     plain = [part.rstrip("/") for path in paths if (part := local_part(path)) is not None]
     if len(plain) < len(paths) or any(PLAIN.fullmatch(path) is None for path in plain):
         return None
-    if any(os.path.normpath(path) != path for path in plain) or (len(plain) > 1 and not _are_files(plain)):
+    if any(os.path.normpath(path) != path for path in plain):
+        return None
+    if len(plain) > 1 and (len(set(plain)) < len(plain) or not all(map(os.path.isfile, plain))):
         return None
     try:
         files = [file for path in plain for file in _files(path)]
@@ -34,11 +36,6 @@ def listed_here(paths: Sequence[str]) -> tuple[File, ...] | None:
 
 class _NotPlainError(Exception):
     """Something is there that Spark has to look at."""
-
-
-def _are_files(paths: Sequence[str]) -> bool:
-    """Whether the paths are files, none of them twice."""
-    return len(set(paths)) == len(paths) and all(os.path.isfile(path) for path in paths)
 
 
 def _files(path: str) -> Iterator[File]:

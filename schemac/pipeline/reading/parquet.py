@@ -1,24 +1,22 @@
 """Parquet files: read by Spark, with columns whose types it refuses, or by Arrow in tasks of ours.
 
 Layer: pipeline.
-Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a timestamp in nanoseconds
-      and a time of day are read as the counts that they are, at every depth, and columns that Spark cannot read are left out.
-      Reads columns of Parquet files with Arrow in tasks of ours, where Arrow and Spark see the same types in every file: a piece of a
-      file has the row groups that begin in it; its rows come some at a time, in plain types: those that Spark itself has, by Arrow's
-      names. The columns that no field takes are read where somebody asks for them.
-Rule: whatever is not known to be read alike is left to Spark: other types, files of which two differ, calendars of old writers, options
-      that change what is read.
-Errors: PipelineError for a file that cannot be read to its end.
+Shape: where Spark refuses a column, the file's own schema tells its type: timestamps in nanoseconds and times of day are read as counts,
+       at every depth. Tasks of ours read the row groups that begin in their pieces of files, in the types that Spark would have by
+       Arrow's names, and columns that no field is read from only for rows that are wrong.
+Rule: whatever is not known to be read alike is left to Spark: other types, files of which two differ, calendars of old writers, options.
+Errors: PipelineError for a file that cannot be read to its end, and SC640 for a column that is a folder's name as well.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
@@ -30,7 +28,7 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Listed, Work, read_in_tasks
+from schemac.pipeline.reading.cutting import FileBatches, Files, RecordBatch
 from schemac.pipeline.reading.files import File, FileSplit, open_file, reading, seekable_file
 from schemac.pipeline.reading.inputs import counts_type, is_count, with_counts
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
@@ -80,8 +78,6 @@ def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> Non
 
 
 def _schema_of(path: str) -> pa.Schema | None:
-    import pyarrow.parquet as pq
-
     try:
         with open_file(path) as stream:
             file = pq.ParquetFile(stream)
@@ -119,8 +115,6 @@ def _is_refused(data_type: pa.DataType) -> bool:
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
     """Give the column as Spark reads it; None if it cannot."""
-    import pyarrow.parquet as pq
-
     counted = pa.schema([pa.field(field.name, counts_type(field.type))])
     with TemporaryDirectory(prefix="schemac-") as folder:
         path = Path(folder) / "schema.parquet"
@@ -133,7 +127,7 @@ def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
     return spark_field
 
 
-MOST_FILES = 1000
+MOST_FILES = 10_000
 """Whose footers are read before the tasks begin."""
 FOOTERS_AT_ONCE = 8
 BYTES_PER_BATCH, MOST_ROWS = 8 << 20, 1 << 16
@@ -159,76 +153,127 @@ _SAME = (
 )  # fmt: skip
 
 
-class Rows:
-    """Some rows of a file: the columns that fields take, and on demand the others."""
-
-    def __init__(self, columns: pa.RecordBatch, others: "_Others", start: int) -> None:
-        self.taken = columns
-        self._others = others
-        self._start = start
-
-    def complete(self, schema: pa.Schema) -> pa.RecordBatch:
-        """Return these rows with all columns of the file."""
-        other_rows = self._others.rows(self._start, self.taken.num_rows)
-        columns = [
-            self.taken.column(label)
-            if label in self.taken.schema.names
-            else other_rows.column(label).combine_chunks()
-            for label in schema.names
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
 @dataclass(frozen=True)
 class RowGroups:
-    """Reads the rows of a piece: `taken` are the columns that fields take, `schema` has all of the file in plain types."""
+    """Reads rows of Parquet files: `schema` has all of their columns in plain types, `labels` are those that fields are read from."""
 
     schema: pa.Schema
-    taken: tuple[str, ...]
+    labels: tuple[str, ...] = ()
 
-    def __call__(self, split: FileSplit) -> Iterator[Rows]:
-        """Read the rows of the row groups that begin in the piece."""
+    @property
+    def raw_type(self) -> pa.DataType:
+        """The type of whole rows."""
+        return pa.struct(list(self.schema))
+
+    def reading(self, columns: Sequence[str]) -> "RowGroups":
+        """Return the reader of some columns; of one at least, for a batch without columns has no rows."""
+        return replace(self, labels=tuple(columns) or tuple(self.schema.names[:1]))
+
+    def __call__(self, splits: Iterator[FileSplit]) -> Iterator[RecordBatch]:
+        """Read the rows of the row groups that begin in the pieces, those of small files together."""
+        parts: list[_Part] = []
+        for part in (part for split in splits for part in self._parts(split)):
+            parts.append(part)
+            rows, size = (sum(getattr(one.columns, name) for one in parts) for name in ("num_rows", "nbytes"))
+            if rows >= MOST_ROWS or size >= BYTES_PER_BATCH:
+                yield self._batch(parts)
+                parts = []
+        if parts:
+            yield self._batch(parts)
+
+    def _batch(self, parts: list["_Part"]) -> RecordBatch:
+        columns = pa.concat_batches([part.columns for part in parts])
+        origin = Files([(part.others.file, part.columns.num_rows) for part in parts])
+        return RecordBatch(columns, _WholeRows(self.schema, parts), origin)
+
+    def _parts(self, split: FileSplit) -> Iterator["_Part"]:
         with reading(split.file.path), seekable_file(split.file.path) as stream:
             file = _opened(stream)
-            for group in _groups_of(file.metadata, split):
-                yield from self._rows(file, group)
+            for group in range(file.metadata.num_row_groups):
+                about = file.metadata.row_group(group).column(0)
+                first = about.dictionary_page_offset or about.data_page_offset
+                if split.start <= first and (split.end is None or first < split.end):
+                    others, start = _Others(self, split.file, file.metadata, group), 0
+                    for batch in self.batches(file, group, self.labels):
+                        yield _Part(batch, others, start)
+                        start += batch.num_rows
 
-    def _rows(self, file: pq.ParquetFile, group: int) -> Iterator[Rows]:
-        others = _Others(self, file, group)
-        start = 0
-        for batch in self.batches(file, group, self.taken):
-            yield Rows(batch, others, start)
-            start += batch.num_rows
-
-    def batches(self, file: pq.ParquetFile, group: int, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    def batches(self, file: pq.ParquetFile, group: int, labels: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         """Read some columns of a row group in plain types."""
         about = file.metadata.row_group(group)
         row_bytes = max(1, about.total_byte_size // max(1, about.num_rows))
         count = max(1, min(MOST_ROWS, BYTES_PER_BATCH // row_bytes))
-        projected = pa.schema([self.schema.field(label) for label in columns])
-        for batch in file.iter_batches(count, row_groups=[group], columns=list(columns), use_threads=False):
+        projected = pa.schema([self.schema.field(label) for label in labels])
+        for batch in file.iter_batches(count, row_groups=[group], columns=list(labels), use_threads=False):
             arrays = [_flat(batch.column(field.name)).cast(field.type) for field in projected]
             yield pa.RecordBatch.from_arrays(arrays, schema=projected)
 
 
 class _Others:
-    """The columns of a row group that no field takes, read as far as they are asked for, always forwards."""
+    """The columns of a row group that no field is read from, read as far as they are asked for, always forwards."""
 
-    def __init__(self, reader: RowGroups, file: pq.ParquetFile, group: int) -> None:
-        self.labels = tuple(label for label in reader.schema.names if label not in reader.taken)
-        self.batches = reader.batches(file, group, self.labels) if self.labels else iter(())
-        self.held: list[pa.RecordBatch] = []
-        self.start = 0
+    def __init__(self, reader: RowGroups, file: File, metadata: pq.FileMetaData, group: int) -> None:
+        self.file = file
+        self._labels = tuple(label for label in reader.schema.names if label not in reader.labels)
+        self._batches = self._read(reader, metadata, group)
+        self._left = metadata.row_group(group).num_rows
+        self._buffered: list[pa.RecordBatch] = []
+        self._start = 0
+
+    def _read(self, reader: RowGroups, metadata: pq.FileMetaData, group: int) -> Iterator[pa.RecordBatch]:
+        # By itself: whoever reads the other columns of many files has closed them by now.
+        with reading(self.file.path), seekable_file(self.file.path) as stream:
+            yield from reader.batches(_opened(stream, metadata), group, self._labels)
 
     def rows(self, start: int, count: int) -> pa.Table:
         """Return so many rows from a place in the row group."""
-        while self.labels and self.start + sum(batch.num_rows for batch in self.held) < start + count:
-            self.held.append(next(self.batches))
-            while self.start + self.held[0].num_rows <= start:
-                self.start += self.held.pop(0).num_rows
-        return pa.Table.from_batches(self.held, None if self.held else pa.schema([])).slice(
-            start - self.start, count
-        )
+        while self._labels and self._start + sum(batch.num_rows for batch in self._buffered) < start + count:
+            self._buffered.append(next(self._batches))
+            self._left -= self._buffered[-1].num_rows
+            while self._start + self._buffered[0].num_rows <= start:
+                self._start += self._buffered.pop(0).num_rows
+        if not self._left:
+            # Closes the file.
+            self._batches = iter(())
+        table = pa.Table.from_batches(self._buffered, None if self._buffered else pa.schema([]))
+        return table.slice(start - self._start, count)
+
+
+class _Part(NamedTuple):
+    """Some rows of a row group, from `start` on: the columns that fields are read from, and on demand the others."""
+
+    columns: pa.RecordBatch
+    others: _Others
+    start: int
+
+
+class _WholeRows:
+    """Rows with all columns of their files, read when they are asked for, which has to be in their order."""
+
+    def __init__(self, schema: pa.Schema, parts: Sequence[_Part]) -> None:
+        self.type = pa.struct(list(schema))
+        self._schema, self._parts = schema, parts
+
+    def take(self, rows: pa.Array) -> pa.Array:
+        """Return some rows as structs."""
+        structs, first, numbers = [], 0, rows.to_numpy()
+        for columns, others, start in self._parts:
+            count = columns.num_rows
+            inside = (
+                numbers[np.searchsorted(numbers, first) : np.searchsorted(numbers, first + count)] - first
+            )
+            if len(inside):
+                other_columns = others.rows(start, count)
+                arrays = [
+                    columns.column(label)
+                    if label in columns.schema.names
+                    else other_columns.column(label).combine_chunks()
+                    for label in self._schema.names
+                ]
+                whole = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+                structs.append(whole.take(pa.array(inside)).to_struct_array())
+            first += count
+        return pa.concat_arrays(structs) if structs else pa.array([], self.type)
 
 
 def _flat(array: pa.Array) -> pa.Array:
@@ -236,35 +281,12 @@ def _flat(array: pa.Array) -> pa.Array:
     return pa.concat_arrays([array, array[:0]]) if array.offset or array.type.num_fields else array
 
 
-def _groups_of(metadata: pq.FileMetaData, split: FileSplit) -> Iterator[int]:
-    for group in range(metadata.num_row_groups):
-        about = metadata.row_group(group).column(0)
-        start = about.dictionary_page_offset or about.data_page_offset
-        if split.start <= start and (split.end is None or start < split.end):
-            yield group
-
-
-@dataclass(frozen=True)
-class InPlace:
-    """Files whose columns tasks of ours can read; `schema` has all columns in plain types."""
-
-    spark: SparkSession
-    listed: Listed
-    schema: pa.Schema
-
-    def read_in_tasks(self, columns: Iterable[str], work: Work[Rows]) -> DataFrame:
-        """Give what tasks of ours make of some columns."""
-        return read_in_tasks(
-            self.spark, self.listed, RowGroups(self.schema, tuple(columns)), work, is_cut=True
-        )
-
-
 def spark_types(schema: pa.Schema) -> dict[str, DataType]:
     """Return the types that Spark has for columns of plain types."""
     return {field.name: from_arrow_type(field.type, prefer_timestamp_ntz=True) for field in schema}
 
 
-def in_place(spark: SparkSession, source: Source) -> InPlace | None:
+def in_place(spark: SparkSession, source: Source) -> FileBatches | None:
     """Look whether Arrow reads from the files of a source what Spark would; None if that is not known."""
     other_options = {option.lower() for option in source.options} - {option.lower() for option in FILES}
     if other_options or any(spark.conf.get(key) != text for key, text in AS_IT_STANDS.items()):
@@ -276,9 +298,9 @@ def in_place(spark: SparkSession, source: Source) -> InPlace | None:
     if first is None or any(other is None or not other.equals(first) for other in others):
         return None
     # Two columns of one name, and those that differ in case alone for a session that sees no case, are Spark's to judge.
-    return (
-        InPlace(spark, listed, first) if len({label.lower() for label in first.names}) == len(first) else None
-    )
+    if len({label.lower() for label in first.names}) < len(first):
+        return None
+    return FileBatches(spark, listed, RowGroups(first), is_cut=True)
 
 
 def _schemas(files: tuple[File, ...]) -> list[pa.Schema | None]:
@@ -291,8 +313,8 @@ def _schemas(files: tuple[File, ...]) -> list[pa.Schema | None]:
         )
 
 
-def _opened(stream: Any) -> pq.ParquetFile:
-    return pq.ParquetFile(stream, coerce_int96_timestamp_unit="us")
+def _opened(stream: Any, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
+    return pq.ParquetFile(stream, metadata=metadata, coerce_int96_timestamp_unit="us")
 
 
 def _schema(file: File) -> pa.Schema | None:

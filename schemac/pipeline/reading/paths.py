@@ -2,11 +2,9 @@
 
 Layer: pipeline.
 Shape: local paths; those of object stores and other file systems stay with Spark. In a glob `*`, `?`, `[…]` and `{a,b}` have their
-      meaning; a path that exists is literal, whatever its characters.
-      Whether the files of a source are still what they were when the run began: local files by size and time of change, looked at
-      before the first is read and once more before the commit: what was read of a file that somebody wrote to in the meantime may be a
-      part of the old one and a part of the new one. Objects of stores never change in part; Spark asks for the one that it has listed.
-Errors: PipelineError if nothing is there, or where Spark would read nothing of what is.
+       meaning; a path that exists is literal. Local files are compared by size and time of change before the first is read and before
+       the commit, for a file that somebody wrote to in the meantime may be read as a part of the old one and a part of the new one.
+Errors: PipelineError if nothing is there, where Spark would read nothing of what is, and for a file that changed.
 """
 
 import glob

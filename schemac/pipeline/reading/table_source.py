@@ -10,6 +10,8 @@ Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a quer
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -125,37 +127,53 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         """Make a reader of what is added from now on, and of what is there."""
         storage = Storage.from_json(self.options.get("storage", "{}")).resolved()
         is_exact = self.options.get("exact") == "true"
-        return TableStream(self.options["engine"], self.options["path"], storage, is_exact=is_exact)
+        return TableStream(
+            TableVersion(self.options["engine"], self.options["path"], 0, storage, is_exact=is_exact)
+        )
 
     def _reader(self) -> "TableReader":
         options = self.options
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(options.get("storage", "{}")).resolved()
-        has_addresses = options.get("addresses") == "true"
-        has_row_ids = options.get("row_ids") == "true"
-        columns = dict.fromkeys(json.loads(options["columns"]), False) if "columns" in options else None
-        parts = json.loads(options["parts"]) if "parts" in options else None
         return TableReader(
-            options["engine"],
-            options["path"],
-            int(options["version"]),
-            storage,
-            columns,
-            has_row_ids=has_row_ids,
-            has_addresses=has_addresses,
-            parts=parts,
-            is_exact=options.get("exact") == "true",
+            TableVersion(
+                options["engine"],
+                options["path"],
+                int(options["version"]),
+                storage,
+                is_exact=options.get("exact") == "true",
+            ),
+            dict.fromkeys(json.loads(options["columns"]), False) if "columns" in options else None,
+            has_row_ids=options.get("row_ids") == "true",
+            has_addresses=options.get("addresses") == "true",
+            parts=json.loads(options["parts"]) if "parts" in options else None,
         )
+
+
+class TableVersion(NamedTuple):
+    """A version of a table, and how its store is reached."""
+
+    engine: str
+    path: str
+    version: int
+    storage: Storage
+    is_exact: bool = False
+    """Whether integers replace what Spark cannot hold exactly (see `counts_type`)."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that the engine reads."""
+        columns = _engine(self.engine).schema(self.path, self.version, self.storage, is_exact=self.is_exact)
+        if not self.is_exact:
+            return columns
+        return pa.schema([field.with_type(counts_type(field.type)) for field in columns])
 
 
 class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # PySpark is not followed
     """Reads what was added to a table, from version to version."""
 
-    def __init__(self, engine: str, path: str, storage: Storage, *, is_exact: bool) -> None:
-        self.engine = engine
-        self.path = path
-        self.storage = storage
-        self.is_exact = is_exact
+    def __init__(self, table: TableVersion) -> None:
+        self.table = table
         self.last: int | None = None
         """The version that a stream of what is available ends with."""
 
@@ -172,64 +190,51 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
         self.last = self._newest()
 
     def _newest(self) -> int:
-        return _engine(self.engine).newest_version(self.path, self.storage) or 0
+        return _engine(self.table.engine).newest_version(self.table.path, self.table.storage) or 0
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         """One for each part that was added."""
         version = end["version"]
         if not version:
             return []
-        added = _engine(self.engine).added(self.path, start["version"], version, self.storage)
+        engine, path, _, storage, _ = self.table
+        added = _engine(engine).added(path, start["version"], version, storage)
         return [InputPartition((version, part)) for part in added]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
         version, part = partition.value
-        reader = TableReader(self.engine, self.path, version, self.storage, is_exact=self.is_exact)
-        return reader.read(InputPartition(part))
+        return TableReader(self.table._replace(version=version)).read(InputPartition(part))
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
     """Reads part by part; `columns` are those to read, by default all of the engine's, and `_source`.
 
     Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for. `parts` are those
-    that are read, by default all. With `is_exact` there are counts in place of what Spark cannot hold exactly (see `counts_type`).
+    that are read, by default all.
     """
 
     def __init__(
         self,
-        engine: str,
-        path: str,
-        version: int,
-        storage: Storage,
+        table: TableVersion,
         columns: Mapping[str, bool] | None = None,
         *,
         filter: str | None = None,
         has_row_ids: bool = False,
         has_addresses: bool = False,
         parts: Sequence[int] | None = None,
-        is_exact: bool = False,
     ) -> None:
-        self.engine = engine
-        self.path = path
-        self.version = version
-        self.storage = storage
+        self.table = table
         self.columns = columns
         self.filter = filter
         self.row_id = ROW_ID if has_row_ids else None
         self.address = ADDRESS if has_addresses else None
         self.parts = parts
-        self.is_exact = is_exact
 
     @property
     def schema(self) -> pa.Schema:
         """The columns that are read."""
-        columns = _engine(self.engine).schema(self.path, self.version, self.storage, is_exact=self.is_exact)
-        columns = (
-            pa.schema([field.with_type(counts_type(field.type)) for field in columns])
-            if self.is_exact
-            else columns
-        )
+        columns = self.table.schema
         if self.columns is not None:
             fields = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
             columns = pa.schema(
@@ -242,30 +247,23 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
 
     def partitions(self) -> list[InputPartition]:
         """One for each part."""
-        parts = self.parts
-        if parts is None:
-            parts = _engine(self.engine).parts(self.path, self.version, self.storage)
+        engine, path, version, storage, _ = self.table
+        parts = _engine(engine).parts(path, version, storage) if self.parts is None else self.parts
         return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
-        engine, schema = _engine(self.engine), self.schema
-        part = (self.path, self.version, partition.value)
+        name, path, version, storage, is_exact = self.table
+        read = partial(
+            _engine(name).read, path, version, partition.value, row_id=self.row_id, address=self.address
+        )
+        schema = self.schema
         if self.columns is not None:
-            columns, storage = tuple(self.columns), self.storage
-            for batch in engine.read(
-                *part, columns, storage, filter=self.filter, row_id=self.row_id, address=self.address
-            ):
+            for batch in read(tuple(self.columns), storage, filter=self.filter):
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             return
-        for batch in engine.read(
-            *part,
-            storage_options=self.storage,
-            row_id=self.row_id,
-            address=self.address,
-            is_exact=self.is_exact,
-        ):
-            source = pa.array([self.path] * batch.num_rows, pa.string())
+        for batch in read(storage_options=storage, is_exact=is_exact):
+            source = pa.array([path] * batch.num_rows, pa.string())
             arrays = [
                 array if array.type.equals(field.type) else array.view(field.type)
                 for array, field in zip([*batch.columns, source], schema, strict=True)
@@ -277,13 +275,13 @@ def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
     """Columns of the table that options of `spark.read` name."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    path, version, storage = _place(options, engine)
-    return from_arrow_schema(_engine(engine).schema(path, version, storage))
+    return from_arrow_schema(_table_version(options, engine).schema)
 
 
 def reader_of_table(options: Mapping[str, str], engine: str, requested: StructType) -> TableReader:
     """Make the reader of the requested columns: all of them, or those of `spark.read.schema(…)`."""
-    path, version, storage = _place(options, engine)
+    table = _table_version(options, engine)
+    path = table.path
     stored_types = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
     for field in requested.fields:
         if field.name not in stored_types:
@@ -296,11 +294,11 @@ def reader_of_table(options: Mapping[str, str], engine: str, requested: StructTy
     columns = {field.name: field.nullable for field in requested.fields}
     filter = options.get("filter")
     if filter is not None:
-        _engine(engine).check_filter(path, version, filter, storage)
-    return TableReader(engine, path, version, storage, columns, filter=filter)
+        _engine(engine).check_filter(path, table.version, filter, table.storage)
+    return TableReader(table, columns, filter=filter)
 
 
-def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
+def _table_version(options: Mapping[str, str], engine: str) -> TableVersion:
     """Read the table, its version, and how its store is reached out of options; the newest version unless one is named."""
     unknown = {name.lower() for name in options} - {"path", "version", "filter", "storageoptions"}
     if unknown or "path" not in options:
@@ -319,4 +317,4 @@ def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
     if not version.isdecimal() or not 0 < int(version) <= newest:
         message = f"option `version` is `{version}`, the newest version of the table is {newest}"
         raise PipelineError(SINK_OPTION, message, "leave `version` out for the newest one")
-    return options["path"], int(version), storage
+    return TableVersion(engine, options["path"], int(version), storage)

@@ -86,7 +86,8 @@ def run_page(
     runs: Sequence[CommittedRun] = (),
 ) -> str:
     """Show a run as a page; `report` is None for one that was not committed, `runs` are the table's, newest first."""
-    parts = [_head(title, report), _diagnostics(diagnostics)]
+    findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
+    parts = [_head(title, report), _list("Findings", findings)]
     if report is not None:
         parts += [_cards(report), _differences(report)]
         if report.reasons:
@@ -167,11 +168,6 @@ def _differences(report: RunFacts) -> str:
 
 def _absent(report: RunFacts) -> str:
     return _list("Paths that no record has", tuple(one.message for one in report.absent))
-
-
-def _diagnostics(diagnostics: Sequence[Diagnostic]) -> str:
-    texts = (f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
-    return _list("Findings", tuple(texts))
 
 
 def _list(title: str, lines: Sequence[str]) -> str:

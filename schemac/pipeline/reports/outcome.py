@@ -1,16 +1,11 @@
 """The outcome of one call of a pipeline, for those who did not watch: report files, OpenLineage events, OpenMetrics.
 
 Layer: pipeline.
-Shape: an `Outcome` in, files out. Each file appears whole or not at all, so that a collector never reads half of one. They are written
-      for a run that stopped too, for that is when they are read.
-      The events of a run as OpenLineage has them, one JSON object in each line of a file: `started` before anything is done, `ended`
-      when all is; both carry one run id, so that a run that was killed shows as one that never ended. The file is appended to, as that
-      of OpenLineage's own file transport.
+Shape: an `Outcome` in, files out, each whole or not at all, also for a run that stopped. OpenLineage events are lines that are appended
+       to a file: `started` before anything is done, `ended` when all is, with one run id, so that a killed run never ends.
 Units: seconds, records; timestamps are seconds since 1970-01-01 in UTC.
-Source: OpenLineage 2-0-2 and the versions of its facets that `SCHEMAS` names. Datasets are named by its conventions: namespace `file`
-      and an absolute path, or `s3://bucket` and the key.
-      The numbers of a run as OpenMetrics text, for the textfile collector of Prometheus and whoever reads the same: OpenMetrics 1.0;
-      names and units as its section on naming asks for them.
+Source: OpenLineage 2-0-2 and the versions of its facets that `SCHEMAS` names; datasets are `file` and an absolute path, or
+        `s3://bucket` and the key. OpenMetrics 1.0, for the textfile collector of Prometheus.
 """
 
 import json

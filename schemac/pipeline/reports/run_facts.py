@@ -1,6 +1,4 @@
-"""What a run did, as values that all forms of its report are made of, and as text.
-
-The report of a run as text, for a terminal or a log.
+"""What a run did, as values that all forms of its report are made of, and as text for a terminal or a log.
 
 Layer: pipeline.
 """

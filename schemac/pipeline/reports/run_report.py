@@ -1,14 +1,7 @@
 """The report of a run, as users get it: an object, HTML, and the first records that broke each rule.
 
 Layer: pipeline.
-Shape: Reports as HTML: fragments for notebooks, and one page for a person with a browser: reports in, text out. The page loads nothing,
-      so that it can be mailed and kept; it follows the reader's choice of light or dark, and fits a phone. Texts of others are escaped
-      here, and nowhere else.
-      The first records of a run that broke each rule, with their places in the source: a run's report in; `Offender`s out, a few for
-      each field and rule, in the order of the quarantine. Raw records are looked up in their files, so that a person can open the file
-      at the line.
-Units: `line` is one-based. It is None if the file is not on this machine, is not a text, or is longer than is looked through; of
-      records that read alike, it is the first one's.
+Shape: a `RunReport`; its HTML is made by `html`, its examples of wrong records by `offenders`.
 """
 
 from collections.abc import Sequence

@@ -64,7 +64,8 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
     for run in runs:
         if FILES in run.properties:
             state.links += 1
-            for file in _decoded(run.properties.get(STATE, run.properties[FILES])):
+            packed = base64.b64decode(run.properties.get(STATE, run.properties[FILES]))
+            for file in (KnownFile(*row) for row in json.loads(zlib.decompress(packed))):
                 state.files.setdefault(file.path, file)
             if STATE in run.properties or run.properties.get(LINK) == "1":
                 return state
@@ -184,7 +185,3 @@ def _base(source: Source) -> str | None:
 def _encoded(files: Iterable[KnownFile]) -> str:
     rows = [[file.path, file.size_bytes, file.modified_micros, file.digest] for file in files]
     return base64.b64encode(zlib.compress(json.dumps(rows).encode())).decode()
-
-
-def _decoded(text: str) -> list[KnownFile]:
-    return [KnownFile(*row) for row in json.loads(zlib.decompress(base64.b64decode(text)))]

@@ -1,14 +1,11 @@
 """Which run a job is, by its name or by a digest of what it reads, and whether it was committed before.
 
 Layer: pipeline.
-Shape: What a run reads, and what it makes of it, as one digest: the same records for the same table give the same one: files count by
-      their content and by their name below the path that the job gives, whatever folder that is in; settings that decide about values
-      count, `mode` and limits do not. None if the source cannot be known without reading it: on an object store, in a format without
-      files.
+Shape: a digest of files by their content and by their names below the path of the job, and of all settings that decide about values;
+       None if the source cannot be known without reading it: on an object store, or in a format without files.
 Rule: a run with an id, or of an interval, was committed if the table has its commit, however long ago. One that is known by its input
-      was committed if the table still has its rows; with `mode: overwrite` only if nothing came after it, because the table is to hold
-      these rows and no others, and with `mode: backfill` too, because rows that came after it have no values. Read once more, the same
-      input has its id with a number: `-2`, `-3`.
+      was committed if the table still has its rows; with `mode: overwrite` or `backfill` only if nothing came after it. Read once more,
+      the same input has its id with a number: `-2`, `-3`.
 """
 
 import hashlib

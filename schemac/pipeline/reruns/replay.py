@@ -17,21 +17,17 @@ from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.file_columns import FILE, METADATA, file_name, file_part
+from schemac.pipeline.reading.files import BAD_ENCODING
 from schemac.pipeline.reading.inputs import Json, parse_steps
 from schemac.pipeline.reading.items import NO_LIST
+from schemac.pipeline.reading.records import IN_RECORD, JsonTexts, Records
 from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text
-from schemac.pipeline.reading.source import (
-    IN_RECORD,
-    RECORD,
-    Records,
-    json_text_records,
-    records_of_row_texts,
-)
+from schemac.pipeline.reading.source import records_of_row_texts
 from schemac.pipeline.reading.table_source import TableSource
-from schemac.pipeline.reading.texts import BAD_ENCODING, Texts
+from schemac.pipeline.reading.texts import BatchSource
 from schemac.pipeline.spark.columns import ADDRESS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.spark.executors import register
-from schemac.pipeline.spark.sql import literal
+from schemac.pipeline.spark.sql import literal, parsed
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, Replay
 from schemac.rows.runs.storage import is_local
@@ -118,7 +114,8 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
     source = job.parts[0].source
     recordses = [] if source.format in OF_TEXT else list(_rows(rows))
     return [
-        replace(records, partitions={ADDRESS: ADDRESS}) for records in recordses or [_texts(rows, source)]
+        replace(records, source=replace(records.source, partitions={ADDRESS: ADDRESS}))
+        for records in recordses or [_texts(rows, source)]
     ]
 
 
@@ -141,15 +138,14 @@ def _texts(rows: DataFrame, source: Source) -> Records:
     if source.explode is not None:
         # What is no list has not become items; it may well look like one.
         is_whole = f"exists(errors, e -> e.path = '' and e.rule = {literal(NO_LIST)})"
-        fault = f"if({is_whole}, {literal(NO_LIST)}, {fault})"
+        # One that is a list in its place was quarantined before the pipeline had `explode`: it is not one item, and it stays.
+        place = Json(parsed("raw"), (*IN_RECORD, *parse_steps(source.explode.path)))
+        is_list = f"try_variant_get({place.variant}, '$', 'array<variant>') is not null"
+        fault = (
+            f"case when {is_whole} then {literal(NO_LIST)} when {is_list} then 'malformed' else {fault} end"
+        )
     frame = rows.selectExpr(f"raw as {RAW}", f"{fault} as {FAULT}", *_BOOKKEEPING)
-    records = json_text_records(Texts(lambda: frame, {}), is_geojson=source.format == "geojson")
-    if source.explode is None:
-        return records
-    # Quarantined before the pipeline had `explode`: not one item, and it stays.
-    place = Json(RECORD, (*IN_RECORD, *parse_steps(source.explode.path)))
-    is_list = f"try_variant_get({place.variant}, '$', 'array<variant>') is not null"
-    return replace(records, malformed=f"({records.malformed} or {is_list})")
+    return Records(BatchSource(lambda: frame), JsonTexts(source.format == "geojson"))
 
 
 def _rows(rows: DataFrame) -> Iterator[Records]:

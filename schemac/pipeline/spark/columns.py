@@ -1,11 +1,6 @@
-"""The columns that a run adds to those of its schema, and records packed into one of them.
+"""The columns that a run adds to those of its schema, and the schema of a quarantine.
 
 Layer: pipeline.
-Shape: Packed records: many records in one row of a frame, as a batch of Arrow in a column of bytes: a row in which `_packed` is null is
-      one record. Where it is not, the row stands for `rows` records, whose fields are in `batch`, an IPC stream; all other columns of
-      the row are null. None of these records has a reason.
-Rule: whoever looks at single records (a key that is compared, an expression, a format of Spark) cannot be given packed ones. Records
-      that are proven to be right where they are read need not become rows of Spark on their way to the sink.
 """
 
 import pyarrow as pa

@@ -1,10 +1,8 @@
-"""Executors: how this package gets to them, tasks over batches of Arrow, and data sources in a session.
-
-Tasks of Python over batches of Arrow. Data sources of ours in a session.
+"""How this package gets to executors, and how tasks and data sources of ours run in a session.
 
 Layer: pipeline.
 Shape: the package as it is installed, as an archive whose name has a digest of its content, so that two versions do not meet in one
-      session; Spark hands it to every Python worker. The archive is in the session's own temporary folder.
+       session; Spark hands it to every Python worker. `mapped` runs a task over batches of Arrow, `register` adds a data source.
 """
 
 import hashlib

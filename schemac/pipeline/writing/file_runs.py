@@ -1,19 +1,12 @@
 """Runs of a folder of files, and the file systems that they are committed in.
 
 Layer: pipeline.
-Shape: each run that was committed has a record in the target (see `runs.file_records`). What it writes waits next to the target, in a
-      folder `<target>.schemac-staging-<run>-<number>` with `run.json` (who the run is), `rows`, `former` (what an overwrite takes out
-      of the way), `moved.json` (the files that come into the target one by one) and `committing` (while the run is being committed).
-      The file system of a folder that Spark writes, as the driver uses it to commit a run: paths as Hadoop spells them in full
-      (`file:/rides`, `s3a://bucket/rides`); names are those below a folder, with `/` between.
-Rule: the record decides. `create` renames the rows into the place of the target, the record with them. `overwrite` takes the former
-      folder out of the way before. `append` moves the files one by one, each under a name of its own, and the record last; so do all
-      modes where a rename is one of each file. One run at a time is committed. The next run takes back what one that died has left; it
-      is dead if its process is gone, or, on another machine, if it has not renewed `run.json` for an hour. A run of this process is
-      dead if it has come to its end.
-      A folder of this machine is the driver's own, so that a run there is committed, or taken back, also when Spark's Java is gone.
-Errors: SC656 unwritable-target, SC659 concurrent-run; SC656 unwritable-target, SC675 disk-full; what Hadoop raises comes as Py4J has
-      it.
+Shape: each run has a record in the target (see `runs.file_records`). What it writes waits in `<target>.schemac-staging-<run>-<number>`:
+       `run.json`, `rows`, `former` (what an overwrite replaces), `moved.json` and `committing`. Paths are those of Hadoop in full.
+Rule: the record decides. `create` renames the rows into place with the record; `overwrite` takes the former folder away before; `append`,
+      and every mode where a rename is one of each file, moves files one by one and the record last. One run at a time is committed;
+      the next takes back what a dead one left. A run is dead whose process is gone, or which has not renewed `run.json` for an hour.
+Errors: SC656 unwritable-target, SC659 concurrent-run, SC675 disk-full; what Hadoop raises comes as Py4J has it.
 """
 
 import errno

@@ -1,21 +1,12 @@
 """The rows of a run in a format of Spark: files such as Parquet, or tables of a connector that the session has.
 
 Layer: pipeline.
-Shape: conformed rows in; the good ones in the format, the others in the quarantine, which is a table of the default engine as for every
-      target. The rows are computed once and kept on disk in the meantime, because Spark writes to one place at a time.
-      Has a connector of Spark write the rows of a run, for a table of an engine of ours: the connector appends to a table without rows
-      that the engine makes aside, with the types, the metadata and the numbers of the run's table; its files become pieces of the run,
-      which are committed as those of our own tasks. So a run keeps all that it promises, and no reader sees what the connector commits.
-      Compares the columns that a format or a connector has with those that are written: two StructTypes of Spark in; the differences as
-      sentences out.
-Rule: files are written to a folder next to the target first, and come into it as `file_runs` says, which also knows the runs of the
-      target. What a connector promises for its commit is up to the connector, and nothing tells which runs its tables have. The
-      quarantine is committed before, and taken back where the rows could not be written: by the next run, if this one is killed between
-      the two, or cannot see whether its rows count. A run that counts keeps its rows in the quarantine, whatever died.
-      Which types a connector can write is asked of the connector itself: by the columns that it shows of that table, and by what it
-      says when it writes. Nothing here needs more of Spark than the connector does.
-Errors: PipelineError, as the sinks of engines raise it; SC656 where the session does not have the connector, SC698 where it cannot
-      write the table.
+Shape: conformed rows in; the good ones in the format, the others in the quarantine, a table of the default engine. They are computed
+       once and kept on disk, because Spark writes to one place at a time. For a table of an engine of ours the connector appends to an
+       empty table aside, whose files become pieces of the run, committed as those of our own tasks.
+Rule: files come into the target as `file_runs` says. The quarantine is committed before, and taken back where the rows could not be
+      written: by the next run, if this one is killed. Which types a connector can write is asked of the connector.
+Errors: PipelineError, as the sinks of engines raise it; SC656 where the session has no such connector, SC698 where it cannot write.
 """
 
 import re

@@ -1,0 +1,241 @@
+"""Records of a source, and where a field finds its value in them.
+
+Layer: pipeline.
+Shape: a `BatchSource` brings the records; `JsonTexts`, `Cells` and `TypedColumns` say, each for one sort of source, which input is at
+      the place that a field names. Fields that are at no place of a record (expressions, constants, its file) are `ComputedFields`.
+Errors: PipelineError for a column that the source does not have, and for one that no field takes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from pyspark.sql import DataFrame
+
+from schemac.pipeline.declaration.job import FieldSource, Job
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.cutting import FAULT
+from schemac.pipeline.reading.inputs import (
+    Input,
+    Json,
+    Text,
+    follow,
+    parse_steps,
+    unknown_column,
+    variant_path,
+)
+from schemac.pipeline.reading.texts import BatchSource
+from schemac.pipeline.spark.columns import RAW
+from schemac.pipeline.spark.sql import is_alone, literal, parsed
+from schemac.rows.judging.settings import Step
+from schemac.text.source.catalogue import UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN
+
+RECORD = "_record"
+"""The column of a record of JSON as a variant."""
+IN_RECORD = (0,)
+GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
+
+
+@dataclass(frozen=True)
+class JsonTexts:
+    """Records that are texts of JSON, which are taken apart by the task that validates them, or by Spark as variants."""
+
+    is_geojson: bool = False
+    columns: ClassVar[None] = None
+
+    def parsed(self, frame: DataFrame) -> DataFrame:
+        """Add the records as variants, for what Spark computes with them."""
+        return frame if RECORD in frame.columns else frame.selectExpr("*", f"{parsed(RAW)} as {RECORD}")
+
+    def steps_of(self, label: str, origin: FieldSource) -> tuple[Step, ...]:
+        """Where a field is in a record."""
+        if origin.from_ is not None:
+            return parse_steps(origin.from_)
+        return ("properties", label) if self.is_geojson and label not in GEOJSON_TOP else (label,)
+
+    def member_steps(self, label: str) -> tuple[Step, ...]:
+        """Where a record has the member that is called as a folder's name is."""
+        return ("properties", label) if self.is_geojson else (label,)
+
+    def input_of(self, label: str, origin: FieldSource, _: dict[str, str]) -> Input:
+        """Where a field is read."""
+        return follow(Json(RECORD, IN_RECORD), self.steps_of(label, origin))
+
+    def is_broken(self, partitions: dict[str, str]) -> str | None:
+        """Write the condition that a record is none."""
+        # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
+        is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
+        conditions = [f"not ({is_record})"]
+        for label, column in partitions.items():
+            path = literal(variant_path((*IN_RECORD, *self.member_steps(label))))
+            member = f"try_variant_get({RECORD}, {path}, 'string')"
+            conditions.append(f"({member} is not null and not ({member} <=> {column}))")
+        return f"({' or '.join(conditions)})"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Records that have columns, as inputs by their names."""
+
+    columns: dict[str, Input]
+
+    def parsed(self, frame: DataFrame) -> DataFrame:
+        """Leave the rows as they are: each column is there."""
+        return frame
+
+    def input_of(self, label: str, origin: FieldSource, partitions: dict[str, str]) -> Input:
+        """Where a field is read."""
+        column_name = label if origin.from_ is None else origin.from_
+        if column_name in self.columns:
+            return self.columns[column_name]
+        first, *rest = parse_steps(column_name)
+        self.check(str(first))
+        if first not in self.columns:
+            place = ("source", "path") if origin.from_ is None else ("fields", label, "from")
+            raise unknown_column(str(first), [*self.columns, *partitions]).at(*place)
+        return follow(self.columns[str(first)], tuple(rest))
+
+    def check(self, column_name: str) -> None:
+        """Refuse a column that only some records have."""
+
+    @property
+    def known(self) -> set[str]:
+        """All columns, also those that only some records have."""
+        return {*self.columns}
+
+    def batch_column(self, column_name: str) -> str | None:
+        """Name the column of the batches of `BatchSource.files` that is this one; None for a part of a column."""
+        return column_name if column_name in self.columns else None
+
+    def is_broken(self, _: dict[str, str]) -> str | None:
+        """Write the condition that a record is none; None if each is one."""
+        return None
+
+
+@dataclass(frozen=True)
+class Cells(Columns):
+    """Records of CSV, whose cells are texts; for columns that the header of some file lacks, that file."""
+
+    absent: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def known(self) -> set[str]:
+        """All columns, also those that only some records have."""
+        return {*self.columns, *self.absent}
+
+    def check(self, column_name: str) -> None:
+        """Refuse a column that only some records have."""
+        if column_name in self.absent:
+            message = f"`{self.absent[column_name]}` has no column `{column_name}`, but other files of the source have it"
+            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, "read these files in two runs")
+
+    def batch_column(self, column_name: str) -> str | None:
+        """Name the column of the batches of `BatchSource.files` that is this one."""
+        cell = self.columns.get(column_name)
+        return cell.text if isinstance(cell, Text) else None
+
+    def is_broken(self, _: dict[str, str]) -> str | None:
+        """Write the condition that a record is none."""
+        return f"{FAULT} is not null"
+
+
+@dataclass(frozen=True)
+class TypedColumns(Columns):
+    """Records with columns that have types; `row_text` writes one as text, out of the columns `kept` and where they are."""
+
+    kept: tuple[str, ...]
+    row_text: Callable[[Callable[[str], str]], str]
+
+
+@dataclass(frozen=True)
+class ComputedFields:
+    """Values of fields that are at no place of a record, and for those with an expression the condition that it failed."""
+
+    inputs: dict[str, Input] = field(default_factory=dict)
+    failing: dict[str, str] = field(default_factory=dict)
+    used: tuple[str, ...] = ()
+    """Columns, or keys, that expressions name."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records of a source, and how a field finds its value in them."""
+
+    source: BatchSource
+    values: JsonTexts | Cells | TypedColumns
+    computed: ComputedFields = ComputedFields()
+    exploded: BatchSource | None = None
+    """The records whose items these are."""
+
+    @property
+    def frame(self) -> DataFrame:
+        """A row for each record."""
+        return self.source.frame
+
+    @property
+    def partitions(self) -> dict[str, str]:
+        """The column of each name that a folder gives."""
+        return self.source.partitions
+
+    @property
+    def columns(self) -> dict[str, Input] | None:
+        """The columns of a source that has columns."""
+        return self.values.columns
+
+    @property
+    def is_broken(self) -> str | None:
+        """The condition that a record is none, in SQL text over `parsed`; None if each is one."""
+        return self.values.is_broken(self.partitions)
+
+    def with_frame(self, frame: DataFrame) -> "Records":
+        """Take other rows with the same columns."""
+        return replace(self, source=self.source.with_frame(frame))
+
+    def parsed(self) -> "Records":
+        """Let Spark parse every record, for expressions over what is in them."""
+        return self.with_frame(self.values.parsed(self.frame))
+
+    def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
+        """Where a field is read; None if the job says that it comes from nowhere."""
+        if origin is None:
+            return None
+        if label in self.computed.inputs:
+            return self.computed.inputs[label]
+        column_name = label if origin.from_ is None else origin.from_
+        if column_name in self.partitions:
+            return Text(self.partitions[column_name])
+        return self.values.input_of(label, origin, self.partitions)
+
+    def batch_column(self, label: str, origin: FieldSource | None) -> str | None:
+        """Name the column of the batches of files that a field is; None if only Spark can compute it."""
+        if origin is None or label in self.computed.inputs:
+            return None
+        column_name = label if origin.from_ is None else origin.from_
+        if column_name in self.partitions:
+            return self.partitions[column_name]
+        return None if isinstance(self.values, JsonTexts) else self.values.batch_column(column_name)
+
+    def outside_steps(self, label: str, origin: FieldSource | None) -> tuple[Step, ...] | None:
+        """Where a record of JSON has what is called as a field that something else gives: a folder's name, or the pipeline."""
+        is_outside = origin is not None and (origin.from_ or label) in self.partitions
+        if origin is None or not is_outside or not isinstance(self.values, JsonTexts):
+            return None
+        return self.values.steps_of(label, origin)
+
+    def check_columns(self, labels: list[str], job: Job) -> None:
+        """Refuse a column that no field takes; which keys of JSON are unexpected, each record tells."""
+        if isinstance(self.values, JsonTexts):
+            return
+        read = [label for label in labels if label not in self.computed.inputs]
+        used = {
+            *self.computed.used,
+            *((job.fields.get(label) or FieldSource()).from_ or label for label in read),
+        }
+        extra = sorted(self.values.known - used - {path.split(".")[0].split("[")[0] for path in used})
+        if extra:
+            raise PipelineError(
+                UNEXPECTED_COLUMN,
+                f"no field reads the column `{extra[0]}`"
+                + (f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""),
+                "add the field, or set `unexpected: ignore`",
+            )
