@@ -12,7 +12,7 @@ from schemac.rows.judging.arrays import opened, to_field
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.in_memory_rows import Batches, RowReader
+from schemac.rows.validation.in_memory_rows import Batches, PythonRowReader
 from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
 from tests.engines.json_records import COLUMNS
 from tests.judging import value_corpus as corpus
@@ -130,7 +130,7 @@ def test_quick_proofs_of_objects_say_what_exact_reading_says(unexpected: Unexpec
         for is_required in (False, True):
             (field,) = corpus.dataset_of(type_text).to_arrow(metadata=True)
             schema = pa.schema([opened(field).with_nullable(not is_required)])
-            (column,) = RowReader(schema, Settings(unexpected)).fields
+            (column,) = PythonRowReader(schema, Settings(unexpected)).fields
             if column.proof is None:
                 continue
             exact = replace(column, proof=None)

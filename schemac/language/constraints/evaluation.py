@@ -1,9 +1,10 @@
-"""Evaluates constraints over Arrow: the rows of a batch, or of a whole table, that break each one.
+"""Evaluates constraints over Arrow: the rows of a batch, or of a whole table, that break each.
 
 Layer: language.
-Shape: fields and a batch in; for each broken constraint the row numbers and the values, at any depth, out. For a table,
-batches come one after the other and may be requested twice; counts and the first offending rows come out. Memory: the
-largest batch, 8 bytes for each row and list of unique fields, and the keys of referenced tables.
+Shape: `breaches` takes fields and a batch, and yields for each constraint that some rows break their numbers in the batch and the
+       values, at any depth. `survey` takes the batches of a table one after the other, which it may ask for twice, and returns counts
+       with the first offenders.
+Memory: the largest batch, 8 bytes for each row and list of unique fields, and the keys of tables that are referred to.
 """
 
 import dataclasses

@@ -1,14 +1,11 @@
-"""Arrow arrays of judged values: their exact types, layouts and plain types.
+"""What kind of value a field of Arrow has, and arrays in its layouts and types.
 
 Layer: rows.
-Shape: an array of plain types in, an array of the field's type out; buffers are shared where they can be. What does not fit raises
-      pyarrow.ArrowInvalid, and MissingMemberError if a struct lacks a member.
-      Makes Arrow arrays of judged values: lists of values as `judge.Judged` has them, one for each record, in; an array of the plain
-      type of their field out: storage without its extension, values without their dictionary, and decimals that pyarrow cannot make of
-      `Decimal` as text.
-      Arrow arrays in the layouts that Arrow's functions know: an array of any layout in, the same values without extensions,
-      dictionaries, runs and views out, at every depth; one that has none of them is returned as it is.
-      What kind of value a field of Arrow has: pyarrow fields in; a blob counts as one value, whatever its storage.
+Shape: `laid_out` takes an array of any layout, and returns the same values without extensions, dictionaries, runs and views, at every
+       depth. `value_array` makes an array of judged values (see `judge.Judged`) in the plain type of their field; `to_field` brings an
+       array of plain types to the field's own type. Buffers are shared where they can be. A blob counts as one value, whatever its
+       storage.
+Errors: pyarrow.ArrowInvalid for what does not fit; MissingMemberError if a struct lacks a member.
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 

@@ -1,12 +1,10 @@
-"""The judge of records, the readers of each field's values that it compiles, and a description of what they do.
+"""The definition of which records fit a schema: a judge, and the readers of fields that it compiles.
 
 Layer: rows.
-Shape: a `Judge` compiles a reader for each field of an Arrow schema. Records are JSON texts (`json`), or cells by the name of their
-      column (`csv`).
-      Readers of the values of one field, of any depth: compiled once, and called for each record: a `Reader` takes a value as `tokens`
-      reads it, its path, and a `Run` that takes the reasons; it returns the value, None where there is none. The value of a map is a
-      list of pairs in the order of the keys. Paths are strings, or pairs of a path and a step: they are put together where a reason
-      needs them.
+Shape: a `Judge` compiles a `Reader` for each field of an Arrow schema. Records are texts of JSON (`json`), or cells by the names of their
+       columns (`csv`). A `Reader`, of a field of any depth, is called for each record: it takes a value as `tokens` reads it, its path,
+       and a `Run` that collects the reasons, and returns the value, None where there is none. The value of a map is a list of pairs in
+       the order of the keys. A path is a string, or a pair of a path and a step, which become a text where a reason needs it.
 Rule: what the judge does not know it does not judge: `uncovered` names the fields of types that no record has.
 """
 
@@ -300,8 +298,6 @@ def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Pa
         for label in (label for label in record if label not in known):
             run.object_to((path, "." + label) if path else label, "unexpected", label)
 
-
-__all__ = ["Judge", "Judged", "Reason"]
 
 OF_FILE = "_metadata"
 

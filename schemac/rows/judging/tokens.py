@@ -1,11 +1,9 @@
-"""Values of records: JSON read from text and written again, and objects of Python.
+"""Values of records: JSON read from text and written again, and objects of Python as values.
 
 Layer: rows.
-Shape: a text in; None, True, False, `Number`, str, list or dict out. A `Number` is the text of the token. Keys come in the order of the
-      record.
-      Objects of Python as values of a record, besides what JSON has: `as_record_value` brings an object to what `tokens` reads out of
-      JSON, as far as JSON has it; dates, times, bytes and UUIDs stay what they are until the reader of their field takes them as the
-      text that a record has for them, or objects to them.
+Shape: `parse` takes a text, and returns None, True, False, `Number`, str, list or dict. A `Number` is the text of the token. Keys have
+       the order of the record. `as_record_value` brings an object of Python to the same, as far as JSON has it; dates, times, bytes and
+       UUIDs stay what they are until the reader of their field takes them as the text that a record has for them, or objects to them.
 Rule: no object becomes a value of another family: bytes are not a text, a date is not a text, a boolean is not a number.
 Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond them is not a record. A key that occurs twice, and half
       of a pair of surrogates, are none either.
@@ -82,6 +80,17 @@ _ALONE = re.compile("[\ud800-\udfff]")
 
 def parse(text: str) -> Any:
     """Return the one value of a text. Raises NotJsonError."""
+    content = text[1:-1]
+    if (
+        text[:1] == '"' == text[-1:]
+        and len(text) > 1
+        and "\\" not in content
+        and '"' not in content
+        and content.isprintable()
+    ):
+        return content
+    if text.isdigit() and text.isascii() and text[0] != "0" and len(text) < LONGEST_NUMBER:
+        return Number(text)
     if text.count("[") + text.count("{") > MOST_LEVELS and levels(text) > MOST_LEVELS:
         raise NotJsonError
     try:

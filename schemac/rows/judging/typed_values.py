@@ -1,11 +1,10 @@
-"""Readers of values that came with an Arrow type, the texts that Spark shows for them, and arrays that hold values which do not fit.
+"""Readers of values that come with an Arrow type, and the texts that Spark shows for such values.
 
 Layer: rows.
-Shape: a reader takes a value as `typed_texts.raw_values` gives it. What has the field's own type is taken as it is; integers are
-      compared with limits; everything else is read from the text that Spark shows for it.
-      Values that came with a type of Arrow, and the texts that Spark shows for them: `raw_values` gives what Python calculates with:
-      counts for dates, times, timestamps and durations, in the unit of the type; `Decimal`; bytes; lists; dicts for structs; lists of
-      pairs for maps. `cast_text` writes one of them as Spark's `cast(… as string)` does, `json_text` as its `to_json` does.
+Shape: `raw_values` gives what Python calculates with: counts for dates, times, timestamps and durations, in the unit of the type;
+       `Decimal`; bytes; lists; dicts for structs; lists of pairs for maps. A reader takes one of them. What has the field's own type is
+       taken as it is, integers are compared with limits, and everything else is read from its text. `cast_text` writes a value as
+       Spark's `cast(… as string)` does, `json_text` as its `to_json` does.
 Units: Spark counts timestamps in microseconds; those in nanoseconds and times of day travel as counts, and are shown as ISO 8601 has
       them.
 Errors: UnreadableTypeError for a column that can never become its field; MissingMemberError.

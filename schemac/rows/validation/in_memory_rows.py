@@ -1,7 +1,7 @@
 """Rows that programs have in memory: Arrow, whatever hands Arrow over, and objects of Python.
 
 Layer: rows.
-Shape: `batches_of` gives the record batches of an object, with their schema. A `RowReader` judges the rows of others: objects become
+Shape: `batches_of` gives the record batches of an object, with their schema. A `PythonRowReader` judges the rows of others: objects become
       columns, one for each field, of which Arrow proves what it can; texts of JSON go the way of records.
 Source: the Arrow PyCapsule interface. A frame of pandas goes through `pyarrow.Table.from_pandas`, which reads its columns of objects.
 """
@@ -107,7 +107,7 @@ def opener_of(row_class: type, names: list[str]) -> Opener:
     return lambda row: None
 
 
-class RowReader:
+class PythonRowReader:
     """Reads rows of Python, some thousands at a time: objects with names and values, and texts of JSON, which have no objects in them."""
 
     def __init__(self, schema: pa.Schema, settings: Settings) -> None:

@@ -6,7 +6,7 @@ Shape: the same order and the same reasons as `schemac/pipeline/conforming/row_c
 Errors: SC697 reference, for a table that cannot be compared.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ from schemac.language.constraints.evaluation import (
     without_target,
 )
 from schemac.language.constraints.expressions import FieldNode
-from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo
+from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.model import dotted
 from schemac.rows.judging.arrays import storage_type
 from schemac.rows.judging.judge import Reason
@@ -159,15 +159,3 @@ def _report(
             batch = next(starts)
         members_text = text_of_members(batch.rows, _of_nodes(nodes), row - start)
         batch.object_to(row - start, Reason(path, rule, members_text))
-
-
-Targets = Mapping[str, Any]
-__all__ = [
-    "DUPLICATE",
-    "UNIQUE_RULE",
-    "Target",
-    "UnusableTargetError",
-    "object_to_references",
-    "report_duplicates",
-    "target_of",
-]

@@ -6,7 +6,7 @@ Errors: SC351 no-rows, SC639 duplicate-column, SC641 unknown-source-column, SC64
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.artifacts.dataset import CheckedDataset
+from schemac.language.constraints.evaluation import Target
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import UNIQUE_RULE
 from schemac.language.logical.dataset import primary_key
@@ -22,11 +23,10 @@ from schemac.rows.judging.arrays import MissingMemberError, opened, to_batches
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, RowReader, batches_of
+from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, PythonRowReader, batches_of
 from schemac.rows.validation.result import ERRORS, REASONS, ROW, JudgedBatch, RowReason, Validation
 from schemac.rows.validation.row_constraints import (
     DUPLICATE,
-    Target,
     UnusableTargetError,
     object_to_references,
     report_duplicates,
@@ -104,7 +104,7 @@ def _judged(
             look_at_constraints(constraints, judged)
             yield judged
         return
-    reader = RowReader(pa.schema([opened(member) for member in schema], schema.metadata), settings)
+    reader = PythonRowReader(pa.schema([opened(member) for member in schema], schema.metadata), settings)
     if reader.uncovered:
         message = f"{', '.join(reader.uncovered)}: rows of Python cannot have such a field"
         raise _error(dataset, NO_ROWS, message, "pass an Arrow table")
@@ -218,6 +218,3 @@ def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
     why = batch.reasons.array(REASONS)
     names = [*bad_rows.schema.names, ROW, ERRORS]
     return pa.RecordBatch.from_arrays([*bad_rows.columns, numbers, why], names=names)
-
-
-Rows = Iterable[Any]
