@@ -1,10 +1,9 @@
 """Tables of SQL as schemas, and the rules for types that several databases have alike.
 
 Layer: engines, below their folders.
-Shape: a dialect gives an Arrow type for each of its types, and says what is lost; names, keys, comments and constraints are read alike
-      for all. Members, items and values may be null unless the text says otherwise, as in all these databases.
-      What the types of SQL are in Arrow, where several databases have them alike: a rule judges a type with its parameters: an Arrow
-      type, and what that does not say.
+Shape: a dialect gives a rule for each of its types, which judges a type with its parameters: an Arrow type, and what that does not say.
+      Names, keys, comments and constraints are read alike for all. Members, items and values may be null unless the text says
+      otherwise, as in all these databases.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.
 """
 

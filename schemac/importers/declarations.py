@@ -391,3 +391,11 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
         if not accepted:
             notes.add(("c",), f"not kept: the length in {text}")
     return TypeMatch(dict(meaning.tree), extra, notes)
+
+
+def split_extra(tree: Json) -> tuple[Json, Json]:
+    """Return a type without the attributes of its values, also of those in an Option, and these attributes."""
+    if tree["kind"] == Option.__name__:
+        inner, extra = split_extra(tree["inner"])
+        return {**tree, "inner": inner}, extra
+    return {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})

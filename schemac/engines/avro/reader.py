@@ -1,16 +1,16 @@
 """Avro schemas as `schemac import` reads them, with their named types.
 
 Layer: engines.
-Shape: a union of several types, and a record that contains itself, are any value of JSON, with a note.
+Shape: a union of several types, and a record that contains itself, are any value of JSON, with a note. A logical type that is not
+      known, or does not fit, counts as the type below it. A type that the file does not declare is looked for in the files next to it,
+      for tools that compile schemas take several files.
 Errors: SC552 for what is not a schema.
-Source: Avro 1.12, "Schema Declaration". A logical type that is not known, or does not fit, counts as the type below it.
-      Avro 1.12, "Names". Tools that compile schemas take several files; a type that the file itself does not declare is looked for in
-      the files next to it.
-Why by hand: Named types of Avro: where they are declared, and who uses them: `fastavro.parse_schema` 1.13 takes a record without fields
-      and a name that is a number for sound, and refuses what the specification has: a decimal that does not fit its bytes (which counts
-      as bytes), `{"type": "Name"}`, a type that is later in a list; a default of another type it refuses as well, which is a note here.
-      Its errors name no field (`KeyError: 'items'`). So every check that comes before a message would stay, and only the table of names
-      would go. It judges the schemas that are written, in `tests/engines/avro`.
+Source: Avro 1.12, "Schema Declaration" and "Names".
+Why by hand: `fastavro.parse_schema` 1.13 accepts a record without fields and a name that is a number, and refuses what the
+      specification has: a decimal that does not fit its bytes (which counts as bytes), `{"type": "Name"}`, a type that is later in a
+      list; a default of another type it refuses as well, which is a note here. Its errors name no field (`KeyError: 'items'`). So every
+      check that comes before a message would stay, and only the table of names would go. It judges the schemas that are written, in
+      `tests/engines/avro`.
 """
 
 import json
@@ -23,7 +23,7 @@ from typing import Any
 from schemac.engines.avro.artifact import TYPE, fits, leaf_of
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
 from schemac.importers.constraints import enumerated, fitting, typed
-from schemac.importers.declarations import any_json
+from schemac.importers.declarations import any_json, split_extra
 from schemac.importers.importer import Imported, Importer, Notes, double, refuse
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.odf import DESCRIPTION
@@ -219,7 +219,7 @@ class _Reader:
             extra[ALIASES.key] = member["aliases"]
         if member.get("order", "ascending") != "ascending":
             self._notes.add(path, f"not kept: the order {member['order']}")
-        tree, of_type = _without_extra(self._type(member["type"], namespace, path))
+        tree, of_type = split_extra(self._type(member["type"], namespace, path))
         if member.get("default") is not None:
             extra |= self._default(member["default"], tree, of_type, path)
         return {"name": member["name"], "type": tree, "extra": {**of_type, **extra}}
@@ -391,14 +391,6 @@ def _with_extra(tree: Json, extra: Json) -> Json:
     if tree["kind"] == "Option":
         return {**tree, "inner": _with_extra(tree["inner"], extra)}
     return {**tree, "extra": extra}
-
-
-def _without_extra(tree: Json) -> tuple[Json, Json]:
-    """Return the type of a field, and the attributes of its values, which are next to the name."""
-    if tree["kind"] == "Option":
-        inner, extra = _without_extra(tree["inner"])
-        return {**tree, "inner": inner}, extra
-    return {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})
 
 
 def _extra(holder: Json) -> Json:

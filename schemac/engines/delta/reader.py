@@ -2,14 +2,11 @@
 
 Layer: engines.
 Shape: the schema of the newest version is the manifest. Where columns are mapped, the ids of the mapping become those of the lock, and
-      the schemas before it, as far as the log has them, its history. No data file is read.
-      What Delta keeps in the metadata of columns, besides what Spark has there: a StructType in its JSON form is copied without these
-      keys; ids go by path, the rest becomes notes at its column.
-Errors: SC551 unsupported-arrow-type, SC552 unreadable-source; what is not a StructType is left as it is, for the reader of StructTypes
-      to refuse.
-Source: the Delta protocol; a schema is a StructType of Spark as JSON ("Schema Serialization Format").
-      The Delta protocol, "Column Mapping", "Column Invariants", "Generated Columns", "Default Columns", "Identity Columns", "Type
-      Widening"; `CharVarcharUtils` of Spark.
+      the schemas before it, as far as the log has them, its history. No data file is read. The StructType is copied without the keys
+      that Delta keeps in the metadata of columns; their ids go by path, the rest becomes notes at the column.
+Errors: SC551 unsupported-arrow-type, SC552 unreadable-source; what is not a StructType is left to the reader of StructTypes to refuse.
+Source: the Delta protocol, "Schema Serialization Format", "Column Mapping", "Column Invariants", "Generated Columns", "Default
+      Columns", "Identity Columns" and "Type Widening"; `CharVarcharUtils` of Spark.
 """
 
 import json

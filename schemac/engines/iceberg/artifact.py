@@ -1,19 +1,14 @@
-"""Iceberg: a table's schema and its identifier fields, the CREATE TABLE of Spark, and both for a version of a lock.
-
-What Iceberg has in place of a schema and its fields.
+"""Iceberg: a table's schema with its identifier fields, and the statements of Spark that make the table.
 
 Layer: engines.
 Shape: `iceberg/schema.json`, the schema as table metadata has it, one column a line; `iceberg/create_table.sql`, for a catalog of
-      Iceberg in Spark.
-      The fields that identify a row: those that `iceberg.apache.org/identifierFields` names, else the primary key that the schema has
-      for another engine.
-      The statements that make a table in a catalog of Iceberg, from Spark: CREATE TABLE, and where fields identify rows an ALTER TABLE
-      of Iceberg's own extensions. Where Spark has no word for a type there is no file, for a table without a column is another table.
-Errors: SC581 to SC584; losses SC585; SC583.
-Source: the Iceberg table specification, "Appendix C: JSON serialization". The schema is the artifact of record.
-      The Iceberg table specification, "Identifier Field IDs": required, neither float nor double, and not inside a list, a map or an
-      optional struct.
-      `SparkTypeToType` and `TypeUtil.assignFreshIds` of github.com/apache/iceberg; the grammar of Spark 4.
+      Iceberg in Spark: CREATE TABLE, and where fields identify rows an ALTER TABLE of Iceberg's own extensions. Where Spark has no word
+      for a type there is no such file, for a table without a column is another table. Rows are identified by the fields that
+      `iceberg.apache.org/identifierFields` names, else by the primary key that the schema has for another engine.
+Errors: SC581 to SC584; losses SC585.
+Source: the Iceberg table specification, "Appendix C: JSON serialization" and "Identifier Field IDs" (required, neither float nor
+      double, and not inside a list, a map or an optional struct); `SparkTypeToType` and `TypeUtil.assignFreshIds` of
+      github.com/apache/iceberg; the grammar of Spark 4. The schema is the artifact of record.
 """
 
 import json

@@ -16,9 +16,8 @@ from schemac.engines.iceberg.artifact import errors_of, fields_of, format_of, sc
 from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is_promotion, needs_format_3
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import ATTRIBUTES
-from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
+from schemac.versions.evolution.castability import is_doubtful
 from schemac.versions.evolution.changes import (
     ATTRIBUTE_FACTS,
     DATASET_FACTS,
@@ -192,7 +191,7 @@ def _nullability(change: Change, was: NestedField, is_: NestedField) -> Judgemen
 
 def _same_type(change: Change, _was: NestedField, is_: NestedField) -> Judgement:
     old, new = change.fields
-    if not _is_doubtful(old, new):
+    if not is_doubtful(old, new):
         return SAFE
     return Judgement(
         Outcome.DATA,
@@ -209,20 +208,13 @@ def _promotion(
     if not is_promotion(was, is_, format_version):
         hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
         return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _NEW_FIELD_HELP)
-    if _is_doubtful(old, new):
+    if is_doubtful(old, new):
         type_text = new.type.type_text()
         reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {type_text} stay unchanged"
         if was.word == "date":
             reason = f"days outside the range of {is_.word} can no longer be read"
         return Judgement(Outcome.DATA, reason, f"check the values of {old.path_text} first")
     return Judgement(Outcome.METADATA, "values are cast when they are read")
-
-
-def _is_doubtful(old: SchemaField, new: SchemaField) -> bool:
-    """Whether values may not fit, by their kinds."""
-    return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
-        old.type, new.type
-    )
 
 
 def _fixed_key(field: SchemaField) -> Judgement:

@@ -3,10 +3,8 @@
 Layer: engines.
 Shape: a table's folder, a metadata file, or a schema as JSON; the current schema is the manifest, and those before it are the history.
       Where a kind says less than the type, `iceberg.apache.org/type` says the rest, so that a build gives the same schema again.
-      Schemas and table metadata of Iceberg, whoever wrote them: raises UnreadableError with the place inside the document.
-Errors: SC552.
-Source: as in `schemac.engines.iceberg.reader`.
-      The Iceberg table specification, "Appendix C: JSON serialization"; Java and pyiceberg differ in the order of keys and in the
+Errors: SC552. `parse_metadata` raises UnreadableError with the place inside the document.
+Source: the Iceberg table specification, "Appendix C: JSON serialization"; Java and pyiceberg differ in the order of keys and in the
       blanks of `decimal(9, 2)`.
 Why by hand: as in `types`; pyiceberg's errors are about the document as a whole.
 """

@@ -1,17 +1,13 @@
 """Iceberg's types and schemas, as its metadata has them: their names, ids, promotions and default values.
 
 Layer: engines.
-Shape: a tree; every field, element, key and value has an id. `to_json` gives keys in the order in which Iceberg's Java writes them.
-      Default values of fields: values are JSON, as metadata has them.
-Source: the Iceberg table specification, "Schemas and Data Types" and "Appendix C: JSON serialization".
-      Names that Iceberg cannot distinguish: `index_by_name` of pyiceberg and `IndexByName` of Java: a field is found by its full name,
-      which joins the names from the column down with dots, and in which elements, keys and values are called so.
-      The types that a field may get while files keep the old one: the Iceberg table specification, "Schema Evolution": the table of
-      valid promotions. pyiceberg 0.12 itself lets the scale of a decimal change, and text become bytes, which the specification does
-      not have.
-      Ids as Iceberg gives them to a new table: `TypeUtil.assignFreshIds` of Java and `assign_fresh_schema_ids` of pyiceberg: all fields
-      of one level, then what is below each. CREATE TABLE and `create_table` number so, whatever ids a schema has.
-      The Iceberg table specification, "Default values" and "Appendix D: JSON single-value serialization".
+Shape: a tree; every field, element, key and value has an id. `to_json` gives keys in the order in which Iceberg's Java writes them;
+      default values are JSON, as metadata has them. A field is found by its full name, which joins the names from the column down with
+      dots. CREATE TABLE gives fresh ids, whatever ids a schema has: all fields of one level, then what is below each.
+Source: the Iceberg table specification, "Schemas and Data Types", "Schema Evolution", "Default values", "Appendix C: JSON
+      serialization" and "Appendix D: JSON single-value serialization"; `IndexByName` and `TypeUtil.assignFreshIds` of Java,
+      `index_by_name` and `assign_fresh_schema_ids` of pyiceberg. pyiceberg 0.12 itself lets the scale of a decimal change, and text
+      become bytes, which the specification does not have.
 Why by hand: pyiceberg 0.12 knows no `variant`, and no `geometry` or `geography` with a reference system, which format 3 has; and an
       artifact of Iceberg belongs to the base install. Where a catalog is open, its schemas are pyiceberg's.
 """

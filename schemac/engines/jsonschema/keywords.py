@@ -1,15 +1,12 @@
-"""Keywords of JSON Schema for types without parts and for constraints, and what keywords say of both.
+"""Keywords of JSON Schema for types without parts and for constraints, in both directions.
 
 Layer: engines.
-Shape: a schema as JSON, with numbers that have a fraction as `Decimal`, so that no digit is lost when it is written.
-      Constraints as keywords that validators know: the keywords of a type go in, with those of its constraints they come out. A bound
-      of dates, times of day and timestamps without a zone is a pattern. What no keyword says stays an annotation, and is a loss.
-      Constraints among the keywords of a schema: keywords of the standard in, attributes as an author writes them out. A bound that the
-      type has anyway is none.
-Source: JSON Schema 2020-12, "Validation", 6 and 7. A `format` stands only where each text of the pattern has it: `date-time` needs
-      seconds and an offset, which a pipeline does not, so a validator that checks formats would refuse what is taken.
-      JSON Schema 2020-12, "Validation", section 6; a keyword says nothing of values of other types, such as null.
-      JSON Schema 2020-12, "Validation", section 6; `exclusiveMinimum: true` of draft 4.
+Shape: a schema as JSON, with numbers that have a fraction as `Decimal`, so that no digit is lost when it is written. What no keyword
+      says stays an annotation, and is a loss; a bound that the type has anyway is none. A bound of dates, times of day and timestamps
+      without a zone is a pattern.
+Source: JSON Schema 2020-12, "Validation", 6 and 7, where a keyword says nothing of values of other types, such as null;
+      `exclusiveMinimum: true` of draft 4. A `format` is written only where each text of the pattern has it: `date-time` needs seconds
+      and an offset, which a pipeline does not, so a validator that checks formats would refuse what is taken.
 """
 
 import math

@@ -1,10 +1,9 @@
 """Lance's attributes in Arrow: keys of metadata that Lance's writer reads, and extension types.
 
 Layer: engines.
+Shape: the entries `lance-encoding:*` of an author's own Arrow metadata mean the same as `lance.org/encoding`.
 Errors: SC312 invalid-attribute, SC313 conflicting-hints.
 Source: Lance's encoding specification and table format; its blob, JSON and brain float extension types.
-      Entries `lance-encoding:*` of Arrow metadata, which Lance's writer reads as it reads what `lance.org/encoding` becomes: Lance's
-      encoding specification.
 """
 
 import re

@@ -1,13 +1,9 @@
-"""`lance.org`: keys, encodings and special types of Lance tables, and Lance's own words for them.
-
-The facts that changes of Lance's attributes are, where they are Lance's alone.
+"""`lance.org`: keys, encodings and special types of Lance tables, Lance's own words for them, and what changes of them are.
 
 Layer: engines. Values only.
 Units: thresholds and chunk sizes in bytes.
-Source: Lance's encoding specification and table format (keys `lance-encoding:*`, `lance-schema:*`). Lance ignores most values it does
-      not understand, so all of them are checked here.
-      Lance's own words in the metadata of Arrow fields, and the names of its extension types: Lance's table format and its extension
-      types.
+Source: Lance's encoding specification, its table format (keys `lance-encoding:*`, `lance-schema:*`) and its extension types. Lance
+      ignores most values it does not understand, so all of them are checked here.
 """
 
 from typing import Annotated, Literal, Self

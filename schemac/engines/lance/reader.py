@@ -8,14 +8,14 @@ Source: `LanceDataset.schema`, `LanceDataset.data_storage_version`.
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.engines.lance import attributes as words
 from schemac.engines.lance.fields import NAME
-from schemac.engines.lance.transactions import schema_parts
+from schemac.engines.lance.transactions import preorder_ids, schema_parts
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse
 from schemac.language.logical.model import FieldPath, Part
@@ -76,7 +76,7 @@ def _opened(path: Path, report: Report) -> _OpenedTable | None:
         table = lance.dataset(str(path))
         schema = table.lance_schema
         fields = tuple(schema.fields())
-        used = [id for field in fields for id in _ids_below(field)]
+        used = [id for field in fields for id in preorder_ids(field)]
         for fragment in table.get_fragments():
             used += [id for file in fragment.metadata.files for id in file.fields]
         opened = _OpenedTable(
@@ -124,7 +124,7 @@ class _Ids:
             below = field.children()
             if not below or tree["kind"] not in ("Struct", "List", "Map"):
                 # What is below a vector of plain values, or inside a type of one kind, is a part of it.
-                ids_by_path[path] = Numbers.make({NAME: tuple(_ids_below(field))})
+                ids_by_path[path] = Numbers.make({NAME: tuple(preorder_ids(field))})
             elif tree["kind"] == "Map":
                 (entries,) = below
                 ids_by_path[path] = Numbers.make({NAME: (field.id(), entries.id())})
@@ -139,12 +139,6 @@ class _Ids:
 
         members(tree["fields"], self.fields, ())
         return ids_by_path
-
-
-def _ids_below(field: Any) -> Iterator[int]:
-    yield field.id()
-    for child in field.children():
-        yield from _ids_below(child)
 
 
 def _message(path: Path, report: Report) -> Imported | None:

@@ -137,12 +137,13 @@ def with_file(fragment: Any, file: str, replaced_ids: frozenset[int]) -> Any:
 def lasting_ids(schema: Any, field_ids: Mapping[str, Sequence[int]]) -> dict[int, int]:
     """Return the lasting id of every field of some columns by the one that Lance gave it; `field_ids` has those of a column, in pre-order."""
     columns = [field for field in schema.fields() if field.name() in field_ids]
-    pairs = [zip(_preorder_ids(column), field_ids[column.name()], strict=True) for column in columns]
+    pairs = [zip(preorder_ids(column), field_ids[column.name()], strict=True) for column in columns]
     return dict(pair for column in pairs for pair in column)
 
 
-def _preorder_ids(field: Any) -> list[int]:
-    return [field.id(), *(id for child in field.children() for id in _preorder_ids(child))]
+def preorder_ids(field: Any) -> list[int]:
+    """Return the ids of a field of Lance's schema, and of all below it."""
+    return [field.id(), *(id for child in field.children() for id in preorder_ids(child))]
 
 
 def schema_parts(schema: Any) -> tuple[dict[str, bytes], list[bytes]]:

@@ -1,16 +1,15 @@
-"""ODF: the standard's own SetDataSchema event, and a schema in the standard's YAML.
+"""ODF: the standard's own SetDataSchema event, as YAML and as FlatBuffers.
 
 Layer: engines.
 Shape: `odf/schema.yaml`, the event in the standard's long form with every default written out, as `--strict` takes it;
-      `odf/schema.bin`, the same event as FlatBuffers. Both say the same. `keysSorted` is written where it is false, as the reference
-      implementation does coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for an author wrote
-      them.
-      A schema in the standard's YAML: block style in the standard's order of keys; only the attributes' lists are on one line. Written
-      here and not by a YAML library, which takes a hundred times as long: the words are few, and what is more than a word is quoted.
+      `odf/schema.bin`, the same event as FlatBuffers. `keysSorted` is written where it is false, as the reference implementation does
+      coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for an author wrote them. The YAML is block
+      style in the standard's order of keys; only the attributes' lists are on one line.
+Why by hand: a YAML library takes a hundred times as long: the words are few, and what is more than a word is quoted.
 Errors: SC533 odf-kind for kinds that the standard does not have; without ODF, where nobody asks for it, SC534; losses SC532.
-Source: RFC-016; a union has no buffer of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers stop at
-      64 tables inside each other, which is deeper than any engine here reads.
-      RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (keys have 1024 characters at most).
+Source: RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (keys have 1024 characters at most). A union has no buffer
+      of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers stop at 64 tables inside each other, which
+      is deeper than any engine here reads.
 """
 
 import re

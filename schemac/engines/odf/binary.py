@@ -30,7 +30,7 @@ from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import ExtraAttributes, LogicalType
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, in_order
 
 Lose = Callable[[SchemaField, str, str], None]
 """Enters a loss: where, what, and what there is instead."""
@@ -103,15 +103,8 @@ def standard_attributes(extra: Mapping[str, Any]) -> ExtraAttributes:
         attribute = _WITH_WORDS.get(key)
         if attribute is not None:
             value = attribute.as_standard(value)
-        attributes[key] = value if value.__class__ is str else _sorted(value)
+        attributes[key] = value if value.__class__ is str else in_order(value)
     return attributes
-
-
-def _sorted(value: Any) -> Any:
-    """Return a value with the keys of its mappings sorted."""
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 class MalformedBufferError(Exception):

@@ -1,14 +1,13 @@
 """ODF: any document of the standard, also with lines of DDL, or its SetDataSchema event as FlatBuffers.
 
 Layer: engines.
-Shape: documents are read as `schemac build` reads them, so their findings are the same; a `rawArrowSchema` too is taken, and lines of
-      DDL are put into fields where they stand.
-      Manifests of old, whose read steps have lines of DDL in place of a schema: the same text with each such list as `schema:` with
-      `fields:`; all else stays byte for byte, and comments between the lines are above the fields that they were above or behind.
-Errors: SC552 unreadable-source; of documents, SC1xx and SC2xx; SC552 unreadable-source at the line that cannot be read.
-Source: RFC-016; RFC-018 for resources.
-      The standard's change of `read.schema` to a DataSchema, and of the list of old to `read.ddlSchema`; as the reference
-      implementation reads those lines, a column may be null unless it says NOT NULL, and a timestamp is one in UTC.
+Shape: documents are read as `schemac build` reads them, so their findings are the same; a `rawArrowSchema` too is taken. In old
+      manifests, whose read steps have a list of lines of DDL, each such list becomes `schema:` with `fields:`; all else stays byte for
+      byte, and comments between the lines are above the fields that they were above or behind.
+Errors: SC552 unreadable-source, at the line that cannot be read; of documents, SC1xx and SC2xx.
+Source: RFC-016; RFC-018 for resources; the standard's change of `read.schema` to a DataSchema, and of the former list to
+      `read.ddlSchema`. As the reference implementation reads those lines, a column may be null unless it says NOT NULL, and a timestamp
+      is one in UTC.
 """
 
 import re

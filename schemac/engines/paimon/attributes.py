@@ -1,6 +1,4 @@
-"""`paimon.apache.org`: keys, options and richer types of Paimon tables, and the facts that their changes are.
-
-The facts that changes of Paimon's attributes are.
+"""`paimon.apache.org`: keys, options and richer types of Paimon tables, and what changes of them are.
 
 Layer: engines. Values only.
 Source: Paimon's schema specification.

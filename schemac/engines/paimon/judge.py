@@ -2,13 +2,11 @@
 
 Layer: engines.
 Shape: judged by what Paimon has at a field before and after, for many kinds are one type there. A table with data is meant; files stay
-      as they are, fields are found by their ids and values are cast when they are read.
-      What Paimon makes of a column whose type was changed: data files stay as they are, and values are cast when they are read. Types
-      with parts are not cast; what they are made of is.
-Source: `SchemaManager` of github.com/apache/paimon, and pypaimon 2.1.0 for what it reads afterwards
+      as they are, fields are found by their ids and values are cast when they are read. Types with parts are not cast; what they are
+      made of is.
+Source: `SchemaManager`, `DataTypeCasts` and `CastExecutors` of github.com/apache/paimon, measured with 0.9.0 (a change is taken where
+      the rules allow it and something can carry it out), and pypaimon 2.1.0 for what it reads afterwards
       (`tests/conformance/pypaimon/test_evolution.py`).
-      `DataTypeCasts` and `CastExecutors` of github.com/apache/paimon, measured with 0.9.0: a change is taken where the rules allow it
-      and something can carry it out.
 """
 
 from collections.abc import Mapping
@@ -26,9 +24,8 @@ from schemac.engines.paimon.options import (
 )
 from schemac.engines.paimon.types import LONGEST, Atomic, PaimonType, Vector
 from schemac.engines.paimon.view import PaimonField, errors_of, paimon_fields, table_schema
-from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
+from schemac.versions.evolution.castability import is_doubtful
 from schemac.versions.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
 from schemac.versions.evolution.judge import Judge, make_optional
@@ -310,7 +307,7 @@ def _type(
     if _key_differs(was, is_):
         return Judgement(Outcome.REFUSED, "the keys of a map cannot change", _NEW_FIELD_HELP)
     if _shell(was) == _shell(is_):
-        if change.fact in TYPE_FACTS and _is_doubtful(old, new):
+        if change.fact in TYPE_FACTS and is_doubtful(old, new):
             return Judgement(
                 Outcome.DATA,
                 f"Paimon's type stays {is_.type_text()}, so values that do not fit {new.type.type_text()} stay too",
@@ -336,20 +333,13 @@ def _type(
         return Judgement(Outcome.REFUSED, reason, "remove the option in an earlier version")
     assert isinstance(was, Atomic)
     assert isinstance(is_, Atomic)
-    if not is_lossless(was, is_) or _is_doubtful(old, new):
+    if not is_lossless(was, is_) or is_doubtful(old, new):
         return Judgement(
             Outcome.DATA,
             f"values that do not fit {is_.type_text()} are truncated or read as null",
             f"first check for rows WHERE {old.path_text} IS NOT NULL AND TRY_CAST({old.path_text} AS {is_.type_text()}) IS NULL",
         )
     return Judgement(Outcome.METADATA, "values are cast when they are read")
-
-
-def _is_doubtful(old: SchemaField, new: SchemaField) -> bool:
-    """Whether values may not fit, by their kinds; Paimon's own timestamps reach as far as any calendar."""
-    return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
-        old.type, new.type
-    )
 
 
 def _keys(change: Change, pair: VersionPair) -> Judgement:

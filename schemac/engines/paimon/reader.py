@@ -3,13 +3,10 @@
 Layer: engines.
 Shape: a table's folder, the `schema` folder in it, or one file of that; the newest version is the manifest, and all of them are the
       history. Types become kinds as Paimon's own conversion to Arrow has it; where a kind says less than the type,
-      `paimon.apache.org/type` says the rest, so that a build gives the same file again.
-      Schema files of Paimon, whoever wrote them: raises UnreadableError with the place inside the file; what old versions left unsaid
-      is filled in.
-Errors: SC551, SC552.
-Source: as in `schemac.engines.paimon.reader`; `ArrowFieldTypeConversion` of github.com/apache/paimon.
-      `SchemaSerializer` and `TableSchema.fromJson` of github.com/apache/paimon, pypaimon 0.2 to 2.1, paimon-cpp. Java reads a null as
-      the text "null"; pypaimon writes one where there is no comment, so that here it is an absent key.
+      `paimon.apache.org/type` says the rest, so that a build gives the same file again. What old versions left unsaid is filled in.
+Errors: SC551, SC552. Parsing raises UnreadableError with the place inside the file.
+Source: `ArrowFieldTypeConversion`, `SchemaSerializer` and `TableSchema.fromJson` of github.com/apache/paimon, pypaimon 0.2 to 2.1,
+      paimon-cpp. Java reads a null as the text "null"; pypaimon writes one where there is no comment, so that here it is an absent key.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

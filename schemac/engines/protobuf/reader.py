@@ -20,7 +20,7 @@ from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
 from schemac.engines.protobuf.syntax import Field, File, MalformedError, Message, parse
 from schemac.engines.protobuf.types import DOCUMENTS, DURATION, ENCODINGS, TIMESTAMP, WRAPPERS
 from schemac.importers.constraints import Constraints, typed
-from schemac.importers.declarations import any_json
+from schemac.importers.declarations import any_json, split_extra
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
@@ -170,7 +170,7 @@ class _Reader:
                 self._notes.add(path, f"not kept: that only one of {', '.join(chosen)} is there")
             if field.is_group:
                 self._notes.add(path, "not kept: the encoding of a group")
-            tree, type_attributes = _parted(self._field(message, field, annotation, path))
+            tree, type_attributes = split_extra(self._field(message, field, annotation, path))
             extra = self._with_field_options(
                 message, field, path, {**type_attributes, **_extra(field.comments, annotation)}
             )
@@ -361,17 +361,9 @@ def _full_name(message: Message) -> str:
     return ".".join([message.name, *(outer.name for outer in _around(message))][::-1])
 
 
-def _parted(tree: Json) -> tuple[Json, Json]:
-    """Return a type without the attributes that are in it, and these."""
-    if tree["kind"] == "Option":
-        inner, extra = _parted(tree["inner"])
-        return {**tree, "inner": inner}, extra
-    return {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})
-
-
 def _with_extra(tree: Json, extra: Json) -> Json:
     """Return the type of an item, key or value with attributes."""
-    bare, type_attributes = _parted(tree)
+    bare, type_attributes = split_extra(tree)
     attributes = {**type_attributes, **extra}
     return {**bare, "extra": attributes} if attributes else bare
 

@@ -1,10 +1,9 @@
 """Protobuf's types without parts, and its names.
 
 Layer: engines.
-Source: the language guide of proto3, "Scalar Value Types"; google/protobuf/timestamp.proto and duration.proto, which count nanoseconds;
-      "ProtoJSON Format" for messages that are any value of JSON.
-      Names that Protobuf takes: the language specification of proto3, "Identifiers"; a field also has a name in JSON, and no two of a
-      message the same.
+Shape: a field also has a name in JSON, and no two of a message the same.
+Source: the language guide of proto3, "Scalar Value Types"; its language specification, "Identifiers"; google/protobuf/timestamp.proto
+      and duration.proto, which count nanoseconds; "ProtoJSON Format" for messages that are any value of JSON.
 """
 
 import re

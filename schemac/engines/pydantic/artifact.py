@@ -2,9 +2,9 @@
 
 Layer: engines.
 Shape: `pydantic/<dataset>_models.py`, one file that is alone: the validators that it needs, a name for each type without parts, a class
-      for each struct, the table last. The metadata of an annotation has the type of the manifest and its attributes.
-      The parts of `values`, `keeping` and the values of `rows` that a generated module needs: source text; a part is a statement at the
-      top of that module, and needs the parts whose names it has.
+      for each struct, the table last. The metadata of an annotation has the type of the manifest and its attributes. The validators are
+      copied as source text out of `values` and the values of `rows`: a part is a statement at the top of a module, and brings the parts
+      whose names it has.
 Errors: SC589; losses SC590.
 Source: pydantic 2; the values that a pipeline takes.
 """

@@ -6,9 +6,7 @@ Shape: the file is parsed and never run, so what only running it can tell (the d
       nullability are those of `to_arrow_schema`; docstrings and descriptions become descriptions, and all else that a field is given a
       comment above it.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.
-Source: `lancedb.pydantic` of lancedb 0.30.
-      Annotations of a LanceModel as Arrow types: `lancedb.pydantic.pydantic_to_schema`; items of lists and vectors may be null, as
-      pyarrow makes them.
+Source: `lancedb.pydantic.pydantic_to_schema` of lancedb 0.30; items of lists and vectors may be null, as pyarrow makes them.
 """
 
 import ast

@@ -1,11 +1,9 @@
 """A Python file with models: its classes, their fields, its expressions and the names that it uses; it is parsed and never run.
 
-What expressions in a file of Python say, which is read as text and never run.
-
 Layer: engines.
 Errors: SC552 for what is not Python.
-Source: Names of pydantic, of Python's own types and of annotated_types, and what they are here: `__all__` of `pydantic.types`,
-      `pydantic.networks` and `annotated_types`; tests/engines/pydantic/test_vocabulary.py asks for each.
+Source: `__all__` of `pydantic.types`, `pydantic.networks` and `annotated_types`; tests/engines/pydantic/test_vocabulary.py asks for
+      each name.
 """
 
 import ast

@@ -1,6 +1,4 @@
-"""`spark.apache.org`: where Spark has a richer word, and the facts that its changes are.
-
-The facts that changes of Spark's attributes are.
+"""`spark.apache.org`: where Spark has a richer word, and what changes of it are.
 
 Layer: engines. Values only.
 """

@@ -1,15 +1,13 @@
 """lance-spark: columns as Spark has them, the table that it makes of them, what it loses, and what it cannot read.
 
 Layer: engines.
-Shape: columns of Spark and table properties become the Arrow fields that the connector gives to Lance, and their metadata as text.
-      What the table that the DDL makes has otherwise than the Lance artifact: the lowered fields compared with the Arrow fields of
-      `Maker`, place by place: layout, nullability, names of items, and what the attributes say. All that differs is told, so that
-      nothing can be left out by forgetting it.
+Shape: columns of Spark and table properties become the Arrow fields that the connector gives to Lance, and their metadata as text. The
+      lowered fields are compared with these place by place: layout, nullability, names of items, and what the attributes say. All that
+      differs is told, so that nothing can be left out by forgetting it.
 Errors: warning SC523.
-Source: `SchemaConverter.processSchemaWithProperties` and `LanceArrowUtils.toArrowField` of github.com/lance-format/lance-spark, and the
-      tables that lance-spark 0.4.0 made of our statements.
-      What keeps lance-spark from reading, or from making, a table that Lance itself reads: tables that pylance wrote of every type,
-      read with lance-spark 0.4.0 and a build of August 2026.
+Source: `SchemaConverter.processSchemaWithProperties` and `LanceArrowUtils.toArrowField` of github.com/lance-format/lance-spark, the
+      tables that lance-spark 0.4.0 made of our statements, and tables that pylance wrote of every type, read with lance-spark 0.4.0 and
+      a build of August 2026.
 """
 
 import re

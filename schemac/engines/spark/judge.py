@@ -13,7 +13,7 @@ Source: the statements that lance-spark's catalog accepts. No release changes co
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from schemac.arrow.to_arrow import lower
 from schemac.artifacts.targets import Emission
@@ -30,7 +30,7 @@ from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import REFUSED_CHANGE
 from schemac.text.source.diagnostic import Severity
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, without_keys
 from schemac.text.source.report import Report
 from schemac.versions.evolution.castability import castability, misfit
 from schemac.versions.evolution.changes import (
@@ -95,7 +95,8 @@ def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
         return METADATA
     old_field, new_field = change.fields
     old, new = spark_column(pair.old, old_field.column), spark_column(pair.new, new_field.column)
-    is_same_type = _bare(old.type.json) == _bare(new.type.json)
+    bare_types = [without_keys(side.type.json, ("metadata", "name", "nullable")) for side in (old, new)]
+    is_same_type = bare_types[0] == bare_types[1]
     if (
         is_same_type
         and change.fact in TYPE_FACTS
@@ -158,15 +159,6 @@ def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judge
 
 def _refused(connector: Connector, *_: object, what: str) -> Judgement:
     return Judgement(Outcome.REFUSED, f"{connector} {what}", _APPLY)
-
-
-def _bare(json: Any) -> Any:
-    """Return a type of Spark without the metadata, names and nullability of its members."""
-    if isinstance(json, dict):
-        return {
-            key: _bare(value) for key, value in json.items() if key not in ("metadata", "name", "nullable")
-        }
-    return [_bare(item) for item in json] if isinstance(json, list) else json
 
 
 def _set_properties(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str]:

@@ -164,9 +164,10 @@ class _Reader:
         return pa.field(name, type_, nullable, self._arrow_metadata(json_type, metadata, path) or None)
 
     def _part(
-        self, name: str, part: Part, holder: Any, key: str, nullable: bool, metadata: Any, path: FieldPath
+        self, name: str, part: Part, holder: Any, nullable: bool, metadata: Any, path: FieldPath
     ) -> ArrowField:
         """Return a list's item, a map's key or value; its metadata is a text in that of its field."""
+        key = "elementType" if part is Part.ITEM else f"{part.value}Type"
         json_type = _entry(holder, key, (str, dict), path)
         try:
             entries = json.loads(metadata) if metadata is not None else {}
@@ -209,8 +210,8 @@ class _Reader:
         if kind == "map":
             of_key, of_value = (metadata.get(key) for key in ENTRY_KEYS)
             nullable = _entry(json_type, "valueContainsNull", bool, path)
-            key = self._part("key", Part.KEY, json_type, "keyType", False, of_key, path)
-            value = self._part("value", Part.VALUE, json_type, "valueType", nullable, of_value, path)
+            key = self._part("key", Part.KEY, json_type, False, of_key, path)
+            value = self._part("value", Part.VALUE, json_type, nullable, of_value, path)
             return pa.map_(key, value)
         if kind == "array":
             return self._array(json_type, metadata, path)
@@ -222,7 +223,7 @@ class _Reader:
         name = metadata.get(CHILD_NAME, "item")
         if not isinstance(name, str):
             raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_formatted(name)}")
-        item = self._part(name, Part.ITEM, json_type, "elementType", nullable, of_item, path)
+        item = self._part(name, Part.ITEM, json_type, nullable, of_item, path)
         if metadata.get(FLOAT16) == "true" and pa.types.is_float32(item.type):
             item = item.with_type(pa.float16())
         if VECTOR_SIZE in metadata:

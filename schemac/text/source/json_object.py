@@ -3,6 +3,7 @@
 Layer: text.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 Json = dict[str, Any]
@@ -10,6 +11,17 @@ Json = dict[str, Any]
 
 Its keys are those of the document. What the compiler knows by names of its own is a value class.
 """
+
+
+def without_keys(value: Any, keys: Collection[str]) -> Any:
+    """Return a value of JSON whose objects, at every depth, do not have some keys; tuples become lists.
+
+    >>> without_keys([{"a": 1, "b": {"a": 2}}], ("a",))
+    [{'b': {}}]
+    """
+    if isinstance(value, dict):
+        return {key: without_keys(item, keys) for key, item in value.items() if key not in keys}
+    return [without_keys(item, keys) for item in value] if isinstance(value, list | tuple) else value
 
 
 def in_order(value: Any) -> Any:

@@ -47,6 +47,13 @@ def can_be_rounded(old: Any, new: Any) -> bool:
     return new.family is Family.INTEGER and old.family in (Family.FLOAT, Family.DECIMAL)
 
 
+def is_doubtful(old: SchemaField, new: SchemaField) -> bool:
+    """Whether values may not fit, by their kinds; where they are timestamps, those of the years 1 to 9999."""
+    return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
+        old.type, new.type
+    )
+
+
 def is_lossless_by_calendar(old: Any, new: Any) -> bool:
     """Whether all timestamps of the years 1 to 9999 fit, and only what is beyond may not."""
     if old.family not in (Family.DATE, Family.TIMESTAMP) or getattr(old, "timezone", None) not in (

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.engines.lance.runs.source import SOURCE
+from schemac.engines.lance.dataset import SOURCE
 from schemac.engines.lance.runs.writing import as_lance_reads
 from schemac.pipeline.writing.batches import to_schema
 from schemac.rows.judging.arrays import laid_out, to_field

@@ -1,14 +1,12 @@
-"""The sink for columns of a Lance table that a run fills, and what it has computed and not committed yet.
+"""The sink for columns of a Lance table that a run fills, and what the run has computed and not committed yet.
 
 Layer: engines.
-Shape: a task writes the values of one fragment into a shallow clone of the table, with the ids that the columns have in the table, and
-      a kept file moves to `filled/` in the run's staging folder, with a record of what it was made for. The commit is a `Merge`, which
-      Lance refuses if any row was written since the version that was looked at; the run then looks again, and only fragments that have
-      changed are computed once more.
-      What a run has computed for fragments of a Lance table and not committed yet: data files, and a record of each: in a folder
-      `filled` of the run's staging folder, which outlives the run if it dies: the next attempt of the same run takes it over, and
-      everybody else leaves it alone for `staging.RETENTION_SECONDS`. On an object store the files are among those of the table, and the
-      records in a folder of the run next to them.
+Shape: a task writes the values of one fragment into a shallow clone of the table, with the ids that the columns have in the table. The
+      data file moves to `filled/` in the run's staging folder, with a record of what it was made for; on an object store the files are
+      among those of the table, and the records in a folder of the run next to them. The folder outlives a run that dies: the next
+      attempt of the same run takes it over, and everybody else leaves it alone for `staging.RETENTION_SECONDS`. The commit is a
+      `Merge`, which Lance refuses if any row was written since the version that was looked at; the run then looks again, and only
+      fragments that have changed are computed once more.
 Rule: a record counts for a fragment that has the same data files and no row that was deleted then, in a table of the same columns.
 Source: pylance 14.0.2: a Merge takes the rewritten fragments out of indices of the columns, and leaves all other indices, row ids and
       versions as they are (`tests/engines/lance/test_filling.py`).

@@ -1,12 +1,10 @@
 """Rows of a run merged into a Lance table by primary key, and fields that no two rows may share.
 
 Layer: engines.
-Shape: only keys, and the column that says which row is the latest, are held in memory. What tasks wrote stays as it is; a fragment is
-      written again without the rows that do not count, where it has some. Lance's own merge marks the rows of the table that go; both
-      become one commit.
-      Fields that no two rows of a table may share, where rows of a run meet those of the table: the fields of the records that count
-      are held in memory, as their keys are; the table is read a batch at a time. As in SQL a row with a null among the fields repeats
-      nothing.
+Shape: in memory are only the keys, the column that says which row is the latest, and the unique fields of the records that count; the
+      table is read a batch at a time. What tasks wrote stays as it is; a fragment is written again without the rows that do not count,
+      where it has some. Lance's own merge marks the rows of the table that go; both become one commit. As in SQL a row with a null
+      among its unique fields repeats nothing.
 Errors: SC664 key-exists.
 Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a source that has only the keys.
 """

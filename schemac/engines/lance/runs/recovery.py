@@ -1,17 +1,14 @@
 """Recovery after runs that died: the history of runs, what one has written is taken back, and rows return to the quarantine.
 
 Layer: engines.
-Shape: called before a run looks at its table. What a dead run staged is removed, what it had moved into the table and not committed
-      too, and its rows leave the quarantine if the table does not have its commit. Runs that are alive are left alone (see `staging`
-      for how they are told apart); two that recover at once do each other no harm.
-      Takes back what a run has written: files that no version names, and commits that are not to count: a `Place`, or the path of a
-      dataset; what others have written since stays.
-      Rows that leave a quarantine because they are in the table now, and their way back: rows are known by their addresses in one
-      version. The fragments that have some of them are replaced by new ones with the other rows, in one commit; the way back is the
-      same commit the other way round.
-Rule: the table decides. What it has the commit of has happened; all else of a dead run has not.
-Units: The runs whose commits a Lance dataset has, from the properties of its transactions: a table forgets runs whose versions Lance's
-      `cleanup_old_versions` has removed. Their rows count: had they not happened, the run after them would have removed them.
+Shape: called before a run looks at its table. What a dead run staged is removed, also what it had moved into the table and not
+      committed, and its rows leave the quarantine if the table does not have its commit. Runs that are alive are left alone (see
+      `staging` for how they are told apart); two that recover at once do each other no harm, and what others have written since stays.
+      Rows that leave a quarantine are known by their addresses in one version: their fragments are replaced by new ones with the other
+      rows, in one commit; the way back is the same commit the other way round.
+Rule: the table decides. What it has the commit of, by the properties of its transactions, has happened; all else of a dead run has not.
+      A table forgets runs whose versions Lance's `cleanup_old_versions` has removed. Their rows count: had they not happened, the run
+      after them would have removed them.
 """
 
 import os

@@ -4,9 +4,8 @@ Layer: engines.
 Shape: tasks write fragments next to the table, in a folder that no reader looks into; the commit moves their files in and adds one
       version. What is not committed never was in the table, and leaves with its folder.
 Errors: PipelineError if the table is there, is not there, or has another schema than expected.
-Source: pylance 14: a fragment of an existing table takes its field ids from it, so the folder holds a shallow clone.
-      Arrow schemas as Lance gives them back, and its own message of a schema as text: pylance 14 compares the items of vectors letter
-      by letter when it writes.
+Source: pylance 14: a fragment of an existing table takes its field ids from it, so the folder holds a shallow clone; the items of
+      vectors are compared letter by letter when it writes.
 """
 
 import base64

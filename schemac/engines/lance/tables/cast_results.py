@@ -1,12 +1,10 @@
 """Targets and results of casts, local timestamps and instants, and values as people read them.
 
-Values for people.
-
 Layer: engines. Values only.
-Shape: one result a value. What does not fit is null there, and marked; so nothing is lost without a word.
-      A reading that the clock never showed, or showed twice, is not an instant; nor is one that no calendar reaches. Zones come from
-      the zone database, not from Arrow, whose clocks know no summer time after 2037.
-Units: From instants to readings of a clock, and back: seconds since 1970-01-01, of UTC for instants, of the clock for readings.
+Shape: one result a value. What does not fit is null there, and marked; so nothing is lost without a word. A local time that the clock
+      never showed, or showed twice, is not an instant; nor is one that no calendar reaches. Zones come from the zone database, not from
+      Arrow, whose clocks know no summer time after 2037.
+Units: seconds since 1970-01-01, of UTC for instants, of the clock for local timestamps.
 """
 
 import json

@@ -1,16 +1,14 @@
 """Casts of values of one plain type to another, exactly.
 
-Layer: engines. `cast.py` is the way in; numbers, texts and timestamps each have a file of their own.
-Shape: one rule: the new value, brought back, is the old one.
-      Bool, integers, binary floats and decimals: a value fits where the nearest value of the new type, brought back to the nearest
-      value of the old one, is the old one. NaN is equal to itself, and -0.0 to 0. Where rounding is allowed, the nearest value is
-      taken, of two the even one; what is outside the new type's range fits never.
-      Texts and bytes, and all other types written out: what is written can be read back; a number or moment is read where the text
-      means exactly that. A binary float counts as what a text means where, rounded to the digits of the text, it is the number of the
-      text: 0.1 is, 1e400 is not.
-      Dates, times of day, points in time and durations: stored numbers in a unit. An instant has the day and the time of day that the
-      clock of its zone shows; which clock a reading without a zone is from, the field says. A day alone is its midnight, and a time of
-      day alone is one of 1970-01-01. Where rounding is allowed, what is finer than the new unit is cut off, towards the past.
+Layer: engines. `cast` is the way in.
+Rule: the new value, brought back, is the old one. NaN is equal to itself, and -0.0 to 0.
+Shape: of Bool, integers, binary floats and decimals the nearest value of the new type is taken; where rounding is allowed it need not
+      be the same, of two the even one counts, and what is outside the new type's range fits never. A number or timestamp is read from a
+      text that means exactly that; a binary float counts as what a text means where, rounded to the digits of the text, it is the
+      number of the text: 0.1 is, 1e400 is not. Dates, times of day, timestamps and durations are stored numbers in a unit. An instant
+      has the day and the time of day that the clock of its zone shows; which clock a local timestamp is from, the field says. A day
+      alone is its midnight, and a time of day alone is one of 1970-01-01. Where rounding is allowed, what is finer than the new unit is
+      cut off, towards the past.
 """
 
 import json

@@ -2,17 +2,14 @@
 
 Layer: engines.
 Shape: a check a field and a subject; each question comes with a filter of Lance that finds the rows in question, where Lance has words
-      for it.
-      The way from a table's schema to a locked version, change of type by change of type: one version pair where no field changed its
-      type more than once since the table's version. Otherwise one pair for each version in which such a field did: `Bool → Int8 →
-      String` makes "1", which `Bool → String` does not. A change of `clockZone` counts in addition to one of the type, so that each
-      version has the clock that it declares itself. Likewise a struct is made of fields that came after the table's version.
-      Versions of timestamps that a table cannot come to, because nobody had said which clock the readings are from: a lock's history of
-      one table's fields, with the types and clocks by which its values go through each version.
-Rule: such a version is passed by where a later one can be come to and holds timestamps as well: instants that became readings and are
-      instants again stay what they are. Where something else follows, as a Date, the readings of the version are from the clock that
-      the next later version declares; where none does, from that of the last earlier one. A version that says it itself, or is in UTC,
-      means what it says.
+      for it. The way is one version pair where no field changed its type more than once since the table's version. Otherwise it is one
+      pair for each version in which such a field did: `Bool → Int8 → String` makes "1", which `Bool → String` does not. A change of
+      `clockZone` counts in addition to one of the type, so that each version has the clock that it declares itself. Likewise a struct
+      is made of fields that came after the table's version.
+Rule: a version of timestamps whose clock nobody had declared is passed by where a later one can be reached and holds timestamps as
+      well: instants that became local and are instants again stay what they are. Where something else follows, as a Date, the clock of
+      the version is the one that the next later version declares; where none does, that of the last earlier one. A version that says it
+      itself, or is in UTC, means what it says.
 Errors: SC430 pointless-rounding.
 """
 

@@ -2,13 +2,11 @@
 
 Layer: engines.
 Shape: arrays, one a field, as long as the rows that they belong to. Fields follow their identity, whatever they are called and wherever
-      they stand; a field that was not there is null. What does not fit is told to whoever asked to be told, and is null in the result;
-      otherwise it is an error.
-      Maps as keys and values side by side, and keys that a change of their type makes equal: entries in the order of their maps; a null
+      they are; a field that was not there is null. Maps are keys and values side by side, entries in the order of their maps; a null
       map has none.
 Rule: keys may not become equal that were not. -0.0 and 0.0 are equal but not the same, and may become neither the same nor equal to
       what was another number; a NaN is the same as every other.
-Errors: ValueError with the field and the values that do not fit.
+Errors: what does not fit is null in the result and reported to `on_misfit`; without one, ValueError with the field and the values.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -19,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.arrow.from_arrow import storage_of
 from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.cast_results import CastTarget, format_values
 from schemac.engines.lance.tables.casts import cast, check_json
@@ -224,7 +223,7 @@ class Conversion:
 
     def _cast(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
         """Cast plain values; those that do not fit are reported, and become null."""
-        values, stored = _plain(source), _storage_of(type_)
+        values, stored = _plain(source), storage_of(type_)
         if JSON.read(field.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
             self._report_misfits(field, values, check_json(values).misfits)
         plain = stored.value_type if pa.types.is_dictionary(stored) else stored
@@ -364,10 +363,6 @@ def _plain(values: Any) -> Any:
     """Return the values without an extension type, and not in a dictionary."""
     values = values.storage if isinstance(values.type, pa.BaseExtensionType) else values
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
-
-
-def _storage_of(type_: Any) -> Any:
-    return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
 
 
 def _by_field(fields: tuple[LoweredField, ...]) -> Mapping[SchemaField, LoweredField]:

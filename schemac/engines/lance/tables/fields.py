@@ -1,10 +1,7 @@
-"""The fields of a Lance table as messages, and how they differ from those that were compiled.
-
-What Lance's messages say, in the words of the manifest.
+"""The fields of a Lance table as messages, and how they differ from those that were compiled, in the words of the manifest.
 
 Layer: engines.
-Shape: Compares the schema of a table with the one that was compiled, field by field: serialized `lance.file.Field` messages of both
-      versions, in pre-order; differences as sentences, none when equal.
+Shape: serialized `lance.file.Field` messages of both schemas, in pre-order; differences as sentences, none when equal.
 Source: `reference` of the Lance format: ids, types, nullability, encodings and metadata count; `dictionary` only says whether data was
       written, and the order of metadata entries is random.
 """

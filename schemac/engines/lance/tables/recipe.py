@@ -2,10 +2,9 @@
 
 Layer: engines.
 Shape: schemas as trees, and which field of a new one is which of an old one, by their places in pre-order. Where a type changed more
-      than once, one stage a change, so that the values are those of a table that was migrated step by step.
-      New columns for the fragments of a Lance table, and what they were made of: a fragment is known by its data files; whatever writes
-      rows or moves them makes other files. Deleting rows leaves the files as they are, and a value more than there are rows does no
-      harm; but a row that comes back has none.
+      than once, one stage a change, so that the values are those of a table that was migrated step by step. A fragment is known by its
+      data files, for whatever writes rows or moves them makes other files. Deleting rows leaves the files as they are, and a value more
+      than there are rows does no harm; but a row that comes back has none.
 """
 
 import dataclasses
@@ -27,7 +26,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, LogicalType, Schema
 from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, without_keys
 from schemac.versions.evolution.tables import PartsTask, Progress
 from schemac.versions.evolution.version_pair import LockedVersionPair, SchemaVersion, VersionPair
 from schemac.versions.identity.lock import Numbers
@@ -258,7 +257,7 @@ def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
     type_ = _only(field.type, [path[1:] for path in paths])
     field = field.model_copy(update={"type": type_, "extra": extra})
     alone = Schema(fields=(field,), extra=pair.new.dataset.schema.extra)
-    schema = Schema.model_validate(_without_keys(alone.model_dump(mode="json", by_alias=True)))
+    schema = Schema.model_validate(without_keys(alone.model_dump(mode="json", by_alias=True), _KEYS))
     new = SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
     old_of = {schema_field.path: before for schema_field, before in pair.before.items()}
     before = {
@@ -294,12 +293,6 @@ def _only(type_: LogicalType, paths: Sequence[FieldPath]) -> LogicalType:
             )
         }
     )
-
-
-def _without_keys(tree: Any) -> Any:
-    if isinstance(tree, dict):
-        return {key: _without_keys(value) for key, value in tree.items() if key not in _KEYS}
-    return [_without_keys(item) for item in tree] if isinstance(tree, list | tuple) else tree
 
 
 def _root(pair: VersionPair, root: SchemaField, place: int, field_ids: Mapping[SchemaField, Numbers]) -> Root:

@@ -1,10 +1,9 @@
 """Checks of the rows of a Lance table: values that stand in the way of a change, and constraints that rows break.
 
-The rows of a table, checked against the constraints of a schema: as they are, or as a plan will make them.
-
 Layer: engines.
 Shape: each check reads its field in all rows, and says how many values are in the way, which ones come first, and how to find them.
-Errors: SC422 failed-check; SC422 failed-check, SC425 broken-constraint, SC426 unusable-reference; note SC427 unchecked-reference.
+      Constraints are those of a schema, of the rows as they are or as a plan will make them.
+Errors: SC422 failed-check, SC425 broken-constraint, SC426 unusable-reference; note SC427 unchecked-reference.
 """
 
 import json
