@@ -17,7 +17,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
 from schemac.language.logical.model import FieldPath
 from schemac.language.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
-from schemac.text.source.phrases import shortened
+from schemac.text.source.phrases import counted, shortened
 
 _ROOT = -1
 _DEEPEST = 100
@@ -162,7 +162,7 @@ class _Reader:
     def _parts(self, field: "pb.Field", count: int, depth: int) -> list[ArrowField]:
         children = self.children(field.id)
         if len(children) != count:
-            raise self._wrong(field, f"has {len(children)} fields below it, not {count}")
+            raise self._wrong(field, f"has {counted(len(children), 'field')} below it, not {count}")
         return [self.field(child, depth + 1) for child in children]
 
     def _leaf(self, field: "pb.Field", word: str, depth: int) -> ArrowType | None:
