@@ -30,7 +30,7 @@ from schemac.project.comparisons import Comparison, ComparisonRequest, possible_
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION
 from schemac.text.source.diagnostic import Code, Diagnostic, Label
-from schemac.text.source.phrases import printable
+from schemac.text.source.phrases import counted, printable
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.judge import JUDGE, judged_engines
@@ -245,9 +245,7 @@ def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
     renames = sum(len(comparison.renames) for comparison in comparisons)
     asked = [possible_renames_text(renames)] if renames else []
     grave = ", ".join([*(f"{count} {outcome}" for count, outcome in counts if count), *asked])
-    return (
-        f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them critical'}"
-    )
+    return f"{counted(changes, 'change')}{f': {grave}' if grave else ', none of them critical'}"
 
 
 def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, ...]:

@@ -38,6 +38,7 @@ from schemac.project.shared_work import collector_paused
 from schemac.project.workers import PROGRESS, share
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.phrases import counted
 from schemac.text.source.render.text import count_summary
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
@@ -140,8 +141,12 @@ def _as_one(losses: Sequence[Diagnostic], message: str) -> Diagnostic:
         return first
     files = len({one.file for one in losses})
     manifests = f" in {files} manifests" if files > 1 else ""
-    counted = f"{len(losses)} fields{manifests}, such as {first.path}" if first.path else f"{files} manifests"
-    return replace(first, message=f"{message} ({counted})", excerpt=first.excerpt, fix=first.fix)
+    which = (
+        f"{counted(len(losses), 'field')}{manifests}, such as {first.path}"
+        if first.path
+        else counted(files, "manifest")
+    )
+    return replace(first, message=f"{message} ({which})", excerpt=first.excerpt, fix=first.fix)
 
 
 def _write_depfile(options: argparse.Namespace, project: Project, output: Output, report: Report) -> None:
@@ -184,7 +189,7 @@ def _summary(
         return f"nothing was written: {counts_text}"
     out = options.out or project.configuration.out
     datasets, files = len(output.built), sum(len(dataset.files) for dataset in output.built.values())
-    done = f"{files} files in {out}, {written.files} of them new or changed"
+    done = f"{counted(files, 'file')} in {out}, {written.files} new or changed"
     if written.removed:
         pronoun = "it" if written.removed == 1 else "them"
         done += f"; {_datasets(written.removed)} removed, because no manifest makes {pronoun} any more"
@@ -197,7 +202,7 @@ def _summary(
 
 
 def _datasets(number: int) -> str:
-    return f"{number} dataset{'s' if number != 1 else ''}"
+    return counted(number, "dataset")
 
 
 def _check_summary(

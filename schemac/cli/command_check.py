@@ -26,7 +26,7 @@ from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.fixing import Fixing
 from schemac.project.options import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.phrases import listed
+from schemac.text.source.phrases import counted, listed
 from schemac.text.source.render.text import count_summary, render_text
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_file
@@ -144,7 +144,7 @@ def checked(output: Output, pipelines: Sequence[ManifestFile]) -> str:
     """Return what was checked, for the summary: `checked 3 datasets, 1 pipeline`."""
     counts = [(len(output.datasets), "dataset")] if output.datasets or not pipelines else []
     counts += [(len(pipelines), "pipeline")] if pipelines else []
-    return "checked " + ", ".join(f"{n} {noun}{'s' if n != 1 else ''}" for n, noun in counts)
+    return "checked " + ", ".join(counted(n, noun) for n, noun in counts)
 
 
 def is_fixing(options: argparse.Namespace) -> bool:

@@ -16,7 +16,7 @@ from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import MISSING_EXTRA, WRITE_FAILED
 from schemac.text.source.files import install_help
-from schemac.text.source.phrases import printable
+from schemac.text.source.phrases import counted, printable
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 from schemac.versions.evolution.changes import Location
@@ -93,7 +93,7 @@ def _summary(comparisons: list[Comparison]) -> str:
     """All changes in a few words."""
     added, dropped = sum(not c.old for c in comparisons), sum(not c.new for c in comparisons)
     parts = [
-        f"{count} dataset{'' if count == 1 else 's'} {word}"
+        f"{counted(count, 'dataset')} {word}"
         for count, word in ((added, "added"), (dropped, "dropped"))
         if count
     ]

@@ -12,6 +12,7 @@ from schemac.project.manifests import read_manifests
 from schemac.text.source.catalogue import MISSING_EXTRA
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.files import install_help
+from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 
 
@@ -74,6 +75,6 @@ def _write(options: argparse.Namespace, report: Report) -> None:
         count = len(site.datasets)
         first = "index.md" if options.pages == "markdown" else "index.html"
         print_status(
-            f"{count} dataset{'' if count == 1 else 's'}: open {options.out_folder}/{first}; {changed} files new or changed",
+            f"{counted(count, 'dataset')}: open {options.out_folder}/{first}; {counted(changed, 'file')} new or changed",
             options,
         )

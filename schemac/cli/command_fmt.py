@@ -15,6 +15,7 @@ from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
+from schemac.text.source.phrases import counted
 from schemac.text.source.render.text import render_diff, render_text
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
@@ -114,4 +115,4 @@ def _laid_out(file: ManifestFile, compile_options: CompileOptions, report: Repor
 
 
 def _files(number: int) -> str:
-    return f"{number} file{'s' if number != 1 else ''}"
+    return counted(number, "file")

@@ -10,6 +10,7 @@ from schemac.cli.project import open_project
 from schemac.cli.terminal import put_rendered, table
 from schemac.language.attributes.own import Classification
 from schemac.project.listing import FieldFilter, ListedField, listed_fields
+from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 
 _HEAD = ("field", "type", "owner", "tags", "classification", "deprecated")
@@ -64,8 +65,8 @@ def run(options: argparse.Namespace) -> int:
         if listed:
             put_rendered(table([_HEAD, *map(_row, listed)]) + "\n")
         datasets = len({one.dataset for one in listed})
-        fields = f"{len(listed)} field{'' if len(listed) == 1 else 's'}"
-        print_status(f"{fields} of {datasets} dataset{'' if datasets == 1 else 's'}", options)
+        fields = counted(len(listed), "field")
+        print_status(f"{fields} of {counted(datasets, 'dataset')}", options)
     return exit_code(diagnostics, options)
 
 

@@ -35,7 +35,7 @@ from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.merging import merge_driver, resolve
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostic import Diagnostic, Severity
-from schemac.text.source.phrases import closest, listed
+from schemac.text.source.phrases import closest, counted, listed
 from schemac.text.source.report import Report
 from schemac.text.source.text import read_file
 from schemac.versions.evolution.renames import undeclared_renames
@@ -372,4 +372,4 @@ def _show(file: CompiledFile, lock_file: LockFile, options: argparse.Namespace, 
 
 
 def _columns(count: int) -> str:
-    return f"{count} column{'s' if count != 1 else ''}"
+    return counted(count, "column")

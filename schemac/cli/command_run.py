@@ -23,6 +23,7 @@ from schemac.cli.progress import ProgressLines, records_bar
 from schemac.cli.project import overlay_of
 from schemac.cli.terminal import notify, put, put_json
 from schemac.text.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
+from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 
@@ -241,7 +242,9 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         return
     if options.dry_run:
         columns = len(loaded.dataset.columns)
-        print_status(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
+        print_status(
+            f"{options.pipeline} can run: {counted(columns, 'column')} of {loaded.dataset.name}", options
+        )
         return
     try:
         if options.explain is not None:
@@ -282,7 +285,7 @@ def _write(
         what = f"`{warning.path}`" if warning.path else "the record"
         report.add(
             RULE_WARNING,
-            f"{what} breaks the rule `{warning.rule}` {warning.count:,} times; these records were written",
+            f"{what} breaks the rule `{warning.rule}` in {counted(warning.count, 'record')}, which the table has",
             file=loaded.document.source.name,
             help=f"`schemac explain {warning.rule}` says what to do about it",
         )

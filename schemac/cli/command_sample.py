@@ -19,6 +19,7 @@ from schemac.project.options import CompileOptions
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
 from schemac.text.source.diagnostic import SchemaError
+from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 
@@ -181,7 +182,7 @@ def _write(
             put_source(text)
         return
     form.write(options.output, sampler)
-    print_status(f"wrote {options.rows:,} rows of {dataset.name} to {options.output}", options)
+    print_status(f"wrote {counted(options.rows, 'row')} of {dataset.name} to {options.output}", options)
 
 
 def _write_wrong(
@@ -215,7 +216,7 @@ def _write_wrong(
             Path(options.output).unlink(missing_ok=True)
             raise
         print_status(
-            f"wrote {len(wrong_form.rows):,} records to {options.output}, and what each breaks to {_rules_file(options.output)}",
+            f"wrote {counted(len(wrong_form.rows), 'record')} to {options.output}, and what each breaks to {_rules_file(options.output)}",
             options,
         )
     else:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from schemac.cli.terminal import notify
 from schemac.cli.waiting import clear
-from schemac.text.source.phrases import printable
+from schemac.text.source.phrases import counted, printable
 
 LINE_EVERY_SECONDS = 10.0
 
@@ -83,4 +83,4 @@ class ProgressLines:
 
 def _count(records: int, rate: float) -> str:
     pace = f", {rate:,.0f} a second" if rate else ""
-    return f": {records:,} records{pace}" if records else ""
+    return f": {counted(records, 'record')}{pace}" if records else ""

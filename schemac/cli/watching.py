@@ -20,6 +20,7 @@ from schemac.cli.waiting import bar_when_long
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import FILES, Project
 from schemac.project.discovery import walk
+from schemac.text.source.phrases import counted
 
 _EVERY_SECONDS = 0.25
 _SUFFIXES = (".yaml", ".yml", ".lock")
@@ -64,7 +65,7 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
             with bar_when_long(options.command, options.format):
                 done = _carried_out(options, once)
             before = _state(options, done)
-            notify(f"watching {len(before)} file{'' if len(before) == 1 else 's'}; Ctrl-C ends it")
+            notify(f"watching {counted(len(before), 'file')}; Ctrl-C ends it")
             changed = _next_change(options, done, before)
     except KeyboardInterrupt:
         notify("stopped watching")

@@ -26,7 +26,7 @@ from schemac.documentation.picture import draw
 from schemac.language.attributes.own import Classification
 from schemac.project.comparisons import Comparison, rename_findings
 from schemac.text.source.json_object import Json
-from schemac.text.source.phrases import printable
+from schemac.text.source.phrases import counted, printable
 from schemac.versions.evolution.changes import Change, Fact
 
 _PRIVATE = (Classification.CONFIDENTIAL, Classification.PERSONAL, Classification.SENSITIVE)
@@ -121,7 +121,7 @@ def _search_data(site: Site) -> str:
     entries: list[Json] = []
     for one in site.datasets:
         url = f"datasets/{quote(one.file)}.html"
-        entries.append(_entry(one.name, "", f"{len(one.fields)} columns", plain(one.description), url))
+        entries.append(_entry(one.name, "", counted(len(one.fields), "column"), plain(one.description), url))
         for field in one.all_fields:
             if field.is_member:
                 in_ = ".".join((one.name, *_around(field)))

@@ -15,6 +15,7 @@ from typing import Any
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.importers.sniffing import ALWAYS_NULL, described, read_sample
 from schemac.language.physical.arrow import ArrowType, pa
+from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -48,7 +49,7 @@ def read(path: Path, report: Report) -> Imported | None:
         for i, (name, values) in enumerate(zip(names, table.columns, strict=True))
     ]
     more = (f"its columns are separated by {_DELIMITERS[delimiter]}",) if delimiter in ";|" else ()
-    return described(fields, f"{table.num_rows:,} rows", path, notes, report, *more)
+    return described(fields, counted(table.num_rows, "row"), path, notes, report, *more)
 
 
 def _delimiter(text: str, path: Path) -> str:

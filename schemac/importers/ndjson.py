@@ -18,6 +18,7 @@ from schemac.importers.sniffing import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 from schemac.text.source.json_object import Json
+from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
@@ -54,7 +55,7 @@ def read(path: Path, report: Report) -> Imported | None:
         source, span = SourceText(text, str(path)), Span(error.at, error.at)
         refuse(path, f"it has no JSON records: {error}", report, source=source, span=span)
         return None
-    return described(top.fields((), notes), f"{top.count:,} records", path, notes, report)
+    return described(top.fields((), notes), counted(top.count, "record"), path, notes, report)
 
 
 def _records(text: str, goes_on: bool) -> Iterator[Json]:

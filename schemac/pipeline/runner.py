@@ -58,7 +58,7 @@ def report_of(
     others = numbers.superseded + numbers.deleted
     rows_in = written + quarantined + others if rows_in is None else rows_in
     if rows_in != written + quarantined + others:
-        counts_text = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
+        counts_text = f"records read: {rows_in}, {written} written and {quarantined} quarantined"
         differences = (*differences, counts_text + (f", {others} superseded or deleting" if others else ""))
     return RunReport(
         run=identity.id,

@@ -27,7 +27,7 @@ from schemac.language.logical.model import FieldPath
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.language.physical.field import LoweredSchema
-from schemac.text.source.phrases import shortened
+from schemac.text.source.phrases import counted, shortened
 from schemac.versions.identity.compilation import Compilation
 from schemac.versions.identity.lock import Numbers
 
@@ -248,7 +248,7 @@ class _Reader:
     def _parts(self, field: "pb.Field", count: int, depth: int) -> list[ArrowField]:
         children = self.children(field.id)
         if len(children) != count:
-            raise self._wrong(field, f"has {len(children)} fields below it, not {count}")
+            raise self._wrong(field, f"has {counted(len(children), 'field')} below it, not {count}")
         return [self.field(child, depth + 1) for child in children]
 
     def _leaf(self, field: "pb.Field", word: str, depth: int) -> ArrowType | None:

@@ -252,7 +252,7 @@ def _move(commit: Commit) -> None:
     folders = (source, destination)
     lost = [n for n in commit.names if not any(os.path.exists(os.path.join(f, n)) for f in folders)]
     if lost:
-        message = f"{len(lost)} files that tasks wrote are not in `{place.staging}`"
+        message = f"files that tasks wrote are missing in `{place.staging}`: {len(lost)}"
         raise PipelineError(NOT_SHARED, message, "name a folder that all machines share")
     move_data(source, destination, commit.names)
 

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Attribute, Facts, Family, Renaming
 from schemac.language.attributes.own import DOMAIN
+from schemac.text.source.phrases import counted
 from schemac.text.syntax.model import AuthoredModel
 
 ORDERED = NUMBERS | TEMPORAL | {Family.DECIMAL}
@@ -55,7 +56,7 @@ class Reference(AuthoredModel):
         """Check that there is one field for each. Raises ValueError."""
         if self.to is not None and len(self.to) != len(self.fields):
             raise ValueError(
-                f"`fields` has {len(self.fields)} fields, but `to` has {len(self.to)}; each needs its like"
+                f"`fields` has {counted(len(self.fields), 'field')}, but `to` has {len(self.to)}; each needs its like"
             )
         return self
 

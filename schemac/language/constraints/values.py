@@ -20,7 +20,7 @@ from schemac.language.constraints.constraint import EXACT
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.text.source.help import Help
-from schemac.text.source.phrases import with_article
+from schemac.text.source.phrases import counted, with_article
 
 Value = int | Decimal | float | str | bool
 """A value of a type. Of one type, all of them are of one class."""
@@ -156,11 +156,7 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
     number, scale = _number(type_, authored), _of(type_).scale
     rounded = number.quantize(Decimal(1).scaleb(-scale), context=EXACT)
     if rounded != number:
-        digits = (
-            f"{scale} digit{'s' if scale != 1 else ''} after the point"
-            if scale >= 0
-            else f"{-scale} zeros at its end"
-        )
+        digits = f"{counted(scale, 'digit')} after the point" if scale >= 0 else f"{-scale} zeros at its end"
         near = f"write '{rounded:f}'" if rounded else f"write '{Decimal(1).scaleb(-scale):f}'"
         digit = rounded or Decimal(1).scaleb(-scale)
         help = Help.rewrite(f"{near}, or a type with more digits", f"{digit:f}")

@@ -170,9 +170,7 @@ def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
     rows = wrong.limit(MOST_KEYS + 1).collect()
     unread = sum(row["__broken"] for row in rows)
     if unread:
-        message = (
-            f"at least {unread:,} records of `{label}` cannot be read, or have no key that can be computed"
-        )
+        message = f"records of `{label}` that cannot be read, or have no key that can be computed: at least {unread:,}"
         raise PipelineError(
             JOIN, message, "correct them, or name a source without them", place=("joins", label)
         )

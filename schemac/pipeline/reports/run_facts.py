@@ -10,6 +10,7 @@ from typing import Any
 
 from schemac.pipeline.errors import AbsentPath
 from schemac.rows.runs.identity import Mode, RunIdentity
+from schemac.text.source.phrases import counted
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def run_text(report: RunFacts) -> str:
     if report.is_repeat:
         return (
             f"already committed as version {report.table_version} of {shown(report.table_path)}, by the run {report.run}:"
-            f" {report.rows_written:,} rows written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
+            f" {counted(report.rows_written, 'row')} written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
             "To write the same input again, use `--again` or a new `--run-id`."
         )
     if report.identity.mode == Mode.BACKFILL:
@@ -96,14 +97,20 @@ def run_text(report: RunFacts) -> str:
     share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
     table, quarantine = shown(report.table_path), shown(report.quarantine_path or "-")
     lines = [
-        f"{report.rows_in:>12,} rows in",
-        f"{report.rows_written:>12,} rows written      {table} (version {report.table_version})",
-        f"{report.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})",
+        f"{_count(report.rows_in)} in",
+        f"{_count(report.rows_written) + ' written':<30} {table} (version {report.table_version})",
+        f"{_count(report.rows_quarantined) + ' quarantined':<30} {quarantine} ({share:.2%})",
         *(f"{count:>12,} {what}" for count, what in _merged(report) if count),
         *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
         *_absent(report),
     ]
     return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+
+
+def _count(rows: int) -> str:
+    """Return a number of rows, the number in a column of 12 characters."""
+    number, noun = counted(rows, "row").split()
+    return f"{number:>12} {noun}"
 
 
 def _absent(report: RunFacts) -> list[str]:
@@ -115,12 +122,10 @@ def _absent(report: RunFacts) -> list[str]:
 def _backfill_text(report: RunFacts) -> str:
     """Write what a backfill did: its rows stay where they are."""
     lines = [
-        f"{report.rows_written:>12,} rows filled       {shown(report.table_path)} (version {report.table_version})"
+        f"{_count(report.rows_written) + ' filled':<30} {shown(report.table_path)} (version {report.table_version})"
     ]
     lines += [
-        f"{count:>12,} rows without a match in `{label}`"
-        for label, count in report.unmatched.items()
-        if count
+        f"{_count(count)} without a match in `{label}`" for label, count in report.unmatched.items() if count
     ]
     return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
 

@@ -27,6 +27,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sql import name
 from schemac.rows.runs.plain_types import plain_type
 from schemac.text.source.catalogue import PYTHON_FUNCTION
+from schemac.text.source.phrases import counted
 
 SUFFIX = ".py"
 Function = Callable[[pa.RecordBatch], Any]
@@ -117,7 +118,7 @@ class PythonFunction:
             message = f"`{self.qualified_name}` returned a {type(result).__name__}, not an Arrow array"
             raise _wrong(self.label, message, "return `pa.array(values)`")
         if len(result) != rows.num_rows:
-            message = f"`{self.qualified_name}` returned {len(result)} values for {rows.num_rows} rows"
+            message = f"`{self.qualified_name}` returned {counted(len(result), 'value')} for {counted(rows.num_rows, 'row')}"
             raise _wrong(self.label, message, "return one value for each row, in their order")
         return result
 

@@ -161,9 +161,11 @@ def nothing_fits(report: SinkReport, path: str) -> PipelineError:
     reasons_text = ", ".join(
         f"`{path}` {rule} {count}" if path else f"{rule} {count}" for path, rule, count in worst
     )
+    count = report.rows_quarantined
+    no_record = "the only record does not fit" if count == 1 else f"none of the {count} records fits"
     return PipelineError(
         EMPTIED_TABLE,
-        f"none of the {report.rows_quarantined} records fits, so `{path}` was not created ({reasons_text})",
+        f"{no_record}, so `{path}` was not created ({reasons_text})",
         "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is intended",
         place=("target", "mode"),
     )

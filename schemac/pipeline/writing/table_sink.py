@@ -362,7 +362,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             return
         rows = self.sink.count_rows(self.table.path, self.table.storage_options)
         if rows:
-            message = f"there is no record to replace the {rows} rows of `{self.table.path}`"
+            message = f"there is no record to replace the rows of `{self.table.path}` ({rows:,})"
             raise PipelineError(
                 EMPTIED_TABLE,
                 message,

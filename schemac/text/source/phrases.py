@@ -95,6 +95,11 @@ def fields_text(names: Sequence[str], most: int = 8) -> str:
     return f"the fields are {', '.join(names[:most])}{more}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: `1 row`, `2,000 rows`."""
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
+
+
 def one_of(words: Iterable[str]) -> str:
     """Words as a readable list of choices."""
     items = [str(word) for word in words]

@@ -15,6 +15,7 @@ from schemac.language.logical.facts import AnyFact
 from schemac.language.logical.facts import Fact as Fact  # noqa: PLC0414 — an explicit re-export, for the change and its fact belong together
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
+from schemac.text.source.phrases import counted
 from schemac.text.source.span import Region
 
 DESCRIPTION_FACTS = frozenset(
@@ -236,7 +237,7 @@ class Changes(tuple[Change, ...]):
             )
             for change in self
         ]
-        caption = f"{len(self)} change{'' if len(self) == 1 else 's'}"
+        caption = counted(len(self), "change")
         return html_table(caption, ("field", "change", "before", "after"), rows)
 
 

@@ -22,6 +22,7 @@ from schemac.engines.lance.tables.plan import Plan, field_ids_for, plan
 from schemac.engines.lance.tables.row_checks import report_broken
 from schemac.engines.lance.tables.steps import Rewrite, Unlooked
 from schemac.text.source.catalogue import TABLE_DRIFT
+from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import (
     DataCheck,
@@ -134,13 +135,13 @@ class _PlannedLance(PlannedChange):
             for number, step in enumerate(steps, 1)
         )
         self.document = {"steps": [step.to_json() for step in steps]}
-        self.summary = f"{len(steps)} step{'s' if len(steps) != 1 else ''}"
+        self.summary = counted(len(steps), "step")
         self.is_done = made.is_done and not made.table.has_notes
         self.unlooked = tuple(f"{step.title}: {step.question}" for step in made.of(Unlooked))
         written = [step.title for step in steps if isinstance(step, Rewrite)]
         self.rows_rewritten = made.table.row_count if written else 0
         if written:
-            rows = f"{made.table.row_count:,} rows"
+            rows = counted(made.table.row_count, "row")
             self.question = f"{', '.join(written)}: will be rewritten for {rows}. Continue?"
 
     def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:

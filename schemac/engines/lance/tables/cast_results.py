@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from schemac.language.attributes.zones import find_zone
 from schemac.language.kinds.answers import ARROW_PER_SECOND
+from schemac.text.source.phrases import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ def _value(scalar: Any) -> str:
     elif isinstance(value, str):
         text = json.dumps(value, ensure_ascii=True)
     elif isinstance(value, list):
-        text = f"a list of {len(value)} item{'s' if len(value) != 1 else ''}"
+        text = f"a list of {counted(len(value), 'item')}"
     else:
         text = str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
