@@ -87,14 +87,14 @@ def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[
     is_merged = job.target.mode is Mode.UPSERT and bool(keys)
     if is_merged and job.target.latest is not None:
         is_counted &= _is_latest(keys, job.target.latest, functions.expr(f"not {is_bad}"))
-    counted = frame.withColumn("__counted", is_counted)
+    candidates = frame.withColumn("__counted", is_counted)
     same = Window.partitionBy("__counted", *(functions.expr(_column(field)) for field in unique.fields))
     if is_merged:
         row = functions.expr(f"struct({', '.join(map(name, keys))})")
         is_duplicate = functions.min(row).over(same) != functions.max(row).over(same)
     else:
         is_duplicate = functions.count(functions.lit(1)).over(same) > 1
-    marked = counted.withColumn("__twins", functions.col("__counted") & is_duplicate)
+    marked = candidates.withColumn("__twins", functions.col("__counted") & is_duplicate)
     checked = _with_reason(marked, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, unique.fields)
     return checked.drop("__counted", "__twins")
 

@@ -92,10 +92,10 @@ class Typed:
 
 
 class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
-    """A count, in a column of Spark or inside of one, of what Spark has no type for; `held` is that type."""
+    """A count, in a column of Spark or inside of one, of what Spark has no type for; `arrow_type` is that type."""
 
     def __init__(self, arrow_type: pa.DataType, count: DataType) -> None:
-        self.held = arrow_type
+        self.arrow_type = arrow_type
         self.count = count
 
 
@@ -103,12 +103,12 @@ class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
 class Counted(Typed):
     """A count of what Spark has no type for: nanoseconds since 1970-01-01, or the unit of a time of day since midnight."""
 
-    held: pa.DataType
+    arrow_type: pa.DataType
 
     @property
     def timestamp(self) -> pa.TimestampType | None:
         """The timestamp that it is; None for a time of day."""
-        return self.held if pa.types.is_timestamp(self.held) else None
+        return self.arrow_type if pa.types.is_timestamp(self.arrow_type) else None
 
 
 Input = Json | JsonText | Text | Typed
@@ -147,7 +147,7 @@ def typed_input(column: str, data_type: DataType) -> Input:
     if isinstance(data_type, StringType):
         return Text(column)
     if isinstance(data_type, CountType):
-        return Counted(column, data_type.count, data_type.held)
+        return Counted(column, data_type.count, data_type.arrow_type)
     return Typed(column, data_type)
 
 

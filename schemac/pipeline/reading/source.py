@@ -142,7 +142,7 @@ def records_of_frame(frame: DataFrame, explode: Explode | None = None) -> Record
 
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
     """See rows that were written as texts as the records that they were; the columns next to the text are kept."""
-    values = replace(_columns_of(types), kept=(RAW,), row_text=lambda place: place(RAW))
+    values = replace(_columns_of(types), raw_columns=(RAW,), row_text=lambda place: place(RAW))
     return Records(BatchSource(lambda: rows_of_texts(texts, types)), values)
 
 
