@@ -25,8 +25,20 @@ from schemac.pipeline.conforming.validation import conform, key_checked, setting
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
-from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES, METADATA, file_part, no_file
-from schemac.pipeline.reading.inputs import Input, Json, JsonText, Text, Typed, parse_steps, typed_input
+from schemac.pipeline.reading.inputs import (
+    FILE,
+    FILE_TYPES,
+    METADATA,
+    Input,
+    Json,
+    JsonText,
+    Text,
+    Typed,
+    file_part,
+    no_file,
+    parse_steps,
+    typed_input,
+)
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
 from schemac.pipeline.reading.source import check_input, open_records
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD

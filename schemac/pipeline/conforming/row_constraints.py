@@ -21,8 +21,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Text, Typed, follow, parse_steps
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.columns import DELETE, ERRORS
-from schemac.pipeline.spark.reasons import reason
-from schemac.pipeline.spark.sql import literal, name, struct
+from schemac.pipeline.spark.sql import literal, name, reason, struct
 from schemac.rows.runs.identity import Mode
 from schemac.text.source.catalogue import REFERENCE
 

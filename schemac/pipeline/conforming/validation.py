@@ -38,8 +38,7 @@ from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import PACKED
-from schemac.pipeline.spark.reasons import reason
-from schemac.pipeline.spark.sql import literal, name, struct, when
+from schemac.pipeline.spark.sql import literal, name, reason, struct, when
 from schemac.pipeline.spark.value_columns import column_type, spark_type
 from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import Coerce, Origin, Settings

@@ -19,8 +19,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms
-from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES
 from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, File, FileSplit, shares
+from schemac.pipeline.reading.inputs import FILE, FILE_TYPES
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.sql import struct

@@ -25,9 +25,8 @@ from schemac.pipeline.declaration.source_options import Options, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import read_csv
-from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.reading.files import check_encoding
-from schemac.pipeline.reading.inputs import Text, typed_input
+from schemac.pipeline.reading.inputs import FILE, METADATA, NO_FILE_KNOWN, OF_FILE, Text, typed_input
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
 from schemac.pipeline.reading.parquet import in_place, read_parquet, spark_types
