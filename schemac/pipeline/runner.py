@@ -232,14 +232,14 @@ class _EngineAttempt(_Attempt):
             job, properties = new_input.job, new_input.properties
             self.is_part = self.is_part or new_input.is_rest
         may_pack = not job.target.is_through_connector
-        gathered = conformed(spark, job, self.schema, opened, may_pack=may_pack)
-        self.absent = gathered.absent
-        gathered.check_lists(is_part=self.is_part)
+        records = conformed(spark, job, self.schema, opened, may_pack=may_pack)
+        self.absent = records.absent
+        records.check_lists(is_part=self.is_part)
         self.numbers = write_to_engine(
-            gathered.frame, job, self.form, self.identity, self.seen, properties, self.version
+            records.frame, job, self.form, self.identity, self.seen, properties, self.version
         )
         if not self.numbers.is_repeat:
-            self.rows_in = records_read(gathered.counts)
+            self.rows_in = records_read(records.counts)
 
     def report(self) -> RunReport:
         job, sink, storage, numbers = self.job, self.sink, self.job.storage_options, self.numbers
@@ -271,17 +271,17 @@ class _FormatAttempt(_Attempt):
     """Whether the commit failed so that nobody could see what came of it."""
 
     def carry_out(self, spark: SparkSession) -> None:
-        gathered = conformed(spark, self.job, self.schema, None)
-        gathered.check_lists(is_part=False)
-        self.absent = gathered.absent
+        records = conformed(spark, self.job, self.schema, None)
+        records.check_lists(is_part=False)
+        self.absent = records.absent
         target = FormatTarget(spark, self.job, self.identity)
         keys = [field.name for field in self.schema if not field.nullable]
         try:
-            self.numbers = target.write(gathered.frame, keys, self.seen)
+            self.numbers = target.write(records.frame, keys, self.seen)
         finally:
             self.is_undecided = target.is_undecided
-        self.differences = target.differences(gathered.frame)
-        self.rows_in = records_read(gathered.counts)
+        self.differences = target.differences(records.frame)
+        self.rows_in = records_read(records.counts)
 
     def report(self) -> RunReport:
         numbers, stopped = self.numbers, self.stopped

@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import schemac
-from schemac.pipeline.conforming.gather import gathered
+from schemac.pipeline.conforming.gather import source_records
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import settings_of_a_run, start_session
@@ -157,7 +157,7 @@ def cases_of(
 
     def enforced(out: Path) -> None:
         with settings_of_a_run(spark, job(out)):
-            to_nothing(gathered(spark, job(out), schema, may_pack=True)[0])
+            to_nothing(source_records(spark, job(out), schema, may_pack=True)[0])
 
     return {
         "native read": lambda _: to_nothing(native(spark, form, folder)),

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.local_listing import listed_here
+from schemac.pipeline.reading.texts import listed_here
 
 PLAIN = {
     "a file": (["a.json"], "a.json"),

@@ -12,14 +12,16 @@ from unittest import mock
 import lance
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms, Dialect
-from schemac.pipeline.reading.cutting import RecordTexts, TextBatches, TextRows, gathered
+from schemac.pipeline.reading.cutting import RecordTexts, TextBatches, TextRows, file_groups
 from schemac.pipeline.reading.files import BLOCK_BYTES, File, FileSplit
+from schemac.pipeline.reading.parquet import RowGroups
 from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
@@ -140,7 +142,7 @@ def test_ask_once_for_many_files(tmp_path: Path) -> None:
 def test_gather_no_more_than_a_block() -> None:
     sizes = [BLOCK_BYTES, 10, 20, BLOCK_BYTES - 100, 200, 2 * BLOCK_BYTES, 5, 0, 5]
     files = [(File(str(i), "", size), RecordTexts(pa.array([b"x" * size] if size else [], pa.binary()))) for i, size in enumerate(sizes)]  # fmt: skip
-    found = [[int(file.path) for file, _ in together] for together in gathered(iter(files))]
+    found = [[int(file.path) for file, _ in together] for together in file_groups(iter(files))]
     assert found == [[0], [1, 2, 3], [4], [5], [6, 8]]
 
 
@@ -178,6 +180,28 @@ def test_take_cells_by_the_header_of_each_file() -> None:
     ]
     faults = [None if batch.faults is None else batch.faults.to_pylist() for batch in batches]
     assert faults == [None, [None, "partition", "malformed"], None]
+
+
+def test_read_row_groups_of_small_files_together(tmp_path: Path) -> None:
+    """The columns that no field is read from are read of wrong rows alone, when the files are closed."""
+    table = pa.table({"a": range(4000), "b": [f"b{i}" for i in range(4000)], "c": [[i] for i in range(4000)]})
+    files = []
+    for number in range(50):
+        path = tmp_path / f"{number:02}.parquet"
+        pq.write_table(table.slice(80 * number, 80), path, row_group_size=30)
+        files.append(File(str(path), f"file:{number}", path.stat().st_size))
+    schema = pa.schema(
+        [("a", pa.int64()), ("b", pa.string()), ("c", pa.list_(pa.field("element", pa.int64())))]
+    )
+    reader = RowGroups(schema).reading(["b"])
+    (batch,) = reader(iter([FileSplit(file) for file in files]))
+    assert batch.columns.to_pydict() == {"b": table["b"].to_pylist()}
+    rows = pa.array([0, 29, 30, 79, 80, 81, 2500, 3999])
+    assert batch.raw.take(rows).to_pylist() == table.take(rows).to_pylist()
+    assert batch.origin.take(rows).to_pylist() == [f"file:{row // 80}" for row in rows.to_pylist()]
+    assert len(batch.raw.take(rows[:0])) == 0
+    (batch,) = RowGroups(schema).reading([])(iter([FileSplit(files[0])]))
+    assert batch.columns.num_rows == 80
 
 
 ID = pa.schema([SCHEMA.field("id")])

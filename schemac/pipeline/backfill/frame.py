@@ -377,7 +377,7 @@ class Frames:
             # An example of a value that does not fit; one without columns is a constant.
             return f"to_json({struct((one, place(one)) for one in columns)})" if columns else "'{}'"
 
-        return replace(records, values=replace(records.values, kept=columns, row_text=row_text))
+        return replace(records, values=replace(records.values, raw_columns=columns, row_text=row_text))
 
     def _read_job(self) -> Job:
         """Return the job in which functions are columns."""

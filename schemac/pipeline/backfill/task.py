@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.columns import ADDRESS, ERRORS, RAW
-from schemac.pipeline.writing.batches import counted, to_schema
+from schemac.pipeline.writing.batches import reason_counts, to_schema
 from schemac.registry.installed import engine
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling
 
@@ -141,7 +141,7 @@ class FillTask:
         unfit = len(errors) - errors.null_count
         if unfit:
             counts.unfit += unfit
-            counts.reasons.update(counted(errors.filter(errors.is_valid())))
+            counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
             first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
             counts.example = counts.example or str(first)
 

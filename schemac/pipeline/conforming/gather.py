@@ -25,8 +25,20 @@ from schemac.pipeline.conforming.validation import conform, key_checked, setting
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
-from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES, METADATA, file_part, no_file
-from schemac.pipeline.reading.inputs import Input, Json, JsonText, Text, Typed, parse_steps, typed_input
+from schemac.pipeline.reading.inputs import (
+    FILE,
+    FILE_TYPES,
+    METADATA,
+    Input,
+    Json,
+    JsonText,
+    Text,
+    Typed,
+    file_part,
+    no_file,
+    parse_steps,
+    typed_input,
+)
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
 from schemac.pipeline.reading.source import check_input, open_records
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD
@@ -206,7 +218,7 @@ Opened = Callable[[], Any]
 """Gives lists of `Records`, or a DataFrame that is conformed already."""
 
 
-class Gathered(NamedTuple):
+class SourceRecords(NamedTuple):
     """The records of all sources."""
 
     frame: DataFrame
@@ -222,14 +234,14 @@ class Gathered(NamedTuple):
             raise lost.error()
 
 
-def gathered(
+def source_records(
     spark: SparkSession,
     job: Job,
     schema: pa.Schema,
     given: Sequence[Records] | None = None,
     *,
     may_pack: bool = False,
-) -> Gathered:
+) -> SourceRecords:
     """Conform the records of each source, and count those that were read, on their own; or records that are `given` in place of the one source.
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
@@ -242,36 +254,38 @@ def gathered(
             marked, read = with_marker(part, schema)
             read = read.append(ADDRESS_FIELD) if is_replay else read
             for opened in [open_records(spark, part)] if given is None else given:
-                counted = Observation(f"records read from source {i}, {len(counts)}")
+                observation = Observation(f"records read from source {i}, {len(counts)}")
                 records = with_computed_fields(opened, part)
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
-                frames.append(_conformed(records, read, marked, counted, may_pack=may_pack and given is None))
-                counts.append(counted)
+                frames.append(
+                    _conformed(records, read, marked, observation, may_pack=may_pack and given is None)
+                )
+                counts.append(observation)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
-    return Gathered(reduce(DataFrame.union, frames), counts, absent)
+    return SourceRecords(reduce(DataFrame.union, frames), counts, absent)
 
 
 def _conformed(
-    records: Records, schema: pa.Schema, job: Job, counted: Observation, *, may_pack: bool
+    records: Records, schema: pa.Schema, job: Job, observation: Observation, *, may_pack: bool
 ) -> DataFrame:
     """Conform records, where they are read if Spark is not needed for that, and count them."""
     conformed_rows = conform(records, schema, job, may_pack=may_pack)
     count = COUNTED if PACKED in conformed_rows.columns else "count(1)"
-    return conformed_rows.observe(counted, functions.expr(count).alias("rows"))
+    return conformed_rows.observe(observation, functions.expr(count).alias("rows"))
 
 
 def conformed(
     spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
-) -> Gathered:
+) -> SourceRecords:
     """Conform the records of all sources, count those that were read, and look for keys that are in several."""
     records = None if opened is None else opened()
     if isinstance(records, DataFrame):
-        counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
-        return Gathered(records.observe(counted, rows), [counted], [])
-    conformed_rows = gathered(spark, job, schema, records, may_pack=may_pack)
+        observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+        return SourceRecords(records.observe(observation, rows), [observation], [])
+    conformed_rows = source_records(spark, job, schema, records, may_pack=may_pack)
     merge, frame = merge_of(job, schema), conformed_rows.frame
     frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
     return conformed_rows._replace(frame=with_warnings(key_checked(frame, schema, job), job))

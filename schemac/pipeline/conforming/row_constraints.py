@@ -21,8 +21,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Counted, Text, Typed, follow, parse_steps
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.columns import DELETE, ERRORS
-from schemac.pipeline.spark.reasons import reason
-from schemac.pipeline.spark.sql import literal, name, struct
+from schemac.pipeline.spark.sql import literal, name, reason, struct
 from schemac.rows.judging.arrays import storage_type
 from schemac.rows.runs.identity import Mode
 from schemac.text.source.catalogue import REFERENCE
@@ -88,14 +87,14 @@ def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[
     is_merged = job.target.mode is Mode.UPSERT and bool(keys)
     if is_merged and job.target.latest is not None:
         is_counted &= _is_latest(keys, job.target.latest, functions.expr(f"not {is_bad}"))
-    counted = frame.withColumn("__counted", is_counted)
+    candidates = frame.withColumn("__counted", is_counted)
     same = Window.partitionBy("__counted", *(functions.expr(_column(field)) for field in unique.fields))
     if is_merged:
         row = functions.expr(f"struct({', '.join(map(name, keys))})")
         is_duplicate = functions.min(row).over(same) != functions.max(row).over(same)
     else:
         is_duplicate = functions.count(functions.lit(1)).over(same) > 1
-    marked = counted.withColumn("__twins", functions.col("__counted") & is_duplicate)
+    marked = candidates.withColumn("__twins", functions.col("__counted") & is_duplicate)
     checked = _with_reason(marked, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, unique.fields)
     return checked.drop("__counted", "__twins")
 
@@ -150,8 +149,8 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
             field.path[1:],
             schema.field(field.path[0]).type,
         )
-        if isinstance(value, Counted) and value.held != storage_type(field_type):
-            message = f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {value.held}"
+        if isinstance(value, Counted) and value.arrow_type != storage_type(field_type):
+            message = f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {value.arrow_type}"
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
         column = value.column if isinstance(value, Typed) else value.text
         texts.append(f"{column} as __to{i}")

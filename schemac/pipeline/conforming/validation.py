@@ -38,8 +38,7 @@ from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import PACKED
-from schemac.pipeline.spark.reasons import reason
-from schemac.pipeline.spark.sql import literal, name, struct, when
+from schemac.pipeline.spark.sql import literal, name, reason, struct, when
 from schemac.pipeline.spark.value_columns import column_type, spark_type
 from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import Coerce, Origin, Settings
@@ -122,17 +121,17 @@ class Validation:
             return FieldInput(label, "column", column(source.text), origin.epoch)
         if _has(source.type, VariantType):
             return FieldInput(label, "json", column(f"to_json({source.column})"), origin.epoch)
-        counted = self._check_type(member, source, origin)
-        return FieldInput(label, "column", column(source.column), origin.epoch, counted)
+        count_schema = self._check_type(member, source, origin)
+        return FieldInput(label, "column", column(source.column), origin.epoch, count_schema)
 
     def _check_type(self, member: pa.Field, source: Typed, origin: FieldSource) -> bytes:
         """Refuse a column that can never become its field; give the type that its counts stand for."""
-        type_text = source.type.simpleString() if not isinstance(source, Counted) else str(source.held)
+        type_text = source.type.simpleString() if not isinstance(source, Counted) else str(source.arrow_type)
         error = PipelineError(
             SOURCE_TYPE_MISMATCH, f"`{member.name}` is {member.type}, the source has {type_text}"
         )
         try:
-            source_type = source.held if isinstance(source, Counted) else _arrow_type(source.type)
+            source_type = source.arrow_type if isinstance(source, Counted) else _arrow_type(source.type)
         except PySparkException:
             raise error from None
         column = pa.field(member.name, source_type)
@@ -228,9 +227,13 @@ class Validation:
         frame, values = self.records.frame, self.records.values
         if isinstance(values, TypedColumns):
             # Only of a record that is wrong the text is made.
-            is_struct = values.kept and all(_is_of_arrow(frame.schema[label]) for label in values.kept)
+            is_struct = values.raw_columns and all(
+                _is_of_arrow(frame.schema[label]) for label in values.raw_columns
+            )
             raw = (
-                struct((label, name(label)) for label in values.kept) if is_struct else values.row_text(name)
+                struct((label, name(label)) for label in values.raw_columns)
+                if is_struct
+                else values.row_text(name)
             )
             return frame.selectExpr(f"{raw} as {RAW}", SOURCE, *columns)
         texts: list[str] = []
@@ -302,7 +305,7 @@ def _has(data_type: DataType, kind: type[DataType] | tuple[type[DataType], ...])
 def _arrow_type(data_type: DataType) -> pa.DataType:
     """Return the type that values of one of Spark's have; that of a count is what it counts. Raises PySparkException."""
     if isinstance(data_type, CountType):
-        return data_type.held
+        return data_type.arrow_type
     if isinstance(data_type, StructType):
         return pa.struct([pa.field(part.name, _arrow_type(part.dataType)) for part in data_type.fields])
     if isinstance(data_type, MapType):
@@ -354,10 +357,10 @@ def key_check(frame: DataFrame, keys: list[str], warned: Sequence[str] = ()) -> 
     keys_json = f"to_json({struct((key, name(key)) for key in keys)})"
     path = ",".join(keys)
     duplicate = f"array({reason(literal(path), literal(DUPLICATE), keys_json)})"
-    counted = frame.withColumn("__twins", functions.count(functions.lit(1)).over(same))
+    with_counts = frame.withColumn("__twins", functions.count(functions.lit(1)).over(same))
     more = functions.expr(f"concat(coalesce({ERRORS}, array()), {duplicate})")
     checked = functions.when(is_good & (functions.col("__twins") > 1), more).otherwise(functions.col(ERRORS))
-    return counted.withColumn(ERRORS, checked).drop("__twins")
+    return with_counts.withColumn(ERRORS, checked).drop("__twins")
 
 
 def _is_among(rules: Sequence[str], word: str = "in") -> str:

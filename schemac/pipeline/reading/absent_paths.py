@@ -17,8 +17,7 @@ from pyspark.sql import DataFrame
 from schemac.pipeline.declaration.job import Explode, FieldSource, Source
 from schemac.pipeline.errors import AbsentPath, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
-from schemac.pipeline.reading.file_columns import file_part
-from schemac.pipeline.reading.inputs import Json, parse_steps
+from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.columns import DELETE, RAW
 from schemac.pipeline.spark.sql import any_of, is_alone, parsed

@@ -194,11 +194,11 @@ class Dialect:
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How records of CSV are taken apart: `columns` are their cells, `taken` those that somebody needs."""
+    """How records of CSV are taken apart: `columns` are their cells, `selection` those that somebody needs."""
 
     columns: tuple[str, ...]
     dialect: Dialect
-    taken: tuple[str, ...] = ()
+    selection: tuple[str, ...] = ()
 
     @cached_property
     def _pattern(self) -> str:
@@ -263,12 +263,12 @@ class CsvForm:
             return pc.fill_null(pc.and_(is_known, pc.invert(pc.match_substring_regex(records, odd))), False)
 
     def _parsed(self, records: pa.Array) -> dict[str, pa.Array]:
-        if not len(records) or not self.taken:
-            return {label: pa.nulls(len(records), pa.string()) for label in self.taken}
+        if not len(records) or not self.selection:
+            return {label: pa.nulls(len(records), pa.string()) for label in self.selection}
         offsets = pa.array([0, len(records)], pa.int32())
         text = pc.binary_join(pa.ListArray.from_arrays(offsets, records), "\n").buffers()[2]
         names = [f"c{number}" for number in range(len(self.columns))]
-        cell_names = {label: names[self.columns.index(label)] for label in self.taken}
+        cell_names = {label: names[self.columns.index(label)] for label in self.selection}
         table = pv.read_csv(
             pa.BufferReader(text),
             read_options=pv.ReadOptions(use_threads=False, block_size=text.size + 1, column_names=names),
@@ -305,11 +305,12 @@ class CsvForms:
         """Return the form of a file."""
         return self.forms[self.numbers.get(uri, 0)]
 
-    def taking(self, cells: Sequence[str]) -> "CsvForms":
+    def selecting(self, cells: Sequence[str]) -> "CsvForms":
         """Return the forms from which some cells are taken."""
         cells = tuple(dict.fromkeys((*cells, *(cell for cell, _ in self.conflicts))))
         forms = [
-            replace(form, taken=tuple(cell for cell in cells if cell in form.columns)) for form in self.forms
+            replace(form, selection=tuple(cell for cell in cells if cell in form.columns))
+            for form in self.forms
         ]
         return replace(self, forms=tuple(forms))
 

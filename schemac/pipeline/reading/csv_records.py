@@ -78,7 +78,7 @@ def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
         tuple(CsvForm(tuple(map(cells.__getitem__, header.names)), dialect) for header in headers),
         {file.uri: i for i, header in enumerate(headers) for file in header.files if i},
         tuple((shared[label], folder) for label, folder in listed.partitions.items() if label in shared),
-    ).taking([*shared.values()])
+    ).selecting([*shared.values()])
     batches = TextBatches(lines if is_cut else whole, tuple(listed.partitions.values()), forms)
     files = FileBatches(spark, listed, batches, is_cut)
     return CsvRecords(

@@ -19,8 +19,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms
-from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES
 from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, File, FileSplit, shares
+from schemac.pipeline.reading.inputs import FILE, FILE_TYPES
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.sql import struct
@@ -181,12 +181,12 @@ class TextBatches:
 
     def reading(self, columns: Sequence[str]) -> Self:
         """Return the reader of the batches that have these columns."""
-        return self if self.forms is None else replace(self, forms=self.forms.taking(columns))
+        return self if self.forms is None else replace(self, forms=self.forms.selecting(columns))
 
     def __call__(self, splits: Iterator[FileSplit]) -> Iterator[RecordBatch]:
         """Read the records of the pieces of a task."""
         parts = ((split.file, texts) for split in splits for texts in self.reader(split))
-        yield from map(self.batch, gathered(parts, self._form))
+        yield from map(self.batch, file_groups(parts, self._form))
 
     def _form(self, file: File) -> CsvForm | None:
         return None if self.forms is None else self.forms.of(file.uri)
@@ -214,7 +214,7 @@ class TextBatches:
         return RecordBatch(pa.record_batch(list(columns.values()), list(columns)), raw, origin, faults)
 
 
-def gathered(
+def file_groups(
     parts: Iterator[tuple[File, RecordTexts]], form_of: Callable[[File], Any] = lambda _: None
 ) -> Iterator[list[tuple[File, RecordTexts]]]:
     """Put the records of small files together, in their order, if these have the same form."""

@@ -3,6 +3,8 @@
 Layer: pipeline.
 Shape: each `Input` is SQL text for one value, with what is known of it; children are reached by name. `with_numbers_marked` writes a
        record anew with numbers as marked strings, which a variant keeps letter by letter.
+       What is known of a record's file is in the column `FILE`, by Spark's names: `from: _metadata.file_name`. A key of the record that is
+       called so is written in backquotes.
 Errors: PipelineError for a path that cannot be read, or leads to no member.
 Source: Spark's variant keeps what kind of token a value was, which string columns lose; but a number with an exponent, or with more
         than 38 digits, becomes a double, of which `to_json` writes the shortest digits.
@@ -15,6 +17,7 @@ import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
     DataType,
+    LongType,
     MapType,
     StringType,
     StructField,
@@ -28,7 +31,12 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.settings import Step, UnreadablePathError
 from schemac.rows.judging.settings import parse_steps as steps_of_path
-from schemac.text.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
+from schemac.text.source.catalogue import (
+    INVALID_RECORD_PATH,
+    NO_FILE,
+    SOURCE_TYPE_MISMATCH,
+    UNKNOWN_SOURCE_COLUMN,
+)
 
 # Nothing that a text holds by chance, or on purpose.
 NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
@@ -90,10 +98,10 @@ class Typed:
 
 
 class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
-    """A count, in a column of Spark or inside of one, of what Spark has no type for; `held` is that type."""
+    """A count, in a column of Spark or inside of one, of what Spark has no type for; `arrow_type` is that type."""
 
     def __init__(self, arrow_type: pa.DataType, count: DataType) -> None:
-        self.held = arrow_type
+        self.arrow_type = arrow_type
         self.count = count
 
 
@@ -149,12 +157,12 @@ def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:
 class Counted(Typed):
     """A count of what Spark has no type for: nanoseconds since 1970-01-01, or units of a time of day or of a duration."""
 
-    held: pa.DataType
+    arrow_type: pa.DataType
 
     @property
     def timestamp(self) -> pa.TimestampType | None:
         """The timestamp that it is; None for a time of day or a duration."""
-        return self.held if pa.types.is_timestamp(self.held) else None
+        return self.arrow_type if pa.types.is_timestamp(self.arrow_type) else None
 
 
 Input = Json | JsonText | Text | Typed
@@ -193,7 +201,7 @@ def typed_input(column: str, data_type: DataType) -> Input:
     if isinstance(data_type, StringType):
         return Text(column)
     if isinstance(data_type, CountType):
-        return Counted(column, data_type.count, data_type.held)
+        return Counted(column, data_type.count, data_type.arrow_type)
     return Typed(column, data_type)
 
 
@@ -242,3 +250,46 @@ def with_numbers_marked(text: str) -> str:
     for old, new in ((OPENED + CLOSED, ""), (OPENED, f'"{NUMBER_MARK}'), (CLOSED, '"')):
         marked = f"replace({marked}, {literal(old)}, {literal(new)})"
     return when(f"{text} rlike {literal(MAY_BE_LONG)}", marked, text)
+
+
+FILE, METADATA = "__file", "_metadata"
+"""The column with what is known of a record's file, and what Spark and an author call it."""
+
+
+FILE_TYPES = {
+    "file_path": StringType(),
+    "file_name": StringType(),
+    "file_size": LongType(),
+    "file_modification_time": TimestampType(),
+}
+
+
+NO_FILE_KNOWN = "cast(null as struct<file_path:string>)"
+
+
+def file_name(part: str) -> str:
+    """Write the name of a file, which Spark gives as a part of a URI; `+` is itself there, and not a blank as in a form."""
+    return f"url_decode(replace({part}, '+', '%2B'))"
+
+
+_PARTS = [
+    f"{METADATA}.{part}" if part != "file_name" else f"{file_name(f'{METADATA}.{part}')} as {part}"
+    for part in FILE_TYPES
+]
+
+
+OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
+
+
+def file_part(place: str | None) -> str | None:
+    """Name what of the record's file is at a place of records, a field's `from`; None for other places."""
+    first, _, rest = (place or "").partition(".")
+    return rest if first == METADATA and rest in FILE_TYPES else None
+
+
+def no_file(label: str, format: str) -> PipelineError:
+    """Describe the mistake of asking for the file of a record that is in none."""
+    message = (
+        f"`{label}` is read from the file of a record, but Spark does not report files for a {format} source"
+    )
+    return PipelineError(NO_FILE, message, f"leave `{label}` out, or give it a `value`")

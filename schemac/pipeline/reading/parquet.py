@@ -115,10 +115,10 @@ def _is_refused(data_type: pa.DataType) -> bool:
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
     """Give the column as Spark reads it; None if it cannot."""
-    counted = pa.schema([pa.field(field.name, counts_type(field.type))])
+    count_schema = pa.schema([pa.field(field.name, counts_type(field.type))])
     with TemporaryDirectory(prefix="schemac-") as folder:
         path = Path(folder) / "schema.parquet"
-        pq.write_table(counted.empty_table(), path, store_schema=False)
+        pq.write_table(count_schema.empty_table(), path, store_schema=False)
         try:
             schema = spark.read.parquet(str(path)).schema
         except PySparkException:
@@ -172,12 +172,13 @@ class RowGroups:
     def __call__(self, splits: Iterator[FileSplit]) -> Iterator[RecordBatch]:
         """Read the rows of the row groups that begin in the pieces, those of small files together."""
         parts: list[_Part] = []
+        rows = size = 0
         for part in (part for split in splits for part in self._parts(split)):
             parts.append(part)
-            rows, size = (sum(getattr(one.columns, name) for one in parts) for name in ("num_rows", "nbytes"))
+            rows, size = rows + part.columns.num_rows, size + part.columns.nbytes
             if rows >= MOST_ROWS or size >= BYTES_PER_BATCH:
                 yield self._batch(parts)
-                parts = []
+                parts, rows, size = [], 0, 0
         if parts:
             yield self._batch(parts)
 

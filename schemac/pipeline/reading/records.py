@@ -141,9 +141,9 @@ class Cells(Columns):
 
 @dataclass(frozen=True)
 class TypedColumns(Columns):
-    """Records with columns that have types; `row_text` writes one as text, out of the columns `kept` and where they are."""
+    """Records with columns that have types; `row_text` writes one as text, out of the columns `raw_columns` and where they are."""
 
-    kept: tuple[str, ...]
+    raw_columns: tuple[str, ...]
     row_text: Callable[[Callable[[str], str]], str]
 
 

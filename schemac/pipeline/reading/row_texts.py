@@ -52,8 +52,8 @@ from schemac.pipeline.spark.sql import concat, fresh, literal, name, struct, whe
 TYPES, ROW = "types", "row"
 EPOCH, _NOT_PLAIN = "timestamp_ntz'1970-01-01'", "decode(X'00', 'ISO-8859-1')"
 COUNTED = {
-    str(held): CountType(held, IntegerType() if pa.types.is_time32(held) else LongType())
-    for held in (
+    str(arrow_type): CountType(arrow_type, IntegerType() if pa.types.is_time32(arrow_type) else LongType())
+    for arrow_type in (
         pa.timestamp("ns"), pa.timestamp("ns", "UTC"), pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"),
         pa.duration("s"), pa.duration("ms"), pa.duration("us"), pa.duration("ns"),
     )
@@ -85,7 +85,7 @@ def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = nam
 def _type_json(data_type: DataType) -> Any:
     """Return what a row's text says of a type."""
     if isinstance(data_type, CountType):
-        arrow_type = data_type.held
+        arrow_type = data_type.arrow_type
         return str(pa.timestamp("ns", "UTC") if getattr(arrow_type, "tz", None) is not None else arrow_type)
     if isinstance(data_type, ArrayType):
         return {"array": _type_json(data_type.elementType)}

@@ -25,9 +25,8 @@ from schemac.pipeline.declaration.source_options import Options, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import read_csv
-from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.reading.files import check_encoding
-from schemac.pipeline.reading.inputs import Text, typed_input
+from schemac.pipeline.reading.inputs import FILE, METADATA, NO_FILE_KNOWN, OF_FILE, Text, typed_input
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
 from schemac.pipeline.reading.parquet import in_place, read_parquet, spark_types
@@ -144,7 +143,7 @@ def records_of_frame(
 
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
     """See rows that were written as texts as the records that they were; the columns next to the text are kept."""
-    values = replace(_columns_of(types), kept=(RAW,), row_text=lambda place: place(RAW))
+    values = replace(_columns_of(types), raw_columns=(RAW,), row_text=lambda place: place(RAW))
     return Records(BatchSource(lambda: rows_of_texts(texts, types)), values)
 
 

@@ -4,9 +4,14 @@ Layer: pipeline.
 Shape: the frame of a `BatchSource` of texts has `_raw` (the record as it is in its file), `_source` (the file), `__file` (what is known
       of it), `_fault` (null, or the rule that the text itself breaks) and the columns that are in names of folders (`day=2024-01-01/`),
       which are text. Blank lines are no records.
+Rule: files of this machine whose paths are plain are listed without a job of Spark; globs, folders in folders, and columns in names of
+      folders are left to it.
+Source: Spark's `HadoopFSUtils.shouldFilterOutPathName` says which names are hidden.
 """
 
-from collections.abc import Callable, Iterator
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,9 +21,8 @@ from pyspark.sql import DataFrame, SparkSession
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
 from schemac.pipeline.reading.cutting import FAULT, FileBatches, Listed, Splitter, TextBatches, WholeFiles
-from schemac.pipeline.reading.file_columns import METADATA, OF_FILE
 from schemac.pipeline.reading.files import BAD_ENCODING, File, byte_text, has_marks
-from schemac.pipeline.reading.local_listing import listed_here
+from schemac.pipeline.reading.inputs import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, local_part, spark_path
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect
@@ -143,3 +147,56 @@ def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> BatchS
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:
     """Decode a record's text as it is kept, and say its fault."""
     return (byte_text(text, encoding), BAD_ENCODING) if has_marks(text) else (text, fault)
+
+
+PLAIN = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")
+
+
+def listed_here(paths: Sequence[str]) -> tuple[File, ...] | None:
+    """List the files of some paths, in the order of their names; None where Spark has to, or where nothing is found."""
+    plain = [part.rstrip("/") for path in paths if (part := local_part(path)) is not None]
+    if len(plain) < len(paths) or any(PLAIN.fullmatch(path) is None for path in plain):
+        return None
+    if any(os.path.normpath(path) != path for path in plain):
+        return None
+    if len(plain) > 1 and (len(set(plain)) < len(plain) or not all(map(os.path.isfile, plain))):
+        return None
+    try:
+        files = [file for path in plain for file in _files(path)]
+    except (OSError, _NotPlainError):
+        return None
+    # Spark lists no file without content.
+    return tuple(sorted((file for file in files if file.size_bytes), key=lambda file: file.path)) or None
+
+
+class _NotPlainError(Exception):
+    """Something is there that Spark has to look at."""
+
+
+def _files(path: str) -> Iterator[File]:
+    if not os.path.isdir(path):
+        if _is_hidden(os.path.basename(path)):
+            raise _NotPlainError
+        yield _file(path)
+        return
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if _is_hidden(entry.name):
+                continue
+            if not entry.is_file() or PLAIN.fullmatch(f"/{entry.name}") is None:
+                raise _NotPlainError
+            yield _file(entry.path)
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether Spark passes over a file or a folder of this name."""
+    if name.startswith(("_common_metadata", "_metadata")) or (name.startswith("_") and "=" in name):
+        raise _NotPlainError
+    return name.startswith(("_", ".")) or name.endswith("._COPYING_")
+
+
+def _file(path: str) -> File:
+    about = os.stat(path)
+    # Java tells the time in milliseconds.
+    modified = about.st_mtime_ns // 1_000_000 * 1000
+    return File(f"file:{path}", f"file:{path}", about.st_size, modified)

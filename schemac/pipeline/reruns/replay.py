@@ -16,9 +16,8 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
-from schemac.pipeline.reading.file_columns import FILE, METADATA, file_name, file_part
 from schemac.pipeline.reading.files import BAD_ENCODING
-from schemac.pipeline.reading.inputs import Json, parse_steps
+from schemac.pipeline.reading.inputs import FILE, METADATA, Json, file_name, file_part, parse_steps
 from schemac.pipeline.reading.items import NO_LIST
 from schemac.pipeline.reading.records import IN_RECORD, JsonTexts, Records
 from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text

@@ -130,16 +130,18 @@ class Computed:
     function: PythonFunction
     columns: tuple[str, ...]
     """The columns that the function gets."""
-    held: pa.DataType
+    arrow_type: pa.DataType
 
     def column(self) -> Column:
         """Return the column. Raises PipelineError if Spark has no type for it."""
         from pyspark.sql.pandas.types import from_arrow_type
 
         try:
-            kind = from_arrow_type(self.held, prefer_timestamp_ntz=True)
+            kind = from_arrow_type(self.arrow_type, prefer_timestamp_ntz=True)
         except Exception as error:
-            message = f"`{self.function.qualified_name}` returned {self.held}, which Spark has no type for"
+            message = (
+                f"`{self.function.qualified_name}` returned {self.arrow_type}, which Spark has no type for"
+            )
             raise _wrong(self.function.label, message) from error
 
         def values(rows: pa.Array) -> pa.Array:
@@ -150,9 +152,9 @@ class Computed:
     def of(self, rows: pa.StructArray) -> pa.Array:
         """Compute the values of a batch, whose columns are members of a struct."""
         if not len(rows):
-            return pa.array([], self.held)
+            return pa.array([], self.arrow_type)
         batch = pa.RecordBatch.from_arrays(rows.flatten(), names=list(self.columns))
-        return self._typed(self.function(batch), self.held)
+        return self._typed(self.function(batch), self.arrow_type)
 
     def _typed(self, result: pa.Array, expected_type: pa.DataType) -> pa.Array:
         try:

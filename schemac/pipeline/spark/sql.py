@@ -9,6 +9,8 @@ import itertools
 import uuid
 from collections.abc import Iterable
 
+from schemac.rows.judging.settings import LONGEST_VALUE
+
 _lambda_numbers = itertools.count()
 # A key that no text can hold by chance, or on purpose.
 END = f"_end_{uuid.uuid4().hex}"
@@ -83,3 +85,9 @@ def any_of(conditions: list[str]) -> str:
         return conditions[0]
     half = len(conditions) // 2
     return f"({any_of(conditions[:half])} or {any_of(conditions[half:])})"
+
+
+def reason(path: str, rule: str, value: str) -> str:
+    """One reason; path, rule and value are SQL text."""
+    value_sql = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"
+    return struct([("path", path), ("rule", rule), ("value", value_sql)])

@@ -59,7 +59,7 @@ class QuarantineBuffer:
             self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
         self.writer.write_batch(batch)
         self.rows += batch.num_rows
-        self.reasons.update(counted(errors))
+        self.reasons.update(reason_counts(errors))
         self.broken.add(errors)
 
     def read(self) -> Iterator[pa.RecordBatch]:
@@ -70,7 +70,7 @@ class QuarantineBuffer:
         yield from pa.ipc.open_stream(self.file)
 
 
-def counted(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
+def reason_counts(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
     """Count reasons by path and rule."""
     each = reasons.flatten()
     paths = pc.replace_substring_regex(each.field("path"), POSITIONS, "[]")

@@ -28,7 +28,7 @@ from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import unpacked
-from schemac.pipeline.writing.batches import QuarantineBuffer, counted, to_schema
+from schemac.pipeline.writing.batches import QuarantineBuffer, reason_counts, to_schema
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,
     SinkReport,
@@ -220,7 +220,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if self.options.replay:
                 written.moved += batch.column(ADDRESS).to_pylist()
             if WARNINGS in batch.schema.names:
-                written.warnings.update(counted(batch.column(WARNINGS)))
+                written.warnings.update(reason_counts(batch.column(WARNINGS)))
             if batch.num_rows:
                 written.rows += batch.num_rows
                 yield batch
