@@ -187,7 +187,7 @@ def open_frame(frame: DataFrame, json_column: str | None) -> Records:
 
 
 def job_of_frame(table: str, rules: Mapping[str, Any], **settings: Any) -> Job:
-    """Make the job that writes a frame, of rules and settings in the words of Python; what is None has its default."""
+    """Make the job that writes a frame, from rules and settings in Python; None means the default."""
     settings_by_name = {**rules, **settings}
     source = {"format": FRAME, "timezone": settings_by_name.pop("timezone", None)}
     target = {"path": table, **settings_by_name.pop("target", {})}

@@ -48,7 +48,7 @@ class AbsentPath:
 
     @property
     def message(self) -> str:
-        """Say what is missing, and what it was to be."""
+        """Return what is missing."""
         none = (
             "no record that was read"
             if self.searched is None

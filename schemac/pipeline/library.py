@@ -95,7 +95,7 @@ def write(
 ) -> RunReport:
     """Write a frame to the dataset's table: rows that fit with one commit, the others to the quarantine.
 
-    A frame is first conformed by `rules` (see `conform`); the result of `conform` is written as it is. `quarantine`
+    A frame is first conformed by `rules` (see `conform`); the result of `conform` is written unchanged. `quarantine`
     is next to the table by default. `max_quarantined` is the largest share of rows (0.05) or count of rows (5) that
     may be unfit, or such limits for rules and fields (`{"total": 0.05, "fields": {"fare": 0}}`); with more, nothing is written. `storage_options` are those of the engine, for object stores. With a `run_id`, such as the number of a
     batch, the rows are written once: the report of a second call has `is_repeat`.
@@ -168,7 +168,7 @@ def fill_columns(
 
 
 def _keys(names: Sequence[str], dataset: CheckedDataset, on: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the columns that tell which row a value is for."""
+    """Return the columns that identify the row of a value."""
     keys = (on,) if isinstance(on, str) else tuple(on or ())
     if not keys:
         keys = (ROW_ID,) if ROW_ID in names else tuple(primary_key(dataset.to_arrow(metadata=True)))

@@ -40,7 +40,7 @@ EXPLAINED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class RecordTask:
-    """Validates batches of records; `packs` says whether good ones leave it packed."""
+    """Validates batches of records; with `packs` good ones leave it packed."""
 
     schema_bytes: bytes
     """An IPC message: a type that is pickled loses what its children say."""

@@ -53,7 +53,7 @@ def report_of(
     differences: Sequence[str],
     started: float,
 ) -> RunReport:
-    """Report what was written; records that are in no count are a difference too. `rows_in` is None where Spark took it along."""
+    """Report what was written; uncounted records are a difference too. `rows_in` is None if Spark lost the count."""
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     others = numbers.superseded + numbers.deleted
     rows_in = written + quarantined + others if rows_in is None else rows_in
@@ -92,9 +92,9 @@ def run(
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
-    """Run the job; paths are taken as they stand.
+    """Run the job; paths are used unchanged.
 
-    `form` is what the engine makes of the schema where it is not given, `opened` gives what is read in place of the job's source.
+    `form` is by default the engine's form of the schema; `opened` returns the input in place of the job's source.
 
     A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
@@ -142,7 +142,7 @@ def _run_into_format(
     spark: SparkSession | None,
     started: float,
 ) -> RunReport:
-    """Run a job whose target is files, or a table of a connector; only a folder of files tells which runs it has."""
+    """Run a job whose target is files, or a table of a connector; only a folder of files records its runs."""
     watch.at(Step.LOOKING)
     check_places(job)
     seen = look(path for part in job.parts for path in part.source.path)
@@ -196,7 +196,7 @@ class _Attempt(ABC):
 
     @abstractmethod
     def report(self) -> RunReport:
-        """Tell what the target has of the attempt. Raises what stopped it where that is nothing."""
+        """Report what the target has of the attempt. Raises the error that stopped it if the target has nothing."""
 
     def report_of(self, numbers: SinkReport, differences: Sequence[str]) -> RunReport:
         """Report what was written, and what stopped the run afterwards."""
@@ -307,4 +307,4 @@ def _identified_in_folder(
 
 
 def no_progress(*_: object) -> None:
-    """Nobody watches."""
+    """Report no progress."""

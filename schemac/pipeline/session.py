@@ -103,7 +103,7 @@ def start_session(
 ) -> SparkSession:
     """Start a session for a run: the one that exists, or one that listens on loopback only and writes no console noise.
 
-    Without a master it is the one that `spark-submit` was given, or else all cores of this machine.
+    The default master is that of `spark-submit`, or else all cores of this machine.
     """
     active = _existing() or _create(master or _submitted_master() or LOCAL, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
@@ -175,7 +175,7 @@ def _existing() -> SparkSession | None:
 
 
 def _submitted_master() -> str | None:
-    """Return the master that `spark-submit` was given; None if this program was started without it."""
+    """Return the master of `spark-submit`; None if this program was started without it."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return None
     from pyspark import SparkConf
@@ -231,7 +231,7 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
 
 
 def _print_no_stacks(spark: SparkSession) -> None:
-    """Keep Py4J and PySpark from printing stacks where Java is gone: the error is told in a sentence."""
+    """Keep Py4J and PySpark from printing stacks after Java has ended: the error is reported in a sentence."""
     logging.getLogger().addFilter(_is_not_of_py4j)
     server = spark.sparkContext._accumulatorServer
     original = server.handle_error
@@ -251,7 +251,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 def _clean_console() -> Iterator[Callable[[], str]]:
     """Send what Java writes to the console, from here to its end, to a file without a name; yield what reads it.
 
-    A virtual machine that cannot start says why on its standard output, where a report of ours may stand.
+    A virtual machine that cannot start prints why on standard output, where a report may be expected.
     """
     handle, name = tempfile.mkstemp(prefix="schemac-spark-", suffix=".log")
     Path(name).unlink()

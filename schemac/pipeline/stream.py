@@ -113,7 +113,7 @@ def run_stream(
 ) -> list[RunReport]:
     """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
 
-    `told` is called with the report of each batch when it is written.
+    `told` is called with the report of each written batch.
     """
     check(job, arrow_schema)
     reports: list[RunReport] = []
@@ -133,7 +133,7 @@ def run_stream(
 
 
 def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
-    """Let the stream go on until it ends, is interrupted, or fails in a batch."""
+    """Wait until the stream ends, is interrupted, or fails in a batch."""
     try:
         with _started(spark, job, stream) as query, suppress(KeyboardInterrupt):
             while not query.awaitTermination(LOOKED_EVERY_SECONDS):
@@ -201,7 +201,7 @@ def run_or_stream(
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
-    """Run a job as its file says: once, as for a replay, or as a stream, whose batches are then told as one. A stream has no id of its own."""
+    """Run a job once, or as a stream, whose batches are reported as one run. A stream has no id of its own."""
     replay = None if request is None else request.replay
     if job.is_backfill:
         if replay is not None:
@@ -213,7 +213,7 @@ def run_or_stream(
 
 
 def summary(reports: list[RunReport], job: Job) -> RunReport:
-    """Add the batches of a stream up, told as the last one."""
+    """Return the sum of a stream's batches, with the rest of the last one."""
     if not reports:
         sources = [(part.source.format, part.source.path) for part in job.parts]
         identity = RunIdentity.new(random_id(), sources, job.target.mode.value)

@@ -205,7 +205,7 @@ class Frames:
 
     @cached_property
     def flags(self) -> dict[str, str]:
-        """Names of the columns that tell which rows have no match in a join."""
+        """Names of the columns that mark rows without a match in a join."""
         return {label: f"__unmatched_{number}" for number, label in enumerate(self.job.joins)}
 
     @cached_property
@@ -333,7 +333,7 @@ class Frames:
         return origin.columns or tuple(one for one in known if one not in self.new)
 
     def _computed(self, rows: DataFrame, label: str, version: int, parts: tuple[int, ...]) -> DataFrame:
-        """Add the values of a function; which type they have its first values tell."""
+        """Add the values of a function, whose type is that of its first values."""
         table_columns = [one for one in rows.columns if one in self.schema.names]
         columns, function = self._arguments(label, table_columns), self.functions[label]
         result_type = type_of(

@@ -138,7 +138,7 @@ class _Backfill:
 
 
 def _written(spark: SparkSession, frame: DataFrame, task: FillTask) -> list[PartResult]:
-    """Let Spark compute a frame, and its tasks write it."""
+    """Compute a frame with Spark, and write it in its tasks."""
     with temporary_folder() as folder:
         report = folder / "report.json"
         sink = backfill_sink(task, str(report))
@@ -156,7 +156,7 @@ def backfill(
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> RunReport:
-    """Run the job; paths are taken as they stand. A run that was committed, and nothing came after it, is not committed again."""
+    """Run the job; paths are used unchanged. A run is not committed again if it is the newest commit."""
     started, form, sink = time.monotonic(), form or TableForm(schema), sink_of(job.target.engine.name)
     tables = (local_path(job.target.path),) if is_local(job.target.path) else ()
     watch = Watch(progress or no_progress, tables)
@@ -196,7 +196,7 @@ def backfill(
 
 
 def _unfit(counts: Counts, job: Job) -> PipelineError:
-    """Tell of values that do not fit: how many, why, and the first row of them."""
+    """Describe values that do not fit: how many, why, and the first row of them."""
     ordered = sorted(counts.reasons.items(), key=lambda one: (-one[1], one[0]))
     reasons_text = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:MOST_REASONS])
     label = ordered[0][0][0].partition(".")[0].partition("[")[0]

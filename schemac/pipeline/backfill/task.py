@@ -199,13 +199,13 @@ class BackfillSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
 
 def backfill_sink(task: FillTask, report: str) -> type[BackfillSink]:
-    """Return the data source that does a task, and tells in a file what became of it."""
+    """Return the data source that runs a task, and writes its result to a file."""
     # Made here, and not found by its name: Spark's workers get the class itself.
     return type("TaskSink", (BackfillSink,), {"task": task, "report": report})
 
 
 class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
-    """Writes the values of parts, and tells what it did in a file, because Spark ends a write in another process."""
+    """Writes the values of parts, and its result to a file, because Spark ends a write in another process."""
 
     def __init__(self, task: FillTask, report: str) -> None:
         self.task = task
@@ -216,7 +216,7 @@ class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is
         return Written(list(self.task(iterator)))
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Tell the driver."""
+        """Send the result to the driver."""
         results = [one for message in messages if isinstance(message, Written) for one in message.results]
         Path(self.report).write_text(json.dumps([asdict(one) for one in results]))
 
@@ -225,5 +225,5 @@ class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is
 
 
 def results_in(report: Path) -> list[PartResult]:
-    """Read what a writer has told."""
+    """Read the result of a writer."""
     return [PartResult(**one) for one in json.loads(report.read_text())]

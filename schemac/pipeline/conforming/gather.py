@@ -107,7 +107,7 @@ class Scope:
         return typed_input(f"{column}.{VALUE}", data_type), f"({column} is null)"
 
     def resolve(self, label: str, text: str) -> None:
-        """Let Spark say which columns the expression names, one after the other."""
+        """Find the columns that the expression names, by Spark's errors, one after the other."""
         for _ in range(MOST_COLUMNS):
             try:
                 # A generator, which makes several rows of one, is refused inside of a struct.
@@ -192,7 +192,7 @@ def expression_mistakes(job: Job) -> Iterator[PipelineError]:
 
 
 def syntax_mistake(spark: SparkSession, label: str, text: str) -> PipelineError | None:
-    """Ask Spark's parser about an expression, without any source; None if it has nothing to say."""
+    """Check an expression with Spark's parser, without any source; None if it has no mistake."""
     try:
         _ = spark.range(0).select(functions.expr(text)).schema
     except ParseException as error:
@@ -242,7 +242,7 @@ def source_records(
     *,
     may_pack: bool = False,
 ) -> SourceRecords:
-    """Conform the records of each source, and count those that were read, on their own; or records that are `given` in place of the one source.
+    """Conform and count the records of each source; or those that are `given` in place of the only source.
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
     """
@@ -308,7 +308,7 @@ def source_mistakes(job: Job) -> Iterator[PipelineError]:
 
 @contextmanager
 def _placed(job: Job, part: int) -> Iterator[None]:
-    """Say of a mistake in one source where the file has it."""
+    """Add the place in the file to a mistake in one source."""
     try:
         yield
     except PipelineError as error:

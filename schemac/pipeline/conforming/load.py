@@ -98,7 +98,7 @@ class LoadedJob:
         return replace(form, version=self.version)
 
     def report(self, error: PipelineError, report: Report) -> None:
-        """Report what a run told, at the setting of the file that it is about."""
+        """Report an error of a run at the setting of the file that it is about."""
         place = _place_in(self.document, error.place)
         model_error = ModelError(error.code, place, error.message, error.help or "")
         if place:
@@ -114,7 +114,7 @@ def load_job(
     overlay: RunOverlay | None = None,
     edited: Mapping[str, bytes] = MappingProxyType({}),
 ) -> LoadedJob | None:
-    """Load the job of a pipeline file, its schema with an overlay; None after saying what is wrong with it.
+    """Load the job of a pipeline file, its schema with an overlay; None after reporting what is wrong with it.
 
     `edited` are texts that count in place of files, by absolute path.
     """
@@ -225,7 +225,7 @@ def _with_schema(
 
 
 def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:
-    """Return what the lock next to a manifest says; None if there is none, and after saying what is wrong with it."""
+    """Return the lock next to a manifest; None if there is none, and after reporting what is wrong with it."""
     if not has_lock(manifest):
         return None
     return locked_datasets(manifest, str(manifest), [dataset], report, is_error=True).get(dataset.name)
@@ -331,7 +331,7 @@ TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 
 
 def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False) -> None:
-    """Whether the job can run; tables that exist are compared where the schema is given. Raises the first mistake."""
+    """Check that the job can run; existing tables are compared with the schema if there is one. Raises the first mistake."""
     for error in mistakes(job, schema, is_replay=is_replay):
         raise error
 
@@ -456,7 +456,7 @@ def checked_job(
     *,
     is_typed: bool = False,
 ) -> LoadedJob | None:
-    """Load a pipeline file as `load_job` does, and say what else keeps it from running: sources, tables, places to write to.
+    """Load a pipeline file as `load_job` does, and report what else prevents a run: sources, tables, output paths.
 
     `is_typed` as for `preflight.mistakes`.
     """

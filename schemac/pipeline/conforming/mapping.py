@@ -57,7 +57,7 @@ LOOK_ALIKES = {"Y": "`yyyy` is the year", "u": "`yyyy` is the year", "e": "leave
 
 
 def pattern_mistake(pattern: str) -> str | None:
-    """Say what is wrong with a pattern.
+    """Return what is wrong with a pattern.
 
     >>> pattern_mistake("dd.MM.yyyy HH:mm")
     >>> pattern_mistake("YYYY-MM-dd")
@@ -187,7 +187,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
 
 
 def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
-    """All mistakes in what one source, and its fields, say."""
+    """Yield all mistakes of one source and its fields."""
     yield from _explode_mistakes(job.source)
     for label, origin in job.fields.items():
         if label not in schema.names:

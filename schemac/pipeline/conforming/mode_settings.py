@@ -110,7 +110,7 @@ def with_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
 
 
 def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker | None) -> DataFrame:
-    """Let records that delete be right where their key is, and what says how new they are: the rest may be missing.
+    """Accept records that delete if their key and their order are valid: other fields may be missing.
 
     Reasons at the marker itself get the path that the author gave it.
     """

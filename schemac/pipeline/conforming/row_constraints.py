@@ -28,7 +28,7 @@ from schemac.text.source.catalogue import REFERENCE
 
 
 def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
-    """Yield the references whose table nobody names, and tables for none."""
+    """Yield an error for each reference without a table, and for each table without a reference."""
     referenced = {one.dataset for one in constraints_of(schema).rows.references}
     for dataset in sorted(referenced - job.references.keys()):
         message = (
@@ -80,7 +80,7 @@ def _with_reason(
 
 
 def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
-    """Compare the records with each other; in an upsert those of one row are no twins, and only the latest of them counts."""
+    """Compare the records with each other; in an upsert those of one row are not duplicates, and only the latest one counts."""
     warned = ", ".join(map(literal, ["", *job.warned]))
     is_bad = f"exists(coalesce({ERRORS}, array()), e -> substring_index(e.rule, ':', 1) not in ({warned}))"
     is_counted = functions.expr(f"{_counts(job, unique.fields, frame)} and not {is_bad}")
@@ -150,7 +150,9 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
             schema.field(field.path[0]).type,
         )
         if isinstance(value, Counted) and value.arrow_type != storage_type(field_type):
-            message = f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {value.arrow_type}"
+            message = (
+                f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {value.arrow_type}"
+            )
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
         column = value.column if isinstance(value, Typed) else value.text
         texts.append(f"{column} as __to{i}")

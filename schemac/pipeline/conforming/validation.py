@@ -69,7 +69,7 @@ class Validation:
 
     @cached_property
     def settings(self) -> Settings:
-        """What the judge of values goes by."""
+        """The settings of validation."""
         return settings_of(self.job, self._consumed_paths)
 
     @property
@@ -125,7 +125,7 @@ class Validation:
         return FieldInput(label, "column", column(source.column), origin.epoch, count_schema)
 
     def _check_type(self, member: pa.Field, source: Typed, origin: FieldSource) -> bytes:
-        """Refuse a column that can never become its field; give the type that its counts stand for."""
+        """Refuse a column that can never become its field; return the type that its integers count."""
         type_text = source.type.simpleString() if not isinstance(source, Counted) else str(source.arrow_type)
         error = PipelineError(
             SOURCE_TYPE_MISMATCH, f"`{member.name}` is {member.type}, the source has {type_text}"
@@ -259,7 +259,7 @@ def _looks_at_rows(schema: pa.Schema, job: Job) -> bool:
 
 
 def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()) -> Settings:
-    """Say to a judge what a job decides."""
+    """Return the settings of validation from a job."""
     origins = {
         label: None if origin is None else Origin(origin.from_, origin.epoch, origin.zone)
         for label, origin in job.fields.items()

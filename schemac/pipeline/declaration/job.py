@@ -266,7 +266,7 @@ def _known_address(address: str) -> str:
 
 
 def _without_secrets(value: Any) -> Any:
-    """Refuse a secret that is in the file, where whoever reads the repository would read it."""
+    """Refuse a secret in the file, which everyone with access to the repository could read."""
     if isinstance(value, dict):
         for place in written_secrets(value):
             name = ".".join(map(str, place))
@@ -453,7 +453,7 @@ class Job(JobModel):
         return self.model_copy(update={"source_": source, "sources": (), "fields": {}, "references": {}})
 
     def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        """Where the file says what is at a place (keys from the root) of one of the parts."""
+        """Return the place in the file of a place (keys from the root) in one of the parts."""
         source_path = ("sources", part) if self.sources else ("source",)
         source = self.sources[part] if self.sources else self.source
         if place[:1] == ("source",):

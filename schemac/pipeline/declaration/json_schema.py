@@ -20,7 +20,7 @@ def pipeline_schema() -> Json:
 
 
 def _without_titles(value: Any) -> Any:
-    """Return a schema without the titles that pydantic makes of names."""
+    """Return a schema without the titles that pydantic generates."""
     if isinstance(value, list):
         return [_without_titles(item) for item in value]
     if not isinstance(value, dict):

@@ -93,7 +93,7 @@ class Broken:
         self.counts: Counter[Key] = Counter()
 
     def add(self, errors: pa.ListArray) -> None:
-        """Count the records of a batch, given the reasons of each."""
+        """Count the records of a batch by their reasons."""
         if not self.keys:
             return
         reasons, record = errors.flatten(), pc.list_parent_indices(errors)

@@ -188,5 +188,5 @@ class Options:
         return text.lower() == "true"
 
     def some(self, names: tuple[str, ...]) -> dict[str, str]:
-        """Those of the options that were told, as Spark calls them."""
+        """Return the options that were set, under Spark's names."""
         return {name: self._texts[name.lower()] for name in names if name.lower() in self._texts}

@@ -143,7 +143,7 @@ def _has(record: dict[str, Any], steps: Sequence[Step]) -> bool:
 
 
 def _nearest(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:
-    """Say which paths records have in place of one that none of them has."""
+    """Return the paths of records that are similar to one that none of them has."""
     for depth, step in reversed([*enumerate(steps)]):
         around = [value for record in records for value in _members(record, steps[:depth])]
         keys = {key for value in around if isinstance(value, dict) for key in value}

@@ -241,7 +241,7 @@ class CsvForm:
         return columns, broken
 
     def _with_nulls(self, cells: pa.Array) -> pa.Array:
-        """Put what the options say in place of empty texts, and nulls in place of the text that means null."""
+        """Replace empty texts as the options say, and the text that means null by null."""
         if self.dialect.empty_value:
             cells = pc.if_else(pc.equal(cells, ""), self.dialect.empty_value, cells)
         if self.dialect.null_value is not None:

@@ -34,7 +34,7 @@ BYTES_WORTH_A_JOB = 32 << 20
 
 @dataclass(frozen=True)
 class Header:
-    """A header as it is in some files: its text (empty where files have none) and the names of columns."""
+    """The header of some files: its text (empty for files without one) and the names of columns."""
 
     text: str
     names: tuple[str, ...]

@@ -121,7 +121,7 @@ class FileBatches:
     is_cut: bool = False
 
     def mapped(self, work: Work, schema: StructType) -> DataFrame:
-        """Return the rows that the tasks make of the records."""
+        """Return the rows that the tasks make from the records."""
         share = _share_bytes(self.spark, self.listed) if self.is_cut else BYTES_WORTH_A_TASK
         file_shares = shares(self.listed.files, share, is_cut=self.is_cut)
         # Looked up here: executors on other machines do not have the variables.
@@ -160,7 +160,7 @@ class _Task:
 
 
 class RecordTexts(NamedTuple):
-    """Texts of records, with the rules that they break; None if none does. Texts may be bytes that are no UTF-8."""
+    """Texts of records, with the rules that they break; None if none does. Texts may be bytes that are not UTF-8."""
 
     texts: pa.Array
     faults: pa.Array | None = None
@@ -172,7 +172,7 @@ TextReader = Callable[[FileSplit], Iterator[RecordTexts]]
 
 @dataclass(frozen=True)
 class TextBatches:
-    """Reads records that are texts: of JSON, or of CSV, of which `forms` say what their cells are; `folders` are columns."""
+    """Reads records of JSON, or of CSV, whose cells are described by `forms`; `folders` are columns."""
 
     reader: TextReader
     folders: tuple[str, ...] = ()
@@ -192,7 +192,7 @@ class TextBatches:
         return None if self.forms is None else self.forms.of(file.uri)
 
     def batch(self, parts: Sequence[tuple[File, RecordTexts]]) -> RecordBatch:
-        """Put the records of some files together, whose header is the same."""
+        """Join the records of some files with the same header."""
         checked = [_checked(*records) for _, records in parts]
         origin = Files([(file, len(texts)) for (file, _), (texts, *_) in zip(parts, checked, strict=True)])
         texts, raw = (pa.concat_arrays([one[i] for one in checked]) for i in range(2))
@@ -217,7 +217,7 @@ class TextBatches:
 def file_groups(
     parts: Iterator[tuple[File, RecordTexts]], form_of: Callable[[File], Any] = lambda _: None
 ) -> Iterator[list[tuple[File, RecordTexts]]]:
-    """Put the records of small files together, in their order, if these have the same form."""
+    """Join the records of small files of the same form, in their order."""
     together: list[tuple[File, RecordTexts]] = []
     size = 0
     for file, records in parts:
@@ -335,7 +335,7 @@ def _bytes_of(size_text: str) -> int:
 
 
 def _parallelism(spark: SparkSession) -> int:
-    """How many tasks run side by side; a server tells only what a shuffle has."""
+    """Return how many tasks run in parallel; a server has only the partitions of a shuffle."""
     if is_connect(spark):
         return int(spark.conf.get("spark.sql.shuffle.partitions", "8") or 8)
     return int(spark.sparkContext.defaultParallelism)

@@ -108,7 +108,7 @@ def _wide_encoding(head: bytes) -> str | None:
 
 @contextmanager
 def open_file(path: str) -> Iterator[Any]:
-    """Open the bytes of a file, unpacked where its name says that they are packed."""
+    """Open the bytes of a file, decompressed by the ending of its name."""
     refuse_packed(path)
     # What unpacks a file leaves it open.
     with _opened(path) as packed, _unpacked(packed, os.path.splitext(path)[1].lower()) as stream:
@@ -164,7 +164,7 @@ class _Unpacker(Protocol):
 
 
 class _Inflater:
-    """zlib's with the same methods; `form` is its window, which says whether gzip is around."""
+    """zlib's decompressor with the same methods; `form` is its window, which includes gzip's header or not."""
 
     def __init__(self, form: int) -> None:
         self._inflater = zlib.decompressobj(form)
@@ -201,11 +201,11 @@ class _Unpacked(io.RawIOBase):
         self._unpacker: _Unpacker | None = None
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return that it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Unpack as much as the buffer takes; EOFError if a stream has no end, OSError if it is none."""
+        """Decompress into the buffer. Raises EOFError if the stream is truncated, OSError if it is invalid."""
         while True:
             if self._unpacker is None or self._unpacker.eof:
                 packed = (self._unpacker and self._unpacker.unused_data) or self._packed.read(PACKED_BYTES)
@@ -226,7 +226,7 @@ class _Unpacked(io.RawIOBase):
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Tell the user of a file that is not there, or that ends before its end, while a task reads it."""
+    """Report a file that is missing or truncated when a task reads it."""
     try:
         yield
     except FileNotFoundError as error:
@@ -324,7 +324,7 @@ class File:
 
 @dataclass(frozen=True)
 class FileSplit:
-    """The bytes of a file from `start` to before `end`; to its end where that is None."""
+    """The bytes of a file from `start` to before `end`; to the file's end if `end` is None."""
 
     file: File
     start: int = 0

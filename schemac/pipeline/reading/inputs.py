@@ -245,7 +245,7 @@ LONG_NUMBERS = r'("(?:[^"\\]++|\\.)*+")|(-?[0-9]++(?:\.[0-9]++)?[eE][+-]?[0-9]++
 
 
 def with_numbers_marked(text: str) -> str:
-    """Quote and mark the numbers of a JSON text whose digits a variant may lose; a text without them stays as it is."""
+    """Quote and mark the numbers of a JSON text whose digits a variant may lose; a text without them stays unchanged."""
     marked = f"regexp_replace({text}, {literal(LONG_NUMBERS)}, {literal(f'$1{OPENED}$2{CLOSED}')})"
     for old, new in ((OPENED + CLOSED, ""), (OPENED, f'"{NUMBER_MARK}'), (CLOSED, '"')):
         marked = f"replace({marked}, {literal(old)}, {literal(new)})"

@@ -81,7 +81,7 @@ class _Window:
         self.text = "".join(parts)
 
     def _forget(self) -> None:
-        """Let go of what is behind, but for the indent of the line, by which the end of a broken record is found."""
+        """Drop the text that was read, but keep the indent of the line, which marks the end of a broken record."""
         start = self.at if self.data_type is None else self.data_type
         line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
         placeholder = line if not line.strip() else "x"
@@ -100,7 +100,7 @@ class _Window:
             self.more()
 
     def value(self) -> tuple[Any, int]:
-        """Parse the value at the reader's place, and tell its end; ValueError or RecursionError if none is."""
+        """Parse the value at the reader's position, and return its end. Raises ValueError or RecursionError."""
         while True:
             try:
                 value, end = _decoder.raw_decode(self.text, self.at)
@@ -215,7 +215,7 @@ class _Cutter:
 def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
     """Where a record ends that is not JSON: behind its last bracket, or before the line on which the next one starts.
 
-    None if only what follows the text can tell.
+    None if that depends on what follows the text.
     """
     depth = 0
     for match in TOKEN.finditer(text, start):
@@ -294,7 +294,7 @@ def is_whole(line: str) -> bool:
 
 
 def _first_line(path: str, encoding: str) -> str:
-    """Read the first line that is not blank; of a very long one, what tells its form."""
+    """Read the first line that is not blank; of a very long one, enough to know its form."""
     start = ""
     for chunk in chunks_of(path, encoding):
         start = (start + chunk).lstrip()

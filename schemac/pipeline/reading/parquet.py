@@ -64,7 +64,7 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
 
 
 def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> None:
-    """Refuses a column that is in the files and in names of folders: Spark would take the folders' and say nothing."""
+    """Refuse a column that is in the files and in names of folders: Spark would silently use the folders'."""
     if not any("=" in uri for uri in frame.inputFiles()):
         return
     listed = texts.files_of(spark, source)
@@ -108,7 +108,7 @@ def _leaves_of(data_type: pa.DataType) -> Iterator[pa.DataType]:
 
 
 def _is_refused(data_type: pa.DataType) -> bool:
-    """Whether a file is worth another look: a type that Spark may refuse is in it."""
+    """Whether a file has a type that Spark may refuse."""
     is_ = pa.types
     return is_count(data_type) or is_.is_float16(data_type) or is_.is_null(data_type)
 

@@ -62,7 +62,7 @@ class JsonTexts:
         return follow(Json(RECORD, IN_RECORD), self.steps_of(label, origin))
 
     def is_broken(self, partitions: dict[str, str]) -> str | None:
-        """Write the condition that a record is none."""
+        """Return the condition that a record is malformed."""
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
         conditions = [f"not ({is_record})"]
@@ -108,7 +108,7 @@ class Columns:
         return column_name if column_name in self.columns else None
 
     def is_broken(self, _: dict[str, str]) -> str | None:
-        """Write the condition that a record is none; None if each is one."""
+        """Return the condition that a record is malformed; None if no record can be."""
         return None
 
 
@@ -135,7 +135,7 @@ class Cells(Columns):
         return cell.text if isinstance(cell, Text) else None
 
     def is_broken(self, _: dict[str, str]) -> str | None:
-        """Write the condition that a record is none."""
+        """Return the condition that a record is malformed."""
         return f"{FAULT} is not null"
 
 
@@ -184,7 +184,7 @@ class Records:
 
     @property
     def is_broken(self) -> str | None:
-        """The condition that a record is none, in SQL text over `parsed`; None if each is one."""
+        """Return the SQL condition over `parsed` that a record is malformed; None if no record can be."""
         return self.values.is_broken(self.partitions)
 
     def with_frame(self, frame: DataFrame) -> "Records":
@@ -192,11 +192,11 @@ class Records:
         return replace(self, source=self.source.with_frame(frame))
 
     def parsed(self) -> "Records":
-        """Let Spark parse every record, for expressions over what is in them."""
+        """Parse every record with Spark, for expressions over its values."""
         return self.with_frame(self.values.parsed(self.frame))
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
-        """Where a field is read; None if the job says that it comes from nowhere."""
+        """Return where a field is read; None if the job has no source for it."""
         if origin is None:
             return None
         if label in self.computed.inputs:
@@ -223,7 +223,7 @@ class Records:
         return self.values.steps_of(label, origin)
 
     def check_columns(self, labels: list[str], job: Job) -> None:
-        """Refuse a column that no field takes; which keys of JSON are unexpected, each record tells."""
+        """Refuse a column that no field reads; unexpected keys of JSON are found in each record."""
         if isinstance(self.values, JsonTexts):
             return
         read = [label for label in labels if label not in self.computed.inputs]

@@ -73,7 +73,7 @@ class UnreadableRowError(Exception):
 
 
 def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = name) -> str:
-    """Write SQL text of a row as text; `place` says where a column is."""
+    """Return the SQL text of a row as text; `place` gives the SQL of a column."""
     types_json = json.dumps(
         {label: _type_json(data_type) for label, data_type in types.items()}, ensure_ascii=False
     )
@@ -83,7 +83,7 @@ def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = nam
 
 
 def _type_json(data_type: DataType) -> Any:
-    """Return what a row's text says of a type."""
+    """Return the JSON of a type in a row's text."""
     if isinstance(data_type, CountType):
         arrow_type = data_type.arrow_type
         return str(pa.timestamp("ns", "UTC") if getattr(arrow_type, "tz", None) is not None else arrow_type)
@@ -129,7 +129,7 @@ def _json_sql(data_type: DataType, x: str) -> str:
 
 
 def types_of_text(types_json: str) -> dict[str, DataType]:
-    """Return the types that texts of rows tell. Raises UnreadableRowError."""
+    """Return the types in the texts of rows. Raises UnreadableRowError."""
     try:
         return {label: _type(data_type) for label, data_type in json.loads(types_json).items()}
     except (ValueError, TypeError, AttributeError) as error:
@@ -183,7 +183,7 @@ class _RowReader:
     types: StructType
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Put the columns of the rows before those of each batch."""
+        """Insert the columns of the rows before those of each batch."""
         read = _value_of(self.types)
         # Bytes first, because texts may be none; Arrow would not make those of Python's.
         with_bytes, with_texts = _arrow_type(self.types, pa.binary()), _arrow_type(self.types, pa.string())

@@ -86,7 +86,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
 
 @contextmanager
 def _reading(job: Job) -> Iterator[None]:
-    """Say of Spark's errors that the source cannot be read."""
+    """Raise Spark's errors as errors of reading the source."""
     try:
         yield
     except PySparkException as error:

@@ -145,7 +145,7 @@ def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> BatchS
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:
-    """Decode a record's text as it is kept, and say its fault."""
+    """Return a record's decoded text, and its fault."""
     return (byte_text(text, encoding), BAD_ENCODING) if has_marks(text) else (text, fault)
 
 

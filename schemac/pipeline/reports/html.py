@@ -85,7 +85,7 @@ def run_page(
     offenders: Sequence[Offender] = (),
     runs: Sequence[CommittedRun] = (),
 ) -> str:
-    """Show a run as a page; `report` is None for one that was not committed, `runs` are the table's, newest first."""
+    """Return the page of a run; `report` is None for one that was not committed, `runs` are the table's, newest first."""
     findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
     parts = [_head(title, report), _list("Findings", findings)]
     if report is not None:

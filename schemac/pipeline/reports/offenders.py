@@ -74,7 +74,7 @@ def first_offenders(report: RunFacts, *, of_each: int = OF_EACH) -> tuple[Offend
 
 
 def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:
-    """Read the rows that the run put into its quarantine, which has the form of the default engine."""
+    """Read the rows that the run added to its quarantine, which is a table of the default engine."""
     source = source_of(sink_engine(None).name)
     path, version = report.quarantine_path, report.quarantine_version
     if source is None or path is None or version is None:
@@ -124,7 +124,7 @@ def local_file(file: str) -> Path | None:
 
 
 def _position(content: bytes, record: str) -> int | None:
-    """Find a record; one that stands by itself in its lines comes before one that is a part of a line."""
+    """Find a record in a file; one on lines of its own before one that is part of a line."""
     for encoding in ("utf-8", "iso-8859-1"):
         with contextlib.suppress(UnicodeEncodeError):
             text = re.escape(record.encode(encoding))

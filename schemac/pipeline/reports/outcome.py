@@ -66,7 +66,7 @@ class Outcome:
 
 
 def write_report(outcome: Outcome, path: Path) -> None:
-    """Write the report in the form that the ending of the file's name says. Raises OSError."""
+    """Write the report in the form of the file's name ending. Raises OSError."""
     forms = {".html": _html, ".json": _json, ".txt": _text}
     replace_file(path, forms[path.suffix.lower()](outcome).encode("utf-8", "backslashreplace"))
 

@@ -81,7 +81,7 @@ class Notes:
 
 @dataclass
 class Watch:
-    """What was told last; nothing told later is less."""
+    """The last reported state; numbers never decrease."""
 
     notify: Progress
     tables: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class Watch:
     since: float | None = None
 
     def at(self, step: Step) -> None:
-        """Says what is under way; a step that is behind is not gone back to."""
+        """Set the current step; an earlier step is ignored."""
         if ORDER.index(step) >= ORDER.index(self.step):
             self.step = step
         records = sum(self.counts.values())
@@ -122,7 +122,7 @@ class Watch:
 
 @contextmanager
 def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None = None) -> Iterator[None]:
-    """Tells of the run from a thread of its own while Spark works.
+    """Report the progress of the run from a thread while Spark works.
 
     After `patience` seconds in which no executor has taken a task the run is cancelled. Raises PipelineError then.
     """

@@ -136,14 +136,14 @@ def _state(report: RunFacts) -> str:
 
 
 def compared(report: RunFacts, what: str) -> str:
-    """Say whether a table is as its schema says."""
+    """Describe whether a table matches its schema."""
     if report.differences:
         return f"differs from {what}"
     return f"matches {what}" if report.is_compared else f"was not compared with {what}"
 
 
 def stopped_after(stopped: str) -> str:
-    """Say that a run counts although Spark stopped."""
+    """Return the note that a run is committed although Spark stopped."""
     return f"Spark stopped after the commit, so the run counts, and need not be run again: {stopped}."
 
 

@@ -83,7 +83,7 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
 
 
 class News(NamedTuple):
-    """A job that reads what is new alone, None if nothing is; and what the commit says of it."""
+    """A job that reads only new input, None if there is none; and the properties of its commit."""
 
     job: Job | None
     properties: dict[str, str]
@@ -148,7 +148,7 @@ def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[K
 
 
 def properties(state: State, new_files: list[KnownFile]) -> dict[str, str]:
-    """Say in a commit which files its run has read; from time to time also those of all runs before."""
+    """Return the commit properties with the files that the run has read; from time to time those of all earlier runs too."""
     commit_properties = {FILES: _encoded(new_files), LINK: str(state.links + 1)}
     if state.links + 1 >= LINKS_TO_A_STATE:
         commit_properties |= {

@@ -52,7 +52,7 @@ def fingerprint(job: Job, form: TableForm) -> str | None:
 
 
 def _content(job: Job, form: TableForm) -> dict[str, object] | None:
-    """Say what one source is, and what becomes of it; None if it cannot be known without reading it."""
+    """Return the content of one source and how it is used; None if that cannot be known without reading it."""
     inputs = _inputs(job)
     if inputs is None:
         return None
@@ -73,7 +73,7 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
 
 
 def _made_of(job: Job, form: TableForm) -> dict[str, object] | None:
-    """Say what values a backfill computes, of whatever rows the table has; None if a join cannot be known without reading it."""
+    """Return what a backfill computes, independent of the table's rows; None if a join cannot be known without reading it."""
     inputs = {label: _inputs(job.part_of_join(label)) for label in job.joins}
     if None in inputs.values():
         return None
@@ -198,7 +198,7 @@ def _named(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdenti
 
 
 def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
-    """Identify a run into a table that does not tell which runs it has. Raises PipelineError if one of them is asked for."""
+    """Identify a run into a table that does not record runs. Raises PipelineError if a recorded run is requested."""
     if request != RunRequest() or job.run:
         format = job.target.format
         message = f"a run with an id or an interval is committed once, and a {format} table does not record its runs"
@@ -219,7 +219,7 @@ def fence_and_find_commit(
 def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job, sink: Sink) -> CommittedRun:
     """Find the commit of a run that Spark has stopped in, once none of its processes can commit any more.
 
-    Raises the error where there is none, so that "nothing was written" is true when it is said.
+    Raises the error if there is none, so that "nothing was written" is true.
     """
     table, quarantine = job.target.path, job.quarantine_path
     try:
@@ -242,9 +242,9 @@ def _unknown(error: PipelineError, reason: str, job: Job) -> PipelineError:
 def committed_in_format(
     error: PipelineError, identity: RunIdentity, folder: str | None, job: Job, is_undecided: bool
 ) -> CommittedRun:
-    """Find the commit of a run that Spark has stopped in, in a folder of files; None is a table of a connector, which tells of no run.
+    """Find the commit of a run in which Spark stopped, in a folder of files; None for a table of a connector, which records no runs.
 
-    Raises the error where there is none; without its promise where nobody knows: the commit failed so that nobody could
+    Raises the error if there is none; without its promise if that is unknown: the commit failed so that it is not known
     see what came of it (`is_undecided`), or Java is gone, which commits everywhere but to a folder of this machine.
     """
     is_known = not is_undecided and (error.code is not JAVA_GONE or (folder is not None and is_local(folder)))
@@ -259,7 +259,7 @@ def committed_in_format(
 
 
 def _left_behind(job: Job) -> str:
-    """Say what a target may have of a run; nobody knows how far it was."""
+    """Return what a target may have of a run whose progress is unknown."""
     path = job.target.path
     if job.target.is_of_files:
         return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
@@ -270,7 +270,7 @@ def _left_behind(job: Job) -> str:
 
 
 def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:
-    """Find the run by what was given; its id is empty if nothing was."""
+    """Find the run by its given name; its id is empty without one."""
     id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
     id = id or ("" if request.again else job.run or "")
     if id and request.again:

@@ -49,7 +49,7 @@ def as_replayed(job: Job) -> Job:
 
 
 def check_replay(job: Job, replay: Replay) -> int:
-    """Return the version of the quarantine to read; 0 if there is none. Raises PipelineError for what cannot be replayed."""
+    """Return the version of the quarantine to read; 0 if there is none. Raises PipelineError if it cannot be replayed."""
     if job.target.is_of_spark:
         message = f"records of a quarantine cannot be moved into a {job.target.format} target in one commit"
         help = "correct the records at their source, and run the pipeline over them"
@@ -148,7 +148,7 @@ def _texts(rows: DataFrame, source: Source) -> Records:
 
 
 def _rows(rows: DataFrame) -> Iterator[Records]:
-    """See rows of the quarantine as rows of the columns that they had, which their texts tell."""
+    """Return the rows of the quarantine with the columns that are in their texts."""
     types = f"get_json_object(raw, '$.{TYPES}')"
     for (types_json,) in rows.selectExpr(f"coalesce({types}, '')").distinct().collect():
         try:

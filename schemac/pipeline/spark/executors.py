@@ -41,7 +41,7 @@ def is_local_master(master: str) -> bool:
 
 
 def python_of_executors(master: str, settings: Mapping[str, str]) -> str:
-    """Choose the Python that tasks run in: the setting, or what the cluster's machines are told to use, or this one."""
+    """Return the Python that tasks run in: that of the setting, of PYSPARK_PYTHON on a cluster, or this one."""
     configured = settings.get(PYTHON_SETTING)
     if configured:
         return configured
@@ -76,7 +76,7 @@ def ship(spark: SparkSession) -> None:
 
 
 def _ship_to_server(spark: SparkSession) -> None:
-    """Give the package to a server; one that has it already keeps it, because the name tells the content."""
+    """Send the package to a server, unless it has it already; its name contains a digest."""
     name, content = _named_archive()
     with TemporaryDirectory(prefix="schemac-") as folder:
         path = Path(folder, name)
@@ -106,7 +106,7 @@ Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def mapped(frame: DataFrame, task: Task, schema: StructType) -> DataFrame:
-    """Give what a task makes of the rows of each partition: `DataFrame.mapInArrow`, for which PySpark asks for pandas and needs none."""
+    """Apply a task to each partition: `DataFrame.mapInArrow` without pandas, which PySpark requires but does not use here."""
     spark = frame.sparkSession
     if is_connect(spark):
         return frame.mapInArrow(task, schema)

@@ -43,7 +43,7 @@ LOGGED = re.compile(r"[0-9/]+ [0-9:]+ (?:WARN|INFO|DEBUG) |WARNING: |Using Spark
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause that Spark tells in its own way."""
+    """A cause that Spark reports in a form of its own."""
 
     pattern: re.Pattern[str]
     code: Code

@@ -49,7 +49,7 @@ class HadoopFiles:
         return bool(self._system.exists(self._path(path)))
 
     def names(self, folder: str) -> list[str]:
-        """Names of what is in a folder, in order; none where there is no folder."""
+        """Return the sorted names in a folder; none if it does not exist."""
         if not self.exists(folder):
             return []
         return sorted(status.getPath().getName() for status in self._system.listStatus(self._path(folder)))
@@ -97,5 +97,5 @@ class HadoopFiles:
             )
 
     def delete(self, path: str) -> None:
-        """Remove a file, or a folder with all that is in it; nothing where there is none."""
+        """Remove a file, or a folder with its content, if it exists."""
         self._system.delete(self._path(path), True)

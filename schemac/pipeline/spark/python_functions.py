@@ -40,7 +40,7 @@ def function_path(text: str | None, folder: Path) -> str | None:
 
 
 def digest_of_function(text: str) -> str:
-    """Digest what a function does, as far as its file tells; what it imports is not looked at."""
+    """Return the digest of a function's file; imported modules are not included."""
     module, _, name = text.rpartition(":")
     file: str | None = module
     if not module.endswith(SUFFIX):
@@ -85,7 +85,7 @@ class PythonFunction:
 
     @property
     def qualified_name(self) -> str:
-        """The function as it is in the file, without folders."""
+        """The function's name in the file, without folders."""
         return f"{Path(self.module).name if self.code is not None else self.module}:{self.name}"
 
     def load(self) -> Function:
@@ -166,7 +166,7 @@ class Computed:
 
 
 def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.DataType) -> pa.DataType:
-    """Find the type of a function's values: that of its first ones; where they are all null, or there are none, that of the field."""
+    """Return the type of a function's first values; that of the field if they are all null, or if there are none."""
     if rows is not None and rows.num_rows:
         result = function(rows)
         if not pa.types.is_null(result.type):

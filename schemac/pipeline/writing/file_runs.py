@@ -50,7 +50,7 @@ class FileSystem(Protocol):
         """Whether a file or a folder exists."""
 
     def names(self, folder: str) -> list[str]:
-        """Names of what is in a folder, in order; none where there is no folder."""
+        """Return the sorted names in a folder; none if it does not exist."""
 
     def files(self, folder: str) -> list[str]:
         """Names of the files at every depth of a folder."""
@@ -71,11 +71,11 @@ class FileSystem(Protocol):
         """Rename a file or a folder; the folder that it comes to is made. Raises PipelineError."""
 
     def delete(self, path: str) -> None:
-        """Remove a file, or a folder with all that is in it; nothing where there is none."""
+        """Remove a file, or a folder with its content, if it exists."""
 
 
 def open_files(spark: SparkSession, path: str) -> tuple[FileSystem, str]:
-    """Open the file system of a path, as the settings in use say; with it the path in full."""
+    """Return the file system of a path by the session's settings, and the full path."""
     path = hadoop_address(path)
     hadoop = HadoopFiles(spark, path, current_storage().hadoop_options(path))
     full = hadoop.qualified(path)
@@ -97,7 +97,7 @@ class LocalFiles:
         return _local(path).exists()
 
     def names(self, folder: str) -> list[str]:
-        """Names of what is in a folder, in order; none where there is no folder."""
+        """Return the sorted names in a folder; none if it does not exist."""
         with _errors_reported(folder):
             return sorted(os.listdir(_local(folder))) if self.exists(folder) else []
 
@@ -115,7 +115,7 @@ class LocalFiles:
         return filter(is_data, self.files(folder))
 
     def read(self, path: str) -> str:
-        """Read a text in UTF-8; bytes that are none are replaced."""
+        """Read a text in UTF-8; invalid bytes are replaced."""
         with _errors_reported(path):
             return _local(path).read_text("utf-8", "replace")
 
@@ -146,7 +146,7 @@ class LocalFiles:
             os.rename(file, place)
 
     def delete(self, path: str) -> None:
-        """Remove a file, or a folder with all that is in it; nothing where there is none."""
+        """Remove a file, or a folder with its content, if it exists."""
         place = _local(path)
         with _errors_reported(path):
             if place.is_dir() and not place.is_symlink():
@@ -166,7 +166,7 @@ def _checksum(file: Path) -> Path:
 
 @contextmanager
 def _errors_reported(path: str) -> Iterator[None]:
-    """Tell errors of the system by the path that the author wrote of."""
+    """Raise errors of the system with the path that the author wrote."""
     try:
         yield
     except OSError as error:
@@ -256,7 +256,7 @@ class FileRuns:
 
     @contextmanager
     def claimed(self, folder: str, run: RunIdentity) -> Iterator[Callable[[Mapping[str, str]], int]]:
-        """Keep others from committing; what is given commits the rows of a staging folder, and returns the number of the run."""
+        """Lock the target for one commit; yield a function that commits the rows of a staging folder, and returns the number of the run."""
         with self._alone(folder):
             records = self.records()
             if any(record.run.id == run.id for record in records):
@@ -295,7 +295,7 @@ class FileRuns:
 
     @contextmanager
     def _alone(self, folder: str) -> Iterator[None]:
-        """Let one run at a time be committed: whoever marks its commit first and looks then sees the other, or is seen."""
+        """Allow one commit at a time: each run marks its commit before it looks for others, so one of two sees the other."""
         mark, until = f"{folder}/{COMMITTING}", time.monotonic() + staging.COMMITTED_WITHIN_SECONDS
         self.system.write(mark, "")
         try:
@@ -334,13 +334,13 @@ class FileRuns:
         self.system.write(f"{folder}/{MOVED}", json.dumps(record.files))
 
     def _record(self, folder: str, record: FileRecord) -> None:
-        """Let the run count."""
+        """Record the run as committed."""
         waiting = f"{folder}/{record.run.id}{SUFFIX}"
         self.system.write(waiting, record.text)
         self.system.rename(waiting, self._record_of(record.run.identity))
 
     def _replace(self, folder: str, records: list[FileRecord], record: FileRecord) -> None:
-        """Put the rows into the place of the target. Runs of former rows have happened too."""
+        """Replace the rows of the target. Runs of former rows stay recorded."""
         is_one_step = self.system.renames_folders
         for known in (*records, record) if is_one_step else records:
             self.system.write(f"{folder}/{ROWS}/{LEDGER}/{known.run.id}{SUFFIX}", known.text)
@@ -372,7 +372,7 @@ class FileRuns:
                 self.system.rename(f"{former}/{name}", f"{self.path}/{name}")
 
     def _clear(self, folder: str) -> None:
-        """Remove a staging folder; `run.json` last, so that it tells of the run as long as anything is there."""
+        """Remove a staging folder, `run.json` last, so that the run is known as long as any of its files exists."""
         for name in self.system.names(folder):
             if name != RUN:
                 self.system.delete(f"{folder}/{name}")

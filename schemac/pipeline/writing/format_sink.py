@@ -76,7 +76,7 @@ INSIDE = re.compile(r"(?:, location: |, )?/\S+\.rs:\d.*")
 
 
 def connector_missing(format: str, place: tuple[str, ...] = PLACE) -> PipelineError:
-    """Say that the session has no class of the format."""
+    """Return the error that the session has no class of the format."""
     message = f"Spark finds no connector of the format `{format}`"
     return PipelineError(UNWRITABLE_TARGET, message, ADD_A_CONNECTOR, place=place)
 
@@ -117,7 +117,7 @@ def write_staging(
 
 
 def _refused(error: Exception, connector: str, what: str) -> Exception:
-    """Say what the connector says; what has another cause stays as it is."""
+    """Raise the connector's errors; errors with another cause stay unchanged."""
     text = str(error)
     if NO_CONNECTOR in text:
         return connector_missing(connector)
@@ -151,7 +151,7 @@ class FormatTarget:
 
     @property
     def runs(self) -> FileRuns | None:
-        """The runs of the target; None if nothing tells of them."""
+        """The runs of the target; None if it does not record them."""
         return _runs_in(self.spark, self.job.target.path) if self.job.target.is_of_files else None
 
     @property
@@ -162,7 +162,7 @@ class FormatTarget:
 
     @property
     def _table(self) -> str:
-        """The target as the quarantine names it; empty if nothing tells which runs it has."""
+        """The target's name in the quarantine; empty if it does not record runs."""
         return "" if self.runs is None else local_address(self.runs.path)
 
     def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
@@ -336,7 +336,7 @@ class FormatTarget:
 
 
 def _is_answer(error: BaseException) -> bool:
-    """Whether it was said that a write failed. Where Java is gone instead, the table of a connector may have the rows."""
+    """Whether Spark reported that a write failed. If Java has ended instead, the table of a connector may have the rows."""
     return isinstance(error, Py4JJavaError) or not isinstance(error, Py4JError | ConnectionError)
 
 
@@ -385,7 +385,7 @@ def counted_warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:
 
 
 def _required(good: DataFrame, labels: list[str]) -> DataFrame:
-    """Say of columns without nulls that they have none: the format may keep it, and Spark could not know."""
+    """Mark columns without nulls as not nullable, which Spark does not know: the format may keep it."""
     jvm: Any = good.sparkSession._jvm
     from pyspark.sql.classic.column import Column
 

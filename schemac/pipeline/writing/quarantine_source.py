@@ -52,7 +52,7 @@ class StagedRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not f
 
     @classmethod
     def read(cls, path: Path) -> "StagedRows":
-        """Return what a file says. Raises OSError."""
+        """Return the content of a file. Raises OSError."""
         document = json.loads(path.read_text())
         reasons = Counter({(path, rule): count for (path, rule), count in document["reasons"]})
         broken: Counter[Key] = Counter({tuple(key): count for key, count in document["broken"]})
@@ -89,7 +89,7 @@ class StagingWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is 
         total.write(self.notes)
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Leave the pieces to whoever opened their place, and closes it."""
+        """Do nothing: the caller that opened the place removes the pieces."""
 
 
 class StagingSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
@@ -109,7 +109,7 @@ class StagingSource(DataSource):  # type: ignore[misc]  # PySpark is not followe
 
 
 def stage(rows: DataFrame, place: Place, run: str, limits: Limits) -> StagedRows:
-    """Write the rows of a frame, none of which fits, to the place; nobody has committed them yet."""
+    """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
     with temporary_folder() as folder:
         made = StagingWriter(place, run, limits, folder / "staged.json")
         # Made here, and not found by its name: Spark's workers get the class itself. A session may keep the first of two

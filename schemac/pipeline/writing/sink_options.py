@@ -52,7 +52,7 @@ class SinkOptions:
     """What the table's commit says of the run besides its identity and counts, as JSON of texts."""
 
     def form(self) -> TableForm:
-        """Say what the table is to be."""
+        """Return the form of the table."""
         return TableForm(self.read_schema(), self.native, self.storage_version)
 
     def limits(self) -> Limits:
@@ -139,13 +139,13 @@ class SinkReport:
 
     @classmethod
     def of_commit(cls, run: CommittedRun) -> "SinkReport":
-        """Return what the commit of a run says; reasons are not there."""
+        """Return the report in the commit of a run, without reasons."""
         rows, quarantined = run.rows, run.rows_quarantined
         return cls(rows, quarantined, (), run.version, superseded=run.superseded, deleted=run.deleted)
 
     @classmethod
     def read(cls, path: Path) -> "SinkReport":
-        """Return what a file says. Raises OSError."""
+        """Return the content of a file. Raises OSError."""
         document = json.loads(path.read_text())
         for name in ("reasons", "warnings"):
             document[name] = tuple((path, rule, count) for path, rule, count in document[name])

@@ -162,7 +162,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
     @property
     def schema(self) -> pa.Schema:
-        """The table's schema: kept as text, because pickling a pyarrow type drops what its child fields say."""
+        """The table's schema: kept as bytes, because pickling a pyarrow type drops the metadata of its child fields."""
         return self.options.read_schema()
 
     def _places(self) -> list[Place]:
@@ -232,7 +232,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def _without_deletes(
         self, batches: Iterator[pa.RecordBatch], written: Written
     ) -> Iterator[pa.RecordBatch]:
-        """Pass on the records that are rows, and keep what says which rows the others delete."""
+        """Pass on the records that are rows, and keep the keys that the others delete."""
         assert self.merge is not None
         schema, remaining = self._deletes_schema, []
         for batch in batches:
@@ -265,7 +265,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Make the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
 
-        Whoever reads the quarantine knows by the table which of its rows count (see `history`).
+        Readers of the quarantine find in the table which of its rows are valid (see `history`).
         """
         if self.options.inputs is not None:
             check_unchanged(self.options.inputs)
@@ -311,7 +311,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def _commit_quarantine(
         self, counts: tuple[tuple[str, str], ...], bad: list[str], moved: list[int]
     ) -> int | None:
-        """Add the rows that do not fit, or take those out that fit now; None if there are none."""
+        """Add the rows that do not fit, or remove those that fit now; None if there are none."""
         if self.quarantine is None or not (bad or moved):
             return None
         quarantine = replace(self.quarantine, properties=(*counts, (TABLE, self.quarantine.table)))
@@ -353,7 +353,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             raise PipelineError(TOO_MANY_QUARANTINED, passed.message, place=place)
 
     def _check_emptied(self, report: SinkReport) -> None:
-        """Refuse to put nothing in place of rows, and to make a table of records of which none fits: most often that is a mistake."""
+        """Refuse to replace rows by nothing, and to create a table from records of which none fits: it is most often a mistake."""
         if report.rows_written or not self.options.keep_rows:
             return
         if self.table.mode == "create" and report.rows_quarantined:
@@ -424,7 +424,7 @@ def _task() -> int | None:
 
 
 def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:
-    """Pass the batches on, and note their rows for whoever watches."""
+    """Pass the batches on, and count their rows for the progress."""
     for batch in batches:
         notes.add(batch.num_rows)
         yield batch

@@ -120,7 +120,7 @@ def extension_name(field: pa.Field) -> str | None:
 
 
 def role_of(field: pa.Field) -> Role | None:
-    """Return what its extension type makes of a field: JSON, a blob, brain floats; None for any other."""
+    """Return the role of a field's extension type: JSON, a blob, bfloat16; None for any other."""
     name = extension_name(field)
     return None if name is None else extension_roles().get(name)
 

@@ -71,7 +71,7 @@ class ColumnProof(ABC):
 
     @abstractmethod
     def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
-        """Return which values are in doubt; what it says of null does not count."""
+        """Return which values are in doubt, without nulls."""
 
     @abstractmethod
     def convert(self, array: pa.Array) -> pa.Array:
@@ -194,7 +194,7 @@ class _PlainProof(ColumnProof):
 
 
 class NotUnicodeError(ValueError):
-    """A column of text has bytes that are no text: its reader cannot even show the rows."""
+    """A column of text has bytes that are not UTF-8, so its rows cannot be shown."""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def _data_of(texts: pa.Array) -> bytes:
 
 
 def _is_sound(token: str) -> bool:
-    """Whether a value that nobody reads has no key twice, and keeps the limits."""
+    """Whether a value that no field reads has no duplicate key, and is within the limits."""
     try:
         parse(token)
     except NotJsonError:
@@ -194,7 +194,7 @@ class Tokens:
         return Members([step for step in self._below_of[steps] if isinstance(step, str)], known)
 
     def __call__(self, texts: pa.Array) -> tuple[dict[tuple[Step, ...], pa.Array], Any]:
-        """Return the columns, and a mask of the records that have to be read one by one: what stands in these does not count."""
+        """Return the columns, and a mask of the records that have to be read one by one, whose values in the columns are meaningless."""
         unsound = ~_fill(pc.match_substring_regex(texts, r"^[ \t]*\{"))
         raw = _bytes_of(pc.fill_null(texts, ""))
         if not self._root.lessons:
@@ -268,7 +268,7 @@ def _fill(mask: pa.Array) -> Any:
 
 
 def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
-    """Put tokens where a mask is true, and nothing elsewhere."""
+    """Return tokens where a mask is true, and empty texts elsewhere."""
     if len(values) == len(mask):
         return values
     return pc.replace_with_mask(pa.array([""]).take(pa.array(np.zeros(len(mask), np.int8))), mask, values)

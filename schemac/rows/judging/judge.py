@@ -62,7 +62,7 @@ class Run:
         self.reasons.append(Reason(path_text(path), rule, value_text))
 
     def catch(self, path: Path, error: BrokenRuleError, text: str) -> None:
-        """Add the reason of a text that is no value; of clocks it says what to do."""
+        """Add the reason of a text that is not a value; for local times it says what to do."""
         self.message, is_of_zone = error.message, error.rule.startswith("zone")
         self.object_to(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
 
@@ -304,7 +304,7 @@ OF_FILE = "_metadata"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A record that was judged; `values` is None if there are reasons.
+    """A validated record; `values` is None if there are reasons.
 
     Values are what `arrays.plain_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
     pairs for a map.
@@ -328,7 +328,7 @@ class Judge:
 
     @property
     def json_readers(self) -> Sequence[tuple[str, tuple[Step, ...], Reader]]:
-        """Each field that JSON records have, with the place where it stands, and its reader."""
+        """Each field of JSON records, with its place and its reader."""
         return self._of_json.readers
 
     @property

@@ -117,7 +117,7 @@ def _mask(certain: list[bool] | None) -> pa.Array | None:
 
 @dataclass(frozen=True)
 class _ObjectScalars:
-    """Objects of some classes, in a type that pyarrow makes of them; `proof` reads the values of that type."""
+    """Objects of some classes, with the type that pyarrow makes from them; `proof` reads the values of that type."""
 
     member: pa.Field
     classes: tuple[type, ...]
@@ -235,7 +235,7 @@ def _with_doubtful(doubtful: pa.Array | None, offsets: Any) -> pa.Array | None:
 
 
 def _absent(member: pa.Field, values: Objects) -> tuple[pa.Array | None, pa.Array | None]:
-    """Return which objects are None, and which of these are in doubt; None where there is none."""
+    """Return which objects are None, and which of these are in doubt; None if there are none."""
     if all(value is not None for value in values):
         return None, None
     mask = pa.array([value is None for value in values], pa.bool_())

@@ -82,7 +82,7 @@ def _date_or_timestamp(data_type: pa.DataType, epoch: str | None, zone: str | No
 
 
 def clock_of(data_type: pa.DataType, zone: str | None) -> Clock:
-    """Return the clock of a timestamp, whose zone is given next to it or is its own."""
+    """Return the clock of a timestamp, whose zone is that of the field or its own."""
     return Clock(zone_of_clock(data_type.tz or "UTC", zone))
 
 

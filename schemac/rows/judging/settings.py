@@ -45,7 +45,7 @@ OWN_NAME = Origin()
 
 @dataclass(frozen=True)
 class Settings:
-    """The rules of a judge, in the words of a pipeline file; a field whose origin is None is always null."""
+    """The rules of validation, as in a pipeline file; a field whose origin is None is always null."""
 
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE

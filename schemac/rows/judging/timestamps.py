@@ -69,20 +69,20 @@ def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.F
 
 
 def zone_of_clock(field_zone: str, declared: str | None) -> str | None:
-    """Return the zone of the clocks of a field whose values are shown in `field_zone`; None if nobody has told it."""
+    """Return the zone of local times of a field whose values are shown in `field_zone`; None if it is not set."""
     zone = declared_clock(declared, None, field_zone)
     return "UTC" if is_utc(zone) else zone
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How clocks become instants of one field; `zone` is None if nobody has told it."""
+    """How local times become instants of one field; `zone` is None if it is not set."""
 
     zone: str | None
 
     @property
     def rules(self) -> tzinfo | None:
-        """What the zone says; None where nobody has told it."""
+        """The rules of the zone; None if it is not set."""
         return None if self.zone is None else find_zone(self.zone)
 
     def shown(self, instant: int) -> int:

@@ -34,7 +34,7 @@ LONGEST_NUMBER, LONGEST_KEY = 1000, 50_000
 
 
 class Number(str):
-    """A number as it is in the record."""
+    """The text of a number in the record."""
 
     __slots__ = ()
 
@@ -301,7 +301,7 @@ Read = Callable[[Any, Any, Any], Any]
 
 
 def with_objects(member: pa.Field, read: Read) -> Read:
-    """Let a reader of a field without parts take the objects that are values of it."""
+    """Return a reader of a field without parts that accepts Python objects."""
     text_of = _text_of(member)
     is_json = role_of(member) is Role.JSON
 
@@ -319,7 +319,7 @@ def with_objects(member: pa.Field, read: Read) -> Read:
 
 
 def with_pairs(read: Read) -> Read:
-    """Let a reader of a map take pairs, as Arrow gives maps to Python."""
+    """Return a reader of a map that accepts pairs, which is Arrow's form of maps in Python."""
 
     def read_pairs(x: Any, path: Any, run: Any) -> Any:
         if type(x) is list and all(type(pair) is list and len(pair) == 2 for pair in x):

@@ -14,7 +14,7 @@ from decimal import Context, Decimal, InvalidOperation
 
 
 class BrokenRuleError(ValueError):
-    """A text that is no value of its type: the rule of the quarantine, and a message for people."""
+    """A text that is not a value of its type: the rule of the quarantine, and a message for people."""
 
     def __init__(self, rule: str, message: str) -> None:
         super().__init__(message)
@@ -130,7 +130,7 @@ BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}
 
 
 def bytes_of(text: str, length: int | None = None) -> bytes:
-    """Return the bytes of base64, of one length where that is given."""
+    """Return the bytes of base64, of a fixed length if there is one."""
     if not BASE64.fullmatch(text):
         raise BrokenRuleError("cast", "not base64")
     data = base64.b64decode(text)
@@ -272,7 +272,7 @@ def local_time_at(instant: int, zone: tzinfo) -> int:
 
 
 def instant_at(shown: int, zone: tzinfo | None) -> int:
-    """Return the instant at which the clocks of a zone show a time; one that they skip, or show twice, is none."""
+    """Return the instant of a local time in a zone. Raises BrokenRuleError if it does not exist there, or exists twice."""
     if zone is None:
         raise BrokenRuleError("zone", "set `timezone` under `source`, or `zone` of the field")
     if zone is UTC:

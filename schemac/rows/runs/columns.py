@@ -47,7 +47,7 @@ class Filling:
         return pa.ipc.read_schema(pa.BufferReader(self.schema))
 
     def table_form(self) -> TableForm:
-        """Say what the table is to be."""
+        """Return the form of the table."""
         schema = pa.ipc.read_schema(pa.BufferReader(self.form))
         return TableForm(schema, self.native, version=self.version)
 
@@ -74,7 +74,7 @@ class ColumnSink(ABC):
     ) -> tuple[str, ...]:
         """Return those of the columns that the table does not have yet.
 
-        Raises PipelineError if there is no table, or one that is not of this form in all its other columns.
+        Raises PipelineError if there is no table, or if its other columns do not have this form.
         """
 
     @abstractmethod
@@ -115,7 +115,7 @@ class ColumnSink(ABC):
 
     @abstractmethod
     def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:
-        """Put the values into the table as it was looked at; the new version, None where others have changed the table since."""
+        """Commit the values to the version that was read; return the new version, None if the table has changed since."""
 
     @abstractmethod
     def pause(self, filling: Filling) -> None:

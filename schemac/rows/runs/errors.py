@@ -65,7 +65,7 @@ class PipelineError(Exception):
     def with_outcome(self, outcome: str) -> "PipelineError":
         """Return the error with what is known of the commit, in place of a promise that nothing was written.
 
-        An error whose help makes no such promise stays as it is.
+        An error whose help makes no such promise stays unchanged.
         """
         if self.way_out is not None and not self.is_uncommitted:
             return self

@@ -125,7 +125,7 @@ class FileRecord:
 
     @classmethod
     def parse(cls, text: str) -> "FileRecord | None":
-        """Read a record; None for what is none."""
+        """Read a record; None if it is invalid."""
         try:
             data = json.loads(text)
             committed = datetime.fromisoformat(data["committed"])

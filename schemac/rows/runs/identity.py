@@ -59,7 +59,7 @@ def this_process() -> str:
 
 
 def is_gone(label: str) -> bool | None:
-    """Whether a process has ended; None if this one cannot know: it runs elsewhere, or the system does not tell."""
+    """Whether a process has ended; None if that is unknown: it runs on another machine, or the system does not report it."""
     machine, _, rest = label.partition("-")
     number, _, tick = rest.partition("-")
     if machine != _machine() or not number.isdigit() or not tick:
@@ -87,7 +87,7 @@ def _machine() -> str | None:
 def _state(number: int) -> tuple[str, str] | None:
     """State and start of a process; its name, which may hold anything, ends at the last bracket.
 
-    None if there is none of this number. Raises OSError where the system does not tell, as where too many files are open.
+    None if there is no such process. Raises OSError if the system cannot report it, as with too many open files.
     """
     try:
         fields = Path(f"/proc/{number}/stat").read_text(errors="replace").rpartition(")")[2].split()
@@ -136,7 +136,7 @@ class RunIdentity:
 
     @classmethod
     def parse(cls, text: str) -> "RunIdentity":
-        """Read an identity out of `to_json`, or out of an id that somebody gave to the sink."""
+        """Read an identity from `to_json`, or from an id that was passed to the sink."""
         if text.startswith("{"):
             identity = cls.from_properties(json.loads(text))
             assert identity is not None
@@ -222,7 +222,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What is asked for; by default whatever the input says."""
+    """The requested identity; by default that of the input."""
 
     id: str = ""
     """Up to 64 letters, digits, `_` and `-`."""

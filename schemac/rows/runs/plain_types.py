@@ -26,7 +26,7 @@ def plain_field(field: Any, *, is_exact: bool = False) -> Any:
 
 
 def plain_type(data_type: Any, *, is_exact: bool = False) -> Any:
-    """Return the type that stands for another one.
+    """Return the plain type of another one.
 
     >>> str(plain_type(pa.dictionary(pa.int8(), pa.large_string()))), str(plain_type(pa.uint32()))
     ('string', 'int64')

@@ -96,7 +96,7 @@ def folders_of(table: str) -> list[Path]:
 
 
 def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
-    """Make the folder, which says from its start whose it is and that it is in use.
+    """Create the folder with its mark, which names its owner and that it is in use.
 
     In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
     """
@@ -124,7 +124,7 @@ def is_claimed(folder: str) -> bool:
 
 
 def renew(folder: str) -> None:
-    """Says that the run is alive."""
+    """Record that the run is alive."""
     with contextlib.suppress(OSError):
         os.utime(Path(folder, OPEN))
 
@@ -192,9 +192,9 @@ def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
 
 
 def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
-    """Let nobody else commit what this run must not meet: another attempt of it, or any run where rows are merged by key.
+    """Prevent conflicting commits: of another attempt of this run, or of any run if rows are merged by key.
 
-    Whoever marks its commit first and looks then sees the other, or is seen. Raises PipelineError for another
+    Each run marks its commit before it looks for others, so one of two sees the other. Raises PipelineError for another
     attempt, and for a run that does not come to its end.
     """
     until = time.monotonic() + COMMITTED_WITHIN_SECONDS
@@ -298,7 +298,7 @@ def take_dead(folder: Path) -> bool:
 
 
 def _is_same_attempt(folder: Path, run: RunIdentity) -> bool:
-    """Whether a folder is of this attempt of a run, or of one that is not told apart."""
+    """Whether a folder is of this attempt of a run, or of one that cannot be distinguished from it."""
     owner = run_in(folder)
     return owner is None or owner.process == run.process
 

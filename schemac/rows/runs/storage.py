@@ -76,7 +76,7 @@ class Bucket:
         return {**self.texts, **style, **{name: texts for name, texts in others.items() if texts}}
 
     def resolved(self, address: str, environment: Mapping[str, str]) -> "Bucket":
-        """Put values in place of references. Raises PipelineError for variables that are not set."""
+        """Replace references by values. Raises PipelineError for variables that are not set."""
 
         def all_of(texts: Mapping[str, str]) -> dict[str, str]:
             return {name: _resolved(address, name, text, environment) for name, text in texts.items()}
@@ -123,7 +123,7 @@ class Storage:
         return Storage(buckets, is_resolved=True)
 
     def bucket_of(self, path: str) -> Bucket | None:
-        """Find the settings for a path, looked up; None if there are none."""
+        """Return the resolved settings for a path; None if there are none."""
         target_address = _s3_address(path)
         below = [address for address in self.buckets if _is_below(target_address, _s3_address(address))]
         if not below:
@@ -231,7 +231,7 @@ def is_secret(name: str) -> bool:
 
 
 def written_secrets(settings: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Find settings of one address that hold a secret as it is, in place of a reference."""
+    """Return the settings of one address that hold a literal secret in place of a reference."""
     secrets: list[tuple[str, ...]] = []
     for name, value in settings.items():
         if isinstance(value, Mapping):

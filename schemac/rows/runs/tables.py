@@ -158,7 +158,7 @@ class Sink(ABC):
     def form(
         self, lowered: LoweredSchema, numbers: Mapping[SchemaField, Numbers] | None, extra: Extra
     ) -> TableForm:
-        """Say what the table of a compiled schema with these attributes is to be."""
+        """Return the form of the table for a compiled schema with these attributes."""
 
     @abstractmethod
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
@@ -198,7 +198,7 @@ class Sink(ABC):
     def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
         """Keep earlier attempts of a run, whose driver may be gone, from committing to these tables from now on.
 
-        So it does with this attempt, where its driver has given it up: processes of Spark may go on without being heard.
+        It does so with this attempt too if its driver has given it up: Spark's processes may still be running.
         Waits for one that is committing. Raises PipelineError if another attempt is at work.
         """
 
@@ -356,7 +356,7 @@ def sink_names() -> tuple[str, ...]:
 
 
 def sink_engine(name: str | None) -> Engine:
-    """Return the engine that writes a format; the first that writes tables where nobody names one."""
+    """Return the engine that writes a format; without one, the first that writes tables."""
     return engine(sink_names()[0] if name is None else name)
 
 
@@ -390,9 +390,9 @@ def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: S
 def table_runs(
     table: str | Any, sink: Sink | None, storage: Storage | None = None
 ) -> Iterable[CommittedRun] | None:
-    """List the runs, the last one first; None for what is not a folder of files where no engine is given either.
+    """Return the runs, the last one first; None if the path is not a folder of files and no engine is given.
 
-    `table` is a path or an open table of the engine. Raises what the engine raises where there is none.
+    `table` is a path or an open table of the engine. Raises the engine's error if there is none.
     """
     is_path = isinstance(table, str)
     if is_path and is_local(table) and (records := records_in(table)) is not None:
@@ -403,7 +403,7 @@ def table_runs(
 
 
 def _in_store(path: str) -> list[CommittedRun] | None:
-    """List the runs of a folder of files on an object store; None if there are none, or it cannot be opened."""
+    """Return the runs of a folder of files on an object store; None if there are none, or if it cannot be opened."""
     try:
         records = records_in(path)
     except (OSError, ValueError):

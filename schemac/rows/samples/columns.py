@@ -221,7 +221,7 @@ class Struct(Column):
     seed: tuple[object, ...]
 
     def array(self, start: int, size: int) -> pa.Array:
-        """Put the members together."""
+        """Join the members to a struct."""
         children = [part.array(start, size) for part in self.parts]
         mask = None
         if self.field.is_nullable:
@@ -257,7 +257,7 @@ def column_of(
 
 
 def is_vector(field: SchemaField, member: pa.Field) -> bool:
-    """Tell whether a field is a list of floats of a fixed length, of which each list may have any."""
+    """Return whether a field is a list of floats of a fixed length without constraints on its items."""
     if getattr(field.type, "fixed_length", None) is None or field.type.family is not Family.LIST:
         return False
     (item,) = field.children

@@ -28,7 +28,7 @@ NUMBERED = _LONGITUDES * _LATITUDES
 
 
 def is_binary_geometry(field: SchemaField, member: pa.Field) -> bool:
-    """Tell whether the values of a field are geometries in well-known binary."""
+    """Return whether the values of a field are geometries in well-known binary."""
     if field.type.family is not Family.BYTES:
         return False
     attributes = (ATTRIBUTES[key] for key in field.extra if key in ATTRIBUTES)
@@ -39,7 +39,7 @@ def is_binary_geometry(field: SchemaField, member: pa.Field) -> bool:
 
 
 def is_text_geometry(field: SchemaField, member: pa.Field) -> bool:
-    """Tell whether the values of a field are geometries in well-known text."""
+    """Return whether the values of a field are geometries in well-known text."""
     return field.type.family is Family.TEXT and extension_name(member) == _TEXT_EXTENSION
 
 

@@ -26,7 +26,7 @@ class TextGenerator(ABC):
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many texts it stands for; equal ones count each."""
+        """Return how many texts it generates; equal ones are counted each time."""
 
     @abstractmethod
     def nth(self, number: int) -> str:

@@ -42,7 +42,7 @@ def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
 
 
 def with_value(rows: pa.RecordBatch, path: Sequence[str], values: pa.Array) -> pa.RecordBatch:
-    """Put values at a path; a struct that is null stays null."""
+    """Set values at a path; a struct that is null stays null."""
     place = rows.schema.get_field_index(path[0])
     return rows.set_column(place, path[0], _replaced(rows.column(place), path[1:], values))
 
@@ -184,7 +184,7 @@ class Sampler:
         return rows
 
     def _lacking(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.Array:
-        """Tell which rows have null in a field that refers to the row itself, and has to have a value."""
+        """Return which rows have null in a field that refers to the row itself, and has to have a value."""
         places = dict(_places(self.fields, self.members))
         lacking = pa.repeat(pa.scalar(False), rows.num_rows)
         for node in reference.fields:
@@ -197,7 +197,7 @@ class Sampler:
         return lacking
 
     def _mended(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
-        """Let a field have the value that an equation, or a comparison that takes equal values, asks for."""
+        """Set a field to the value that an equation, or a comparison that allows equal values, requires."""
         if not isinstance(node, ComparisonNode) or node.operator not in ("=", "<=", ">="):
             return rows
         for operand, other in ((node.left, node.right), (node.right, node.left)):
@@ -275,7 +275,7 @@ def _conjuncts(condition: Node) -> Iterator[Node]:
 
 
 def _as(values: Any, data_type: pa.DataType) -> pa.Array:
-    """Return comparable values in the type of a column. Raises pyarrow.ArrowInvalid where one is none of it."""
+    """Return comparable values in the type of a column. Raises pyarrow.ArrowInvalid if one is not valid for it."""
     if not isinstance(values, pa.Array | pa.ChunkedArray):
         raise pa.ArrowInvalid("a value alone")
     is_ = pa.types

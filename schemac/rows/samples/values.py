@@ -77,7 +77,7 @@ _JSON = ("{}", "[]", "0", '"text"', "true", '{"a":1}', '{"a":[1,{"b":null}]}', "
 
 
 class NoValueError(Exception):
-    """No value was found; the message says of what."""
+    """No value was found; the message names the constraint."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ def _sizes(constraints: tuple[Constraint, ...], usual: int, spread: int = 3) -> 
 
 
 def _is_deep(field: SchemaField) -> bool:
-    """Tell whether a list or map is in so many others that its size has to be small: sizes multiply from level to level."""
+    """Return whether a list or map is nested so deep that its size has to be small: sizes multiply from level to level."""
     around = 0
     parent = field.parent
     while parent is not None:

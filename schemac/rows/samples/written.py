@@ -94,7 +94,7 @@ def _object(members: list[tuple[str, Any, Written]]) -> str:
 
 
 def _is_bare(data_type: pa.DataType) -> bool:
-    """Whether values stand without quotes."""
+    """Whether values are written without quotes."""
     is_ = pa.types
     return bool(
         is_.is_boolean(data_type)

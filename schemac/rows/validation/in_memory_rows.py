@@ -90,7 +90,7 @@ Opener = Callable[[Any], dict[Any, Any] | None]
 
 
 def opener_of(row_class: type, names: list[str]) -> Opener:
-    """Return what makes of a row of a class a dict of its values by names, or None. A plain tuple or list has the order of the fields."""
+    """Return the function that makes a dict from a row of a class, or None. A plain tuple or list has the order of the fields."""
     if row_class is dict:
         return lambda row: cast("dict[Any, Any]", row)
     if issubclass(row_class, Mapping):
@@ -182,7 +182,7 @@ class PythonRowReader:
 
 
 def _of_objects(read: Reader) -> Reader:
-    """Let a reader of values of records take objects."""
+    """Return a reader that accepts Python objects."""
 
     def read_object(x: Any, path: Any, run: Run) -> Any:
         try:

@@ -34,7 +34,7 @@ _LONGEST_VALUE = 40
 class RowReasons(MutableMapping[int, list[Reason]]):
     """The reasons of rows, by the number of the row in its batch.
 
-    Those that a field has for many rows stay together, as numbers into a list, until somebody asks for those of one row.
+    The reasons of a field for many rows are kept as indices into a list, until those of one row are requested.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class RowReasons(MutableMapping[int, list[Reason]]):
         self._single.setdefault(row, []).append(reason)
 
     def refuse(self, row: int, reason: Reason) -> None:
-        """Let a row have one reason, as that of no record."""
+        """Give a row one reason alone, as for a malformed record."""
         self.whole[row] = [reason]
 
     def _open(self) -> dict[int, list[Reason]]:
@@ -160,7 +160,7 @@ class JudgedBatch:
         return pa.array(np.isin(np.arange(self.rows.num_rows), self.reasons.rows))
 
     def forget(self, rows: Sequence[int]) -> None:
-        """Take the values of rows that are no records."""
+        """Remove the reasons about values of rows that are not records."""
         if rows:
             places = np.arange(self.rows.num_rows)
             is_none = np.isin(places, rows)

@@ -56,7 +56,7 @@ def reader_of(path: str) -> RowReader | None:
 
 
 def open_rows(path: str, report: Report) -> StoredRows | None:
-    """Open the rows at a path; None after saying why they cannot be checked."""
+    """Open the rows at a path; None after reporting why they cannot be checked."""
     reader = reader_of(path)
     if reader is None:
         report_rows_without_reader(path, report)
@@ -85,7 +85,7 @@ class Comparison:
     wanted: LockedSchemaVersion
 
     def columns(self, report: Report) -> tuple[str, ...]:
-        """Return the columns of the schema; empty after saying which of them are missing or have another type."""
+        """Return the columns of the schema; empty after reporting which of them are missing or have another type."""
         source, expected = self.stored.schema, self.wanted.lowered.to_arrow()
         for name in expected.names:
             if name not in source.names:
@@ -126,7 +126,7 @@ class Comparison:
         return [FieldReader.of_column(one, columns.field(one.name), settings) for one in zoned]
 
     def report_broken(self, references: Mapping[str, str], report: Report) -> None:
-        """Say which values do not fit their type, and which constraints rows break."""
+        """Report values that do not fit their type, and constraints that rows break."""
         dataset = self.wanted.dataset
         rows = row_constraints(dataset.schema.extra, dataset.columns)
         for one in self.offences(rows, references, report):
@@ -135,7 +135,7 @@ class Comparison:
     def offences(
         self, rows: RowConstraints, references: Mapping[str, str], report: Report
     ) -> Sequence[Offence]:
-        """Return the values that do not fit their type, and the constraints that they break, of whole rows these; none after saying why not."""
+        """Return the values that do not fit their type, and the broken constraints of values and rows; none after reporting why not."""
         names = self.columns(report)
         targets = reference_targets(rows, references, self.name, self.wanted, report) if names else []
         if report.has_errors:
@@ -222,7 +222,7 @@ def report_unknown_references(
 
 
 def _referred(path: str, names: Sequence[str]) -> pa.Table:
-    """Read some columns of a table, as far as it has them. The first engine with tables says what is wrong with a path."""
+    """Read some columns of a table, if it has them. The first engine with tables reports what is wrong with a path."""
     able = [engine for engine in engines() if ROW_READER.is_of(engine) and TABLES.is_of(engine)]
     stored = (reader_of(path) or ROW_READER.of(able[0])).open(path)
     present = [name for name in dict.fromkeys(names) if name in stored.schema.names] or stored.schema.names[
@@ -234,7 +234,7 @@ def _referred(path: str, names: Sequence[str]) -> pa.Table:
 
 
 def report_offence(offence: Offence, table: str, rows_text: Shown, report: Report) -> None:
-    """Say which rows break a constraint, with what shows them."""
+    """Report the rows that break a constraint, with the command that shows them."""
     count, values = _count_and_values(offence)
     verb = "is" if offence.count == 1 else "are"
     report.add(

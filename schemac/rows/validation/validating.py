@@ -148,7 +148,7 @@ def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> Sche
 def _targets(
     dataset: CheckedDataset, constraints: SchemaConstraints, rules: Rules, schema: pa.Schema
 ) -> tuple[list[Target], tuple[str, ...]]:
-    """Return what references are looked up in, and the datasets whose rows are not given."""
+    """Return the tables of references, and the datasets whose rows are missing."""
     referenced = {one.dataset for one in constraints.rows.references}
     for name in rules.references:
         if name not in referenced:

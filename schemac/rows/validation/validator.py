@@ -138,7 +138,7 @@ class FieldReader:
 
 
 def _distinct(array: Any) -> tuple[Any, Any]:
-    """Return the different texts of a column, and which of them each one is; None where most of them differ, or where they are no texts."""
+    """Return the distinct texts of a column with the index of each row; None if most differ, or if the column is not text."""
     if (
         not isinstance(array, pa.Array)
         or not is_string(array.type)
@@ -164,9 +164,9 @@ class _Records:
 
 
 class Validator:
-    """Validates batches: `inputs` say where each field is read, from the text of the record unless they say else.
+    """Validates batches: `inputs` say where each field is read, by default from the text of the record.
 
-    `folders` are columns from names of folders, with the place of a record that must not say another value.
+    `folders` are columns from names of folders, with the place in a record that must not have another value.
     """
 
     def __init__(
@@ -288,7 +288,7 @@ class Validator:
         return records
 
     def _exact(self, text: str | None, row: int, records: _Records) -> Any:
-        """Read a record that is not taken apart with others; one that is none is as an empty one."""
+        """Read a record that is not split together with others; a malformed one is returned as an empty one."""
         if text is None:
             return {}
         try:
@@ -314,7 +314,7 @@ NO_RECORD = Reason("", MALFORMED, None)
 
 
 def malformed(text: str) -> Reason:
-    """Return the reason of a text, or a row, that is no record."""
+    """Return the reason of a malformed text or row."""
     return Reason("", MALFORMED, text[:LONGEST_VALUE])
 
 
@@ -339,7 +339,7 @@ def _json_proof(member: pa.Field, settings: Settings) -> Proof | None:
 
 
 def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
-    """Let a reader of values of JSON take their texts."""
+    """Return a reader of JSON values that accepts their texts."""
 
     def read_text(text: Any, path: Any, run: Run) -> Any:
         if text is None:
