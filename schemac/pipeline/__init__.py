@@ -10,7 +10,7 @@ Shape: the way of a record of JSON to the table. Spark brings batches and takes 
 3. `rows.judging.json_proofs` takes the records apart into a column of tokens for each field, as `reading.csv_grammar` takes cells.
    A record that its decoder refuses, or in which a key may stand twice, is parsed by itself (`rows.judging.tokens`).
 4. Each column is read for its field: a proof takes nearly all values with Arrow's kernels (`text_proofs`; `column_proofs` for columns that
-   have a type), the exact reader of the field (`rows.judging.parts`) takes every other one, and gives the reasons.
+   have a type), the exact reader of the field (`rows.judging.judge`) takes every other one, and gives the reasons.
 5. `rows.validation` evaluates constraints over the columns, once for the whole batch.
 6. Good records leave the task packed, thousands in one row (`spark.packed`), each of the others is a row with every reason.
 7. Records of other sources come to the same task as columns: rows of Parquet where they are read; frames, tables, streams, and
