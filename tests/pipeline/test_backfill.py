@@ -336,7 +336,7 @@ WRONG: dict[str, tuple[Code, str, dict[str, Any]]] = {
     "two origins": (CONFLICTING_ORIGIN, "python", {"fields": {"words": {"expr": "1", "python": "features.py:words"}}}),
     "no file": (PYTHON_FUNCTION, "none.py", {"fields": {"words": {"python": "none.py:words"}}}),
     "no function": (PYTHON_FUNCTION, "`word`", {"fields": {"words": {"python": "features.py:word"}}}),
-    "length": (PYTHON_FUNCTION, "1 values for", {"fields": {"words": {"python": "features.py:short"}}}),
+    "length": (PYTHON_FUNCTION, "1 value for", {"fields": {"words": {"python": "features.py:short"}}}),
     "a list": (PYTHON_FUNCTION, "a list", {"fields": {"words": {"python": "features.py:listed"}}}),
     "exception": (PYTHON_FUNCTION, "KeyError", {"fields": {"words": {"python": "features.py:fails"}}}),
     "columns": (UNKNOWN_SOURCE_COLUMN, "`texts`",

@@ -13,14 +13,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
-from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.text.source.catalogue import SOURCE_OPTION
+
+if TYPE_CHECKING:
+    from schemac.pipeline.declaration.source_options import Options  # the tasks need no pydantic
 
 BLANK = r"[\x00-\x20]*+"
 BLANKS = "".join(map(chr, range(0x21)))
@@ -319,7 +322,7 @@ def _without_break(line: str) -> str:
     return line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
 
 
-def dialect_of(options: Options) -> Dialect:
+def dialect_of(options: "Options") -> Dialect:
     """Read the dialect out of the options of a source."""
     quote, sep = options.text("quote", '"'), options.text("sep", ",")
     dialect = Dialect(

@@ -20,12 +20,10 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms
 from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, File, FileSplit, shares
-from schemac.pipeline.reading.inputs import FILE, FILE_TYPES
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.sql import struct
 from schemac.rows.runs.storage import Storage, current_storage, storage_in_use
-from schemac.rows.validation.validator import TEXT
 
 FAULT = "_fault"
 NAME, SIZE, MODIFIED = "__name", "__size", "__modified"
@@ -132,6 +130,8 @@ class FileBatches:
 
     def texts(self, cells: tuple[str, ...] = ()) -> DataFrame:
         """Return each record as a row: `_raw`, `_fault`, `_source`, `__file`, columns of folders, and cells of CSV."""
+        from schemac.pipeline.reading.inputs import FILE, FILE_TYPES  # only the driver needs them
+
         work = TextRows((*self.listed.partitions.values(), *cells))
         records = self.mapped(work, work.schema)
         modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
@@ -193,6 +193,8 @@ class TextBatches:
 
     def batch(self, parts: Sequence[tuple[File, RecordTexts]]) -> RecordBatch:
         """Join the records of some files with the same header."""
+        from schemac.rows.validation.validator import TEXT  # planners read no records
+
         checked = [_checked(*records) for _, records in parts]
         origin = Files([(file, len(texts)) for (file, _), (texts, *_) in zip(parts, checked, strict=True)])
         texts, raw = (pa.concat_arrays([one[i] for one in checked]) for i in range(2))

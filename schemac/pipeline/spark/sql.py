@@ -9,8 +9,6 @@ import itertools
 import uuid
 from collections.abc import Iterable
 
-from schemac.rows.judging.settings import LONGEST_VALUE
-
 _lambda_numbers = itertools.count()
 # A key that no text can hold by chance, or on purpose.
 END = f"_end_{uuid.uuid4().hex}"
@@ -89,5 +87,7 @@ def any_of(conditions: list[str]) -> str:
 
 def reason(path: str, rule: str, value: str) -> str:
     """One reason; path, rule and value are SQL text."""
+    from schemac.rows.judging.settings import LONGEST_VALUE  # tasks that only read load no validation
+
     value_sql = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"
     return struct([("path", path), ("rule", rule), ("value", value_sql)])

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 
 class BrokenRuleError(ValueError):
-    """A text that is no value of its type: the rule of the quarantine, and a message for people."""
+    """A text that is not a value of its type: the rule of the quarantine, and a message for people."""
 
     def __init__(self, rule: str, message: str) -> None:
         super().__init__(message)
@@ -214,7 +214,7 @@ def local_time_at(instant: int, zone: tzinfo) -> int:
 
 
 def instant_at(shown: int, zone: tzinfo | None) -> int:
-    """Return the instant at which the clocks of a zone show a time; one that they skip, or show twice, is none."""
+    """Return the instant of a local time in a zone. Raises BrokenRuleError if it does not exist there, or exists twice."""
     if zone is None:
         raise BrokenRuleError("zone", "set `timezone` under `source`, or `zone` of the field")
     if zone is UTC:
@@ -307,7 +307,7 @@ def reading(text_of: Callable[[Any], str], read: Callable[..., Any], *more: Any)
 
 
 def number_text(value: Any) -> str:
-    """Write a number; a text is none, and a truth value neither."""
+    """Return the text of a number; texts and booleans are not numbers."""
     if isinstance(value, Number):
         return value.text
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
