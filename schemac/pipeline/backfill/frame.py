@@ -32,6 +32,7 @@ from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
 from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
+from schemac.rows.runs.storage import absolute
 from schemac.rows.runs.tables import sink_engine, source_of
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
@@ -275,7 +276,7 @@ class Frames:
         reader = self.spark.read.format(TableSource.name()).options(
             row_ids=str(row_ids).lower(),
             engine=sink_engine(target.format).name,
-            path=target.path,
+            path=absolute(target.path),
             version=str(version),
             addresses="true",
             parts=json.dumps(parts),

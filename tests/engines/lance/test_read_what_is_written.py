@@ -43,8 +43,9 @@ PLACES: dict[str, Callable[[Manifest, Outer], Manifest]] = {
 """Places around a type, in which null can stand above it."""
 LIMITS_OF_LANCE = {"empty Struct", "packed Struct with options"}
 """Types of which Lance writes no null below null."""
-LIMITS_OF_SPARK = {"Timestamp in Nanoseconds", "blob", "blob with thresholds"}
-"""Types of which Spark has not all values, or no values."""
+LIMITS_OF_SPARK = {f"Duration in {unit}" for unit in ("Seconds", "Milliseconds", "Nanoseconds")}
+LIMITS_OF_SPARK |= {"Timestamp in Nanoseconds", "blob", "blob with thresholds"}
+"""Types of which Spark has not all values, or no values: its durations are microseconds in 64 bits."""
 
 
 def sampled(place: str, name: str, outer: Outer) -> pa.Table | None:
