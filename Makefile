@@ -60,6 +60,7 @@ test-long: $(READY)  ## the same laws with many more examples, and Spark with ge
 test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions, on 3.11, 3.12 and 3.13
 	@mkdir -p $(LOWEST)
 	@$(BIN)/python -m tests.lowest.digests > $(LOWEST)/digests.txt
+	@rm -rf $(LOWEST)/wheel
 	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w $(LOWEST)/wheel .
 	@for version in $(LOWEST_PYTHONS); do \
 		python=$$(command -v python$$version || ls $$HOME/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -1); \

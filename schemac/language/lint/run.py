@@ -22,8 +22,6 @@ from schemac.text.source.diagnostic import Severity
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 
-SEVERITIES = tuple(str(severity) for severity in Severity)
-
 
 class Selection:
     """The rules of a project, and those that it enables."""
