@@ -31,6 +31,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.settings import Step, UnreadablePathError
 from schemac.rows.judging.settings import parse_steps as steps_of_path
+from schemac.rows.runs.plain_types import is_count
 from schemac.text.source.catalogue import (
     INVALID_RECORD_PATH,
     NO_FILE,
@@ -103,14 +104,6 @@ class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
     def __init__(self, arrow_type: pa.DataType, count: DataType) -> None:
         self.arrow_type = arrow_type
         self.count = count
-
-
-def is_count(data_type: pa.DataType) -> bool:
-    """Whether Spark reads values of a type as counts, since it has no type that holds each of them."""
-    is_ = pa.types
-    if is_.is_timestamp(data_type):
-        return bool(data_type.unit == "ns")
-    return bool(is_.is_time(data_type) or is_.is_duration(data_type))
 
 
 def counts_type(data_type: pa.DataType) -> pa.DataType:

@@ -30,7 +30,8 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import FileBatches, Files, RecordBatch
 from schemac.pipeline.reading.files import File, FileSplit, open_file, reading, seekable_file
-from schemac.pipeline.reading.inputs import counts_type, is_count, with_counts
+from schemac.pipeline.reading.inputs import counts_type, with_counts
+from schemac.rows.runs.plain_types import is_count
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
 
 FILES_LOOKED_AT = 100

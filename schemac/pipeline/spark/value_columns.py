@@ -29,7 +29,7 @@ from schemac.rows.judging.arrays import (
     storage_type,
 )
 from schemac.rows.judging.scalars import scalar_of
-from schemac.rows.runs.plain_types import WIDER
+from schemac.rows.runs.plain_types import WIDER, is_count
 from schemac.text.source.catalogue import UNSUPPORTED_TYPE
 
 _OF_ROLES = {Role.JSON: pa.string(), Role.BRAIN_FLOATS: pa.float32(), Role.BLOB: pa.binary()}
@@ -66,11 +66,10 @@ def _scalar_type(field: pa.Field) -> pa.DataType:
         return pa.decimal128(data_type.precision, data_type.scale) if is_native else pa.string()
     if is_string(data_type) or is_.is_null(data_type):
         return pa.string()
-    if is_.is_time(data_type) or is_.is_duration(data_type):
+    if is_count(data_type):
         return pa.int64()
     if is_.is_timestamp(data_type):
-        tz = None if data_type.tz is None else "UTC"
-        return pa.int64() if data_type.unit == "ns" else pa.timestamp("us", tz)
+        return pa.timestamp("us", None if data_type.tz is None else "UTC")
     return WIDER.get(data_type, data_type)
 
 

@@ -20,6 +20,14 @@ WIDER |= {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(
 WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
+def is_count(data_type: Any) -> bool:
+    """Whether Spark reads values of a type as counts, since it has no type that holds each of them."""
+    is_ = pa.types
+    if is_.is_timestamp(data_type):
+        return bool(data_type.unit == "ns")
+    return bool(is_.is_time(data_type) or is_.is_duration(data_type))
+
+
 def plain_field(field: Any, *, is_exact: bool = False) -> Any:
     """Return a field with its plain type, without metadata."""
     return pa.field(field.name, plain_type(field.type, is_exact=is_exact), field.nullable)
