@@ -355,10 +355,10 @@ class Judge:
         try:
             record = parse(text)
         except NotJsonError:
-            return _malformed(text)
+            return Judged(None, (malformed(text),))
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            return _malformed(text)
+            return Judged(None, (malformed(text),))
         return _judged(*self.read(record))
 
     def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
@@ -444,10 +444,9 @@ def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
     return value
 
 
-def _malformed(text: str) -> Judged:
-    run = Run()
-    run.object_to("", "malformed", text)
-    return _judged({}, run)
+def malformed(text: str) -> Reason:
+    """Return the reason of a malformed text or row."""
+    return Reason("", "malformed", text[:LONGEST_VALUE])
 
 
 def _judged(values: dict[str, Any], run: Run) -> Judged:

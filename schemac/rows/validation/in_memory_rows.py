@@ -17,7 +17,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from schemac.rows.judging.arrays import is_laid_out, laid_out
-from schemac.rows.judging.judge import Judge, Reader, Run, object_to_unexpected
+from schemac.rows.judging.judge import Judge, Reader, Run, malformed, object_to_unexpected
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.tokens import NotJsonError, Number, as_record_value, text_of_object
@@ -28,7 +28,6 @@ from schemac.rows.validation.validator import (
     FieldReader,
     Validator,
     look_at_constraints,
-    malformed,
     validated_fields,
 )
 

@@ -27,6 +27,7 @@ from schemac.rows.judging.judge import (
     Run,
     absent_reader,
     json_reader,
+    malformed,
     object_to_unexpected,
     value_at,
 )
@@ -311,11 +312,6 @@ class Validator:
 
 NO_RECORD = Reason("", MALFORMED, None)
 """Of a value that makes its record none."""
-
-
-def malformed(text: str) -> Reason:
-    """Return the reason of a malformed text or row."""
-    return Reason("", MALFORMED, text[:LONGEST_VALUE])
 
 
 def _tokens(array: pa.Array) -> list[str | None]:
