@@ -31,7 +31,7 @@ from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import FileBatches, Files, RecordBatch
 from schemac.pipeline.reading.files import File, FileSplit, open_file, reading, seekable_file
 from schemac.pipeline.reading.inputs import counts_type, with_counts
-from schemac.rows.runs.plain_types import is_count
+from schemac.rows.runs.plain_types import SIGNED, is_count
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
 
 FILES_LOOKED_AT = 100
@@ -142,12 +142,6 @@ WRITER, OLD_CALENDARS = (
     b"org.apache.spark.version",
     (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"),
 )
-_WIDER = {
-    pa.uint8(): pa.int16(),
-    pa.uint16(): pa.int32(),
-    pa.uint32(): pa.int64(),
-    pa.uint64(): pa.decimal128(20, 0),
-}
 _SAME = (
     pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.date32(), pa.string(),
     pa.binary(),
@@ -354,8 +348,8 @@ def plain(data_type: pa.DataType) -> pa.DataType | None:
     is_: Any = pa.types
     if data_type in _SAME:
         return data_type
-    if data_type in _WIDER:
-        return _WIDER[data_type]
+    if data_type in SIGNED:
+        return SIGNED[data_type]
     if is_.is_large_string(data_type) or is_.is_large_binary(data_type):
         return pa.string() if is_.is_large_string(data_type) else pa.binary()
     if is_.is_decimal128(data_type):

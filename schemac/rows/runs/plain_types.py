@@ -10,13 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 
-WIDER = {
+SIGNED = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20, 0),
 }
-WIDER |= {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(): pa.string()}
+"""For unsigned integers, the type with a sign that holds all of their values."""
+WIDER = SIGNED | {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(): pa.string()}
 WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
