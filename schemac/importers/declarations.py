@@ -31,10 +31,10 @@ from schemac.language.kinds.sequences import List
 from schemac.language.logical.model import FieldPath
 from schemac.language.manifest.foreign import suggest_meaning
 from schemac.language.physical.arrow import ArrowType, pa
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, decode_text
-from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.type_text import TypeText, read_type
 
 _LONGEST = 160

@@ -11,9 +11,10 @@ from typing import Any
 from schemac.lsp.flow_cursor import block_end, entries_of, indent_of, is_content, is_document_start
 from schemac.lsp.grammar import Shape, root_shape, shape_at
 from schemac.lsp.outline import Cursor, cursor_at
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import TreePath, parse
+from schemac.text.syntax.document import parse
 
 _MISSING: Any = object()
 _MOST_LINES = 2_000

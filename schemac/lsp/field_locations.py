@@ -11,7 +11,7 @@ from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.projects import Checked
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
-from schemac.text.syntax.document import TreePath
+from schemac.text.source.json_object import TreePath
 
 
 class FieldLocation(NamedTuple):

@@ -29,7 +29,7 @@ from schemac.language.manifest.envelopes import (
 from schemac.language.manifest.groups import Group, GroupField, GroupLibrary, Use, is_inherited
 from schemac.language.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
 from schemac.language.manifest.standard import EVENTS
-from schemac.text.syntax.document import TreePath
+from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.model import AuthoredModel, class_text
 
 ValueAt = Callable[[int], Any]

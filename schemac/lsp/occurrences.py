@@ -30,10 +30,11 @@ from schemac.lsp.locations import (
 from schemac.lsp.projects import ProjectTexts, key_of, uses_in
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import Edit, edits_of_references, path_after
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.document import Document, parse
 
 
 class Occurrence(NamedTuple):

@@ -23,7 +23,7 @@ from schemac.lsp.flow_cursor import (
     is_content,
     is_document_start,
 )
-from schemac.text.syntax.document import TreePath
+from schemac.text.source.json_object import TreePath
 
 
 class Role(Enum):

@@ -28,10 +28,10 @@ from schemac.lsp.projects import Checked, is_yaml
 from schemac.project.fixing import without_ignored
 from schemac.project.options import overlay_of
 from schemac.text.source.diagnostic import Diagnostic, Severity
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
-from schemac.text.syntax.document import TreePath, parse
+from schemac.text.syntax.document import parse
 
 _KEYS = {"source", "sources", "target"}
 

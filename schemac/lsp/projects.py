@@ -30,9 +30,10 @@ from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_content, read_file
-from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.document import Document, parse
 
 Buffers = Mapping[str, bytes]
 """The texts that an editor holds, by absolute path."""

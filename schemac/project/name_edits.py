@@ -17,11 +17,12 @@ from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.own import DEPRECATED
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, TreePath, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.write import scalar
 from schemac.text.source.catalogue import REFUSED_EDIT
 from schemac.text.source.edits import span_of, with_line_ends
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span
 from schemac.text.syntax.document import Location

@@ -29,9 +29,10 @@ from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.files import Files
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, decode_text
-from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.document import Document, parse
 from schemac.versions.evolution.version_pair import InferredSchemaVersion, LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.freeze import identify
 from schemac.versions.identity.lock import Lock, LockedDataset

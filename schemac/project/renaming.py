@@ -16,7 +16,7 @@ from pathlib import Path
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, TreePath, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.library import Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import find_manifests
@@ -44,6 +44,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.rewriting import ON_DISK, Relocked, Rewriting, Rewritten, Surroundings, write
 from schemac.project.stages import check_source
 from schemac.text.source.catalogue import UNKNOWN_COLUMN
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span

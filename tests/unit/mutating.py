@@ -6,10 +6,11 @@ Shape: a mutation replaces the text at one span; the fault lies in the node that
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.document import Document, parse
 
 
 class Mutant(NamedTuple):

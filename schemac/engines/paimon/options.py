@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.types import Atomic, PaimonType
 from schemac.language.attributes.attribute import Attribute
+from schemac.text.source.json_object import TreePath
 
 IMMUTABLE = frozenset(
     {
@@ -107,7 +108,6 @@ def after_renames(options: Mapping[str, str], names: Mapping[str, str]) -> dict[
     return updated
 
 
-TreePath = tuple[str | int, ...]
 OPTION_OF = {paimon.PRIMARY_KEYS.key: "primary-key", paimon.PARTITION_KEYS.key: "partition"}
 """The option that says the same as an attribute."""
 _OF_OPTIONS = ("extra", paimon.OPTIONS.key)

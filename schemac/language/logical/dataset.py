@@ -14,7 +14,8 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import are_telling, of_role
 from schemac.language.logical.model import Schema
 from schemac.language.logical.origins import Naming, Origins
-from schemac.language.logical.schema_fields import SchemaField, TreePath, preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.text.source.json_object import TreePath
 
 
 @dataclass(frozen=True)

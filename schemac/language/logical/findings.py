@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.logical.origins import Origins
-from schemac.language.logical.schema_fields import SchemaField, TreePath
+from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.diagnostic import Code, Label, Severity
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report, label
 
 

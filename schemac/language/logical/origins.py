@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Document, Location, Origin, TreePath
+from schemac.text.syntax.document import Document, Location, Origin
 
 
 class Origins(NamedTuple):

@@ -29,8 +29,8 @@ from schemac.language.logical.model import (
     dotted,
     quoted,
 )
+from schemac.text.source.json_object import TreePath
 
-TreePath = tuple[str | int, ...]
 _NO_EXTRA: Mapping[str, Any] = {}
 
 

@@ -30,10 +30,11 @@ from schemac.language.manifest.standard import Standardizer
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
 from schemac.text.source.diagnostic import Code, Severity
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import fold
 from schemac.text.source.report import Report, label
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model_errors import Vocabulary, model_errors
 
 _STAND_IN = {"kind": "String"}

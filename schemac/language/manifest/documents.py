@@ -36,9 +36,9 @@ from schemac.text.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.text.source.help import Help
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
-from schemac.text.syntax.document import Document, TreePath
+from schemac.text.syntax.document import Document
 from schemac.text.syntax.model_errors import sort_of
 
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}

@@ -25,10 +25,10 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
-from schemac.text.syntax.document import Document, MappingNode, Origin, SequenceNode, TreePath, Via
+from schemac.text.syntax.document import Document, MappingNode, Origin, SequenceNode, Via
 from schemac.text.syntax.entries import MAX_DEPTH
 from schemac.text.syntax.model_errors import model_errors, sort_of
 

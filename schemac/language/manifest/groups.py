@@ -26,10 +26,10 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report, label
-from schemac.text.syntax.document import Document, Location, TreePath
+from schemac.text.syntax.document import Document, Location
 from schemac.text.syntax.model import AuthoredModel
 from schemac.text.syntax.model_errors import Vocabulary, model_errors, sort_of
 

@@ -36,11 +36,11 @@ from schemac.text.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.text.source.help import Help
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Document, TreePath, parse
+from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model_errors import sort_of
 
 AddFinding = Callable[..., None]

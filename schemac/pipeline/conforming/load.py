@@ -56,11 +56,12 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, decode_text, read_text
 from schemac.text.syntax.document import Document, parse
-from schemac.text.syntax.model_errors import ModelError, TreePath, model_errors
+from schemac.text.syntax.model_errors import ModelError, model_errors
 from schemac.versions.identity.lock import Numbers
 
 

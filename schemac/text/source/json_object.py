@@ -1,4 +1,4 @@
-"""JSON objects, at the edges of the compiler.
+"""JSON objects, at the edges of the compiler, and paths in them.
 
 Layer: text.
 """
@@ -11,6 +11,9 @@ Json = dict[str, Any]
 
 Its keys are those of the document. What the compiler knows by names of its own is a value class.
 """
+
+TreePath = tuple[str | int, ...]
+"""The keys and indices that lead from the root of a document to a value."""
 
 
 def without_keys(value: Any, keys: Collection[str]) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from schemac.text.source.diagnostic import Label
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
@@ -22,8 +22,6 @@ from schemac.text.syntax.events import EventSource, YamlValue, fast_events, pure
 from schemac.text.syntax.location import Location
 
 __all__ = ["Document", "Location", "MappingNode", "Origin", "SequenceNode", "TreePath", "Via", "parse"]
-
-TreePath = tuple[str | int, ...]
 
 
 class Document:

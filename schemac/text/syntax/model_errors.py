@@ -20,12 +20,12 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest, fold, one_of, with_article
 
 if TYPE_CHECKING:
     from pydantic import ValidationError  # for start-up time: what is unchanged needs no models
 
-TreePath = tuple[str | int, ...]
 
 _SORTS: dict[str, str] = {
     "int_type": "a whole number",
