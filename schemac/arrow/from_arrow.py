@@ -1,16 +1,23 @@
-"""Arrow schemas as values of a manifest: types, layouts and metadata.
+"""Arrow schemas into logical fields, and `rawArrowSchema`, the form in which events held their schema before RFC-016.
 
 Layer: arrow.
-Shape: the schema in the standard's long form, as plain values that `schemac.language.manifest` binds, with hints next
-to `kind`. A hint is written only if lowering would choose another layout. A metadata entry becomes an attribute if
-lowering that attribute writes the same entry, or, for an attribute of schemac's domains, one with the same value; any
-other entry is kept in `arrow.apache.org/metadata`.
+Shape: the schema in the standard's long form, as plain values that `schemac.language.manifest` binds, with hints next to `kind`. A hint
+      is written only if lowering would choose another layout. A metadata entry becomes an attribute if lowering that attribute writes
+      the same entry, or, for an attribute of schemac's domains, one with the same value; any other entry is kept in
+      `arrow.apache.org/metadata`.
+      `rawArrowSchema`, the form in which events held their schema before RFC-016: the bytes are Arrow's table Schema as a FlatBuffer of
+      its own. pyarrow reads it inside a message only, so a message is put around it; what it then finds wrong with the bytes it says
+      itself. The encodings of the Arrow schema are left out: the standard's own upgrade of such an event keeps logical types alone.
 Errors: SC551 unsupported-arrow-type.
 Source: the inverse of `schemac.arrow.metadata`, `schemac.arrow.to_arrow` and `schemac.language.kinds`.
+      RFC-016, "Compatibility" and "Logical Types vs. Encoding"; Arrow's Message.fbs.
 """
 
+import base64
+import binascii
 import json
 import re
+import struct
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -19,11 +26,18 @@ from pydantic import ValidationError
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, field_metadata, forms
 from schemac.language.attributes import arrow
-from schemac.language.attributes.arrow import ArrowDefaults, Hints
+from schemac.language.attributes.arrow import (
+    BUFFER_ENCODING,
+    DATE_ENCODING,
+    DECIMAL_ENCODING,
+    DICTIONARY_ENCODING,
+    ArrowDefaults,
+    Hints,
+)
 from schemac.language.attributes.attribute import KEY_PATTERN, Family, Role
-from schemac.language.attributes.own import TABLE_RECORD
+from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.attributes.registry import DOMAINS, domain_of, known, of_role
-from schemac.language.kinds.option import Option
+from schemac.language.kinds.nested import Option
 from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME, KINDS
 from schemac.language.logical.model import FieldPath, Lifted, LogicalType, Part, UnsupportedTypeError, dotted
 from schemac.language.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
@@ -378,3 +392,77 @@ def _child_names(**names: str) -> Json:
     """Return the hint for parts with unusual names."""
     unusual = {part: name for part, name in names.items() if part != name}
     return {arrow.CHILD_NAMES.key: unusual} if unusual else {}
+
+
+_ENCODINGS = {a.key for a in (BUFFER_ENCODING, DATE_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING)}
+_V5, _SCHEMA = 4, 1
+"""Arrow's metadata version, and the number of Schema among the headers of a message."""
+
+
+class MalformedArrowError(ValueError):
+    """The bytes are not an Arrow schema; the message says why."""
+
+
+def decode_raw_arrow(text: Any) -> bytes:
+    """Return the bytes of a `rawArrowSchema` in a document. Raises MalformedArrowError."""
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError, AttributeError) as error:
+        raise MalformedArrowError("its `rawArrowSchema` is not base64") from error
+
+
+def read_raw_arrow(content: bytes, file: str, report: Report) -> Json:
+    """Return the logical schema of an Arrow schema in a FlatBuffer. Raises MalformedArrowError."""
+    schema = _arrow_schema(content)
+    try:
+        tree: Json = _without_encodings(lift(schema, file, report))
+    except UnicodeDecodeError as error:
+        # pyarrow decodes names when they are asked for.
+        raise MalformedArrowError("its Arrow schema is malformed: a text in it is not UTF-8") from error
+    return tree
+
+
+def _arrow_schema(content: bytes) -> ArrowSchema:
+    # Imported here for start-up time: this part of pyarrow is not loaded with it.
+    from pyarrow import ipc
+
+    try:
+        return ipc.read_schema(pa.py_buffer(_message(content)))
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or ["it cannot be read"])[0].lower()
+        raise MalformedArrowError(f"its Arrow schema is malformed: {reason}") from error
+
+
+def _message(content: bytes) -> bytes:
+    """Return an encapsulated message whose header is the root table of these bytes."""
+    # Imported here for start-up time: most documents hold no bytes.
+    from flatbuffers import Builder, encode, packer
+
+    if len(content) < 8:
+        raise MalformedArrowError("its Arrow schema is malformed: it is too short")
+    root = encode.Get(packer.uoffset, content, 0)
+    if root >= len(content):
+        raise MalformedArrowError("its Arrow schema is malformed: its root is out of bounds")
+    builder = Builder()
+    # Filled up, so that what was aligned inside of these bytes stays so.
+    vector = builder.CreateByteVector(content + bytes(-len(content) % 8))
+    builder.StartObject(5)
+    builder.PrependInt64Slot(3, 0, None)
+    # Places count from the end; the bytes stand behind the four of their length.
+    builder.PrependUOffsetTRelativeSlot(2, vector - 4 - root, 0)
+    builder.PrependInt16Slot(0, _V5, 0)
+    builder.PrependUint8Slot(1, _SCHEMA, 0)
+    builder.Finish(builder.EndObject())
+    message = bytes(builder.Output())
+    return struct.pack("<Ii", 0xFFFFFFFF, len(message)) + message
+
+
+def _without_encodings(value: Any) -> Any:
+    """Return the same without hints about the Arrow layout, at every depth."""
+    if isinstance(value, list):
+        return [_without_encodings(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    remaining = {key: _without_encodings(item) for key, item in value.items() if key != "extra"}
+    extra = {key: item for key, item in value.get("extra", {}).items() if key not in _ENCODINGS}
+    return {**remaining, "extra": extra} if extra else remaining

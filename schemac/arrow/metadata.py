@@ -17,7 +17,7 @@ from typing import Any
 
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Extra, Role
-from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of
 from schemac.language.physical.arrow import ArrowType
 from schemac.language.physical.field import LoweredSchema

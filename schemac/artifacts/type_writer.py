@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from schemac.artifacts.targets import Emission
-from schemac.language.attributes import arrow, odf, own
+from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.language.kinds.sequences import Binary
@@ -26,7 +26,7 @@ MOST_DIGITS = 38
 T = TypeVar("T")
 """What an engine has for a type."""
 
-_TO_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN}
+_TO_ENGINES = frozenset(DOMAINS) - {builtin.ODF_DOMAIN, builtin.DOMAIN}
 """Domains whose attributes speak to an engine, so that nothing is lost where another does without them."""
 _BUILT = {
     "DECIMAL32": "decimal",
@@ -206,7 +206,7 @@ class TypeWriter(ABC, Generic[T]):
     def lose_attributes(self, field: SchemaField) -> None:
         """Enter the attributes that have no place in a schema whose fields have a description."""
         for key in sorted(field.extra):
-            is_of_field = key in (odf.DESCRIPTION.key, own.RENAMED_FROM.key)
+            is_of_field = key in (builtin.DESCRIPTION.key, builtin.RENAMED_FROM.key)
             if not (is_of_field and field.is_member) and (is_of_field or is_lost(key)):
                 self.emission.lose(field, f"the attribute {key}", "nothing")
 

@@ -6,9 +6,7 @@ Layer: cli.
 import argparse
 import sys
 
-from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import exit_code, print_status, show, show_document
-from schemac.cli.planning import (
+from schemac.cli.command_plan import (
     add_dataset,
     add_references,
     add_rounding,
@@ -19,8 +17,8 @@ from schemac.cli.planning import (
     owner_of,
     requested_version,
 )
-from schemac.cli.progress import progress_bar
-from schemac.cli.terminal import ask, put
+from schemac.cli.output import exit_code, print_status, show, show_document
+from schemac.cli.terminal import ExitCode, ask, progress_bar, put
 from schemac.registry.engine import Trait
 from schemac.registry.installed import blamed, engines, with_trait
 from schemac.text.source.json_object import Json

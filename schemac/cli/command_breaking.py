@@ -23,7 +23,7 @@ from schemac.cli.output import (
 )
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put_rendered, wrapped
-from schemac.language.attributes.own import CLASSIFICATION, DEPRECATED
+from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
 from schemac.language.physical.arrow import numpy_left_out
 from schemac.project.comparing import compare
 from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
@@ -33,9 +33,8 @@ from schemac.text.source.diagnostic import Code, Diagnostic, Label
 from schemac.text.source.phrases import counted, printable
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
-from schemac.versions.evolution.judge import JUDGE, judged_engines
-from schemac.versions.evolution.ownership import Concern, Rule
-from schemac.versions.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
+from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
+from schemac.versions.evolution.judge import JUDGE, Concern, Promise, judged_engines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -252,7 +251,7 @@ def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, .
     """Return the findings about promises of one comparison, judged for a day."""
     report = Report()
     for concern in comparison.concerns:
-        if concern.rule is Rule.REMOVAL and today.isoformat() > concern.old:
+        if concern.rule is Promise.REMOVAL and today.isoformat() > concern.old:
             continue
         code, message, help = _broken_promise(concern, comparison.dataset)
         location = concern.location
@@ -271,19 +270,19 @@ def _broken_promise(concern: Concern, dataset: str) -> tuple[Code, str, str]:
     what = concern.path or dataset
     again = f"write `{CLASSIFICATION.key}: {concern.old}` under its `extra:`"
     match concern.rule:
-        case Rule.REMOVAL:
+        case Promise.REMOVAL:
             return (
                 EARLY_REMOVAL,
                 f"{what} is removed, but `{DEPRECATED.key}` says that it stays until {concern.old}",
                 "keep it until then, or publish an earlier `removeAfter` first, so that readers know",
             )
-        case Rule.LOST:
+        case Promise.LOST:
             return (
                 LOST_CLASSIFICATION,
                 f"{what} was classified as {concern.old}, and has no classification any more",
                 f"{again}; if that is intended, write a less sensitive one, such as public",
             )
-        case Rule.LOWERED:
+        case Promise.LOWERED:
             return (
                 DECLASSIFIED,
                 f"{what} was classified as {concern.old}, and is {concern.new} now",

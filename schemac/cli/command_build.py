@@ -25,16 +25,25 @@ from schemac.cli.output import (
     show,
     why_not,
 )
-from schemac.cli.project import add_stdin, imported_files, open_project, out_folder, overlay_of, report_files
-from schemac.cli.watching import Watched, add_watch, watch
+from schemac.cli.project import (
+    Watched,
+    add_stdin,
+    add_watch,
+    imported_files,
+    open_project,
+    out_folder,
+    overlay_of,
+    report_files,
+    watch,
+)
 from schemac.language.physical.arrow import numpy_left_out
-from schemac.project.compile import Output, compile_files
+from schemac.project.building import Output, compile_files
 from schemac.project.configuration import FILES, Project
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
-from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
+from schemac.project.targets import CompileOptions
 from schemac.project.workers import PROGRESS, share
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostic import Diagnostic, Severity

@@ -13,18 +13,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_compile_arguments, add_deny, exit_code, print_status, show, with_denied
-from schemac.cli.project import add_stdin, edited_of, imported_files, open_project, overlay_of, report_files
-from schemac.cli.terminal import notify, put_source
-from schemac.cli.watching import Watched, add_watch, watch
+from schemac.cli.project import (
+    Watched,
+    add_stdin,
+    add_watch,
+    edited_of,
+    imported_files,
+    open_project,
+    overlay_of,
+    report_files,
+    watch,
+)
+from schemac.cli.terminal import ExitCode, notify, put_source
 from schemac.language.manifest.documents import is_pipeline
 from schemac.language.physical.arrow import numpy_left_out
-from schemac.project.compile import Output, compile_files
+from schemac.project.building import Output, compile_files
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.fixing import Fixing
-from schemac.project.options import CompileOptions
+from schemac.project.targets import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.phrases import counted, listed
 from schemac.text.source.render.text import count_summary, render_text
@@ -33,7 +41,7 @@ from schemac.text.source.text import decode_text, read_file
 from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
-    from schemac.project.options import RunOverlay
+    from schemac.project.targets import RunOverlay
 
 _WORDS = (b"target", b"source")
 """A pipeline has one of them at least."""
@@ -215,7 +223,7 @@ def _overlay(
     content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
     if content is None:
         return compile_options.overlay
-    from schemac.project.options import overlay_of  # for start-up time: few runs have one
+    from schemac.project.targets import overlay_of  # for start-up time: few runs have one
 
     return overlay_of(content, str(options.overlay), report)
 

@@ -6,8 +6,7 @@ Layer: cli.
 import argparse
 from typing import TYPE_CHECKING
 
-from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import put_page
+from schemac.cli.terminal import ExitCode, put_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

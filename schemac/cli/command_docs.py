@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace, report: Report) -> None:
-    from schemac.documentation.folder import write_pages  # for start-up time, as below
     from schemac.documentation.model import read_site
+    from schemac.documentation.pages import write_pages  # for start-up time, as below
 
     folder = Path(options.out_folder)
     project, files = open_project(options, report)
@@ -62,7 +62,7 @@ def _write(options: argparse.Namespace, report: Report) -> None:
     if unread.has_errors:
         return
     if options.pages == "markdown":
-        from schemac.documentation.markdown import markdown_pages as pages
+        from schemac.documentation.pages import markdown_pages as pages
     else:
         try:
             from schemac.documentation.html import html_pages as pages

@@ -6,8 +6,7 @@ Layer: cli.
 import argparse
 from typing import TYPE_CHECKING
 
-from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import notify, put, put_page, wrapped
+from schemac.cli.terminal import ExitCode, notify, put, put_page, wrapped
 from schemac.registry.codes import builtin_code, codes, loss_pages, page
 from schemac.text.source.code import Code
 from schemac.text.source.pages import rule_pages
@@ -30,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _rules_of_others() -> "tuple[Rule, ...]":
     """Return the rules that other distributions bring."""
-    from schemac.language.lint.registry import builtin_rules, installed_rules
+    from schemac.language.lint.run import builtin_rules, installed_rules
 
     builtin = builtin_rules()
     return tuple(rule for rule in installed_rules() if rule not in builtin)

@@ -6,14 +6,13 @@ Layer: cli.
 import argparse
 from typing import NamedTuple
 
-from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show, show_document
 from schemac.cli.project import edited_of, open_project
-from schemac.cli.terminal import notify, put, put_source
+from schemac.cli.terminal import ExitCode, notify, put, put_source
 from schemac.language.formatting.format import formatted
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
-from schemac.project.options import CompileOptions
+from schemac.project.targets import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.text.source.phrases import counted
 from schemac.text.source.render.text import render_diff, render_text

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from schemac.artifacts.folder import make_folder
 from schemac.cli.command_schema import files_of_project
-from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import notify, put, wrapped
+from schemac.cli.terminal import ExitCode, notify, put, wrapped
 from schemac.project.discovery import has_lock, walk
 from schemac.project.writing import replace_file
 from schemac.text.source.text import reason_of

@@ -9,15 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_compile_arguments, exit_code, print_status, show
 from schemac.cli.project import open_project
-from schemac.cli.terminal import notify, put_manifest
+from schemac.cli.terminal import ExitCode, notify, put_manifest
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.write import write_manifest
 from schemac.language.physical.arrow import numpy_left_out
 from schemac.project.configuration import Project
 from schemac.project.discovery import has_lock, lock_path
+from schemac.project.git_tree import merge_driver, resolve
 from schemac.project.lock_index import LockSearch, LostLocks
 from schemac.project.locking import (
     LockFile,
@@ -32,7 +32,6 @@ from schemac.project.locking import (
     summary,
 )
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.merging import merge_driver, resolve
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, counted, listed

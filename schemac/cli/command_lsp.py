@@ -6,9 +6,8 @@ Layer: cli.
 import argparse
 from importlib.util import find_spec
 
-from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_no_project_rules
-from schemac.cli.terminal import notify
+from schemac.cli.terminal import ExitCode, notify
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.cli.command_check import report_missing_package, without_ignored_in
-from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_output_arguments, add_overlay_argument, exit_code, print_status, show
-from schemac.cli.progress import ProgressLines, records_bar
 from schemac.cli.project import overlay_of
-from schemac.cli.terminal import notify, put, put_json
+from schemac.cli.terminal import ExitCode, ProgressLines, notify, put, put_json, records_bar
 from schemac.text.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report

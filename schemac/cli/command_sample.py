@@ -15,7 +15,7 @@ from schemac.cli.output import add_no_cache, exit_code, print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import notify, put_source
 from schemac.project.manifests import read_manifests
-from schemac.project.options import CompileOptions
+from schemac.project.targets import CompileOptions
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
 from schemac.text.source.diagnostic import SchemaError

@@ -10,8 +10,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import notify, put
+from schemac.cli.terminal import ExitCode, notify, put
 from schemac.project.writing import replace_file
 from schemac.text.source.json_object import Json
 from schemac.text.source.text import reason_of

@@ -7,8 +7,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from schemac.cli.output import exit_code, print_status, show
-from schemac.cli.planning import (
+from schemac.cli.command_plan import (
     add_dataset,
     add_references,
     add_table,
@@ -17,6 +16,7 @@ from schemac.cli.planning import (
     owner_of,
     requested_version,
 )
+from schemac.cli.output import exit_code, print_status, show
 from schemac.importers.sources import detect
 from schemac.registry.installed import blamed
 from schemac.text.source.catalogue import UNCHECKED_REFERENCE, UNUSABLE_TABLE

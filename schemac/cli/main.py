@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, cast
 
-from schemac.cli.exit_code import ExitCode
+from schemac.cli.terminal import ExitCode
 from schemac.project.cache import WrongEntryError
 from schemac.text.source.phrases import closest, listed
 from schemac.version import __version__
@@ -175,7 +175,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _carried_out(options: argparse.Namespace) -> int:
-    from schemac.cli.waiting import bar_when_long  # for start-up time: `--version` and `--help` end before
+    from schemac.cli.terminal import bar_when_long  # for start-up time: `--version` and `--help` end before
 
     run = import_module(f"schemac.cli.command_{options.command}").run
     with bar_when_long(options.command, getattr(options, "format", "text")):

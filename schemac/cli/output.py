@@ -14,10 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.targets import target_names
-from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import OutputError, is_colourful, notify, put, put_json, put_rendered, width
-from schemac.language.logical.origins import VARIANTS
-from schemac.project.options import CompileOptions
+from schemac.cli.terminal import (
+    ExitCode,
+    OutputError,
+    is_colourful,
+    notify,
+    put,
+    put_json,
+    put_rendered,
+    width,
+)
+from schemac.language.logical.dataset import VARIANTS
+from schemac.project.targets import CompileOptions
 from schemac.project.writing import replace_file
 from schemac.registry.engine import Capability, VersionSetting
 from schemac.registry.installed import engines, version_settings
@@ -28,7 +36,7 @@ from schemac.text.source.catalogue import (
     UNLOCKED_CHANGE,
 )
 from schemac.text.source.diagnostic import Diagnostic, Severity
-from schemac.text.source.render.json import envelope
+from schemac.text.source.render.reports import envelope
 from schemac.text.source.render.text import count_summary, render_text
 from schemac.text.source.text import reason_of
 
@@ -192,7 +200,7 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
     if options.format in CI_FORMATS:
         # Imported here for start-up time: XML and the codes of all engines take a while to load.
         from schemac.registry.codes import codes
-        from schemac.text.source.render.ci_reports import from_root, render
+        from schemac.text.source.render.reports import from_root, render
 
         diagnostics = from_root(diagnostics, Path.cwd())
         put_rendered(render(options.format, diagnostics, Severity(options.fail_on), codes))

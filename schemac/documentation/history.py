@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
-from schemac.versions.evolution.changes import Fact
 from schemac.versions.evolution.diff import AttributeFact, attribute_facts, schema_facts, type_facts
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 

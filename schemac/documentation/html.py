@@ -23,11 +23,12 @@ from markupsafe import Markup
 from schemac.documentation.history import History, Step
 from schemac.documentation.model import DatasetPage, FieldPage, Site
 from schemac.documentation.picture import draw
-from schemac.language.attributes.own import Classification
+from schemac.language.attributes.builtin import Classification
+from schemac.language.logical.facts import Fact
 from schemac.project.comparisons import Comparison, rename_findings
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted, printable
-from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.changes import Change
 
 _PRIVATE = (Classification.CONFIDENTIAL, Classification.PERSONAL, Classification.SENSITIVE)
 _ASSETS = ("style.css", "site.js")

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import types_in_target
 from schemac.documentation.history import History, read_history
+from schemac.language.attributes.builtin import DESCRIPTION, Deprecation
 from schemac.language.attributes.constraints import OF_ROWS, OF_VALUES, REFERENCES
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import Deprecation
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import ATTRIBUTES as OWNERSHIP
@@ -24,8 +23,7 @@ from schemac.language.logical.schema_fields import Ownership, SchemaField, type_
 from schemac.project.configuration import Project
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.manifests import CompiledFile
-from schemac.project.options import CompileOptions
-from schemac.project.targets import emit_targets, engines_of
+from schemac.project.targets import CompileOptions, emit_targets, engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change

@@ -14,8 +14,8 @@ from typing import Any
 
 from schemac.language.attributes.arrow import EXTENSION_TYPE
 from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.constraint import shown
 from schemac.language.constraints.field_constraints import Bound, Enum
-from schemac.language.constraints.values import shown
 from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
 from schemac.language.kinds.sequences import Binary
 from schemac.language.logical.model import Field, LogicalType

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import lift
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
-from schemac.importers.constraints import Constraints, enumerated, mark_key
+from schemac.importers.datasets import Constraints, enumerated, mark_key
 from schemac.importers.importer import Imported, Notes, dataset_names, refuse, repeated, script_text
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import MAX_LENGTH
-from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa

@@ -1,32 +1,199 @@
-"""Imported schemas as checked datasets, and Arrow schemas as values of a manifest.
+"""Imported schemas as checked datasets, and constraints, keys and Arrow schemas of sources as values of a manifest.
 
 Layer: importers.
-Rule: Arrow schemas of others as values of a manifest: metadata under our own keys may be written by anybody: constraints are taken as
-      far as the checks of a manifest take them, and what they refuse is told.
+Rule: an attribute is written if the checks of the manifest accept it at its field; any other is a comment above the field.
+      Imported schemas as checked datasets, and Arrow schemas as values of a manifest: Arrow schemas of others as values of a manifest:
+      metadata under our own keys may be written by anybody: constraints are taken as far as the checks of a manifest take them, and
+      what they refuse is told.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pydantic import ValidationError
 
 from schemac.arrow.from_arrow import Note, lift
-from schemac.importers.constraints import fitting, without_missing
-from schemac.language.attributes.attribute import Family
-from schemac.language.attributes.constraints import OF_VALUES
+from schemac.importers.importer import Notes
+from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
+from schemac.language.attributes.registry import of_role
+from schemac.language.checks.constraints import check_constraints, check_row_constraints
 from schemac.language.checks.run import check
-from schemac.language.kinds.option import Option
+from schemac.language.kinds.nested import Option
 from schemac.language.kinds.registry import BY_NAME
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import FieldPath, Part, Schema, quoted
-from schemac.language.logical.origins import Origins
+from schemac.language.logical.dataset import LogicalDataset, Origins
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.model import FieldPath, LogicalType, Part, Schema, quoted
 from schemac.language.logical.schema_fields import columns
 from schemac.language.physical.arrow import ArrowSchema
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.syntax.model_errors import model_errors
+from schemac.text.syntax.model import model_errors
+
+_BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
+
+
+def typed(tree: Json) -> LogicalType | None:
+    """Return the type of a tree without its Option; None for one that no kind takes."""
+    try:
+        logical_type: LogicalType = LogicalType.model_validate(tree)
+    except ValidationError:
+        return None
+    return logical_type.inner_type() or logical_type
+
+
+def fitting(tree: Json, constraints: Mapping[str, Any]) -> tuple[Json, dict[str, str]]:
+    """Return the constraints that a type can have, by their keys, and of the others why it cannot."""
+    accepted: Json = {}
+    lost: dict[str, str] = {}
+    inner = tree["inner"] if tree["kind"] == Option.__name__ else tree
+    for key, value in constraints.items():
+        reason = _refusal(inner, {**accepted, key: value}, key)
+        if reason is None:
+            accepted[key] = value
+        else:
+            lost[key] = reason
+    return accepted, lost
+
+
+class Constraints:
+    """Collects the constraints of a source while columns are read, to add them to the schema once that exists."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._constraints: list[tuple[FieldPath, Json, str]] = []
+        self._rows: list[tuple[str, Any, str]] = []
+
+    def add(self, path: FieldPath, constraints: Json, source_text: str = "") -> None:
+        """Enter constraints of the values at a path; `source_text` is how the source writes it."""
+        if constraints:
+            self._constraints.append((path, constraints, source_text))
+
+    def add_unique(self, fields: Sequence[str], source_text: str) -> None:
+        """Enter fields, by their paths, that are unique together."""
+        self._rows.append((UNIQUE.key, list(fields), source_text))
+
+    def add_reference(self, fields: Sequence[str], dataset: str, to: Sequence[str], source_text: str) -> None:
+        """Enter fields whose values occur in a row of another dataset."""
+        renamed = {"to": list(to)} if list(to) != list(fields) else {}
+        self._rows.append(
+            (REFERENCES.key, {"fields": list(fields), "dataset": dataset, **renamed}, source_text)
+        )
+
+    def add_check(self, condition: str, source_text: str) -> None:
+        """Enter a condition of every row."""
+        self._rows.append((CHECK.key, condition, source_text))
+
+    def put(self, tree: Json) -> list[str]:
+        """Add to a schema in the standard's long form what it can have; return what is lost of its rows, as notes."""
+        for path, constraints, source_text in self._constraints:
+            place = _place(tree, path)
+            accepted, lost = fitting(place.get("type", place), constraints)
+            for key, reason in lost.items():
+                self._notes.add(
+                    path, f"not kept: {source_text or f'{_name(key)}: {constraints[key]}'} ({reason})"
+                )
+            if accepted:
+                place["extra"] = {**place.get("extra", {}), **accepted}
+        losses: list[str] = []
+        for key, value, source_text in self._rows:
+            refusal = _row_refusal(tree, key, value)
+            extra = tree.get("extra", {})
+            if refusal is not None:
+                losses.append(f"not kept: {source_text} ({refusal})")
+            elif value not in extra.get(key, ()):
+                tree["extra"] = {**extra, key: [*extra.get(key, ()), value]}
+        return losses
+
+
+def without_missing(schema: Json) -> tuple[Json, list[str]]:
+    """Return a schema without constraints of its rows that name a column which is not there, and these as notes."""
+    extra, losses = dict(schema.get("extra", {})), []
+    for key in (UNIQUE.key, REFERENCES.key, CHECK.key):
+        values = [value for value in extra.get(key, ()) if _row_refusal(schema, key, value) is None]
+        losses += [f"not kept: {_name(key)} {value}" for value in extra.get(key, ()) if value not in values]
+        extra = (
+            {**extra, key: values} if values else {name: one for name, one in extra.items() if name != key}
+        )
+    return ({**schema, "extra": extra} if "extra" in schema else schema), losses
+
+
+def _name(key: str) -> str:
+    return key.rpartition("/")[2]
+
+
+def _place(tree: Json, path: FieldPath) -> Json:
+    """Return the mapping that has the attributes of a path."""
+    node = tree
+    for step in path:
+        inner = node.get("type", node)
+        inner = inner["inner"] if inner.get("kind") == Option.__name__ else inner
+        if isinstance(step, Part):
+            node = inner[{Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}[step]]
+        else:
+            node = next(field for field in inner["fields"] if field["name"] == step)
+    return node
+
+
+def _row_refusal(tree: Json, key: str, value: Any) -> str | None:
+    """Return why a schema cannot have a constraint of its rows."""
+    extra = {key: [value]}
+    try:
+        schema = Schema.model_validate({"fields": tree["fields"]})
+    except ValidationError as error:
+        return str(error.errors()[0]["msg"])
+    report = Report()
+    check_row_constraints(extra, columns(schema), Findings(report, Origins("")))
+    first = next(iter(report.diagnostics), None)
+    return None if first is None else first.message.rpartition("cannot be used: ")[2]
+
+
+def enumerated(values: list[Any]) -> Json:
+    """Return the attribute of the only values that a source names; those that exist twice count once."""
+    distinct: list[Any] = []
+    for value in values:
+        if not any(type(one) is type(value) and one == value for one in distinct):
+            distinct.append(value)
+    return {ENUM.key: distinct} if distinct else {}
+
+
+def _refusal(tree: Json, extra: Json, key: str) -> str | None:
+    """Return why a type cannot have constraints, the last of which is new."""
+    try:
+        _BY_KEY[key].typed(extra[key])
+        schema = Schema.model_validate({"fields": [{"name": "it", "type": tree}]})
+    except ValidationError as error:
+        return str(error.errors()[0]["msg"] or f"{_name(key)} has no such values")
+    (field,) = columns(schema)
+    if field.type.family not in (_BY_KEY[key].fits or ()):
+        return f"it is not for values of {field.type.type_text()}"
+    field.extra = {**field.extra, **extra}
+    report = Report()
+    check_constraints(field, Findings(report, Origins("")))
+    first = next(iter(report.diagnostics), None)
+    return None if first is None else first.message.removeprefix("it: ")
+
+
+_UNKEYED = frozenset({Family.STRUCT, Family.LIST, Family.MAP})
+
+
+def mark_key(tree: Json, names: Sequence[str]) -> bool:
+    """Mark the columns of a key in a schema in the standard's long form; where one of them cannot be in a key, none is marked."""
+    by_name = {field["name"]: field for field in tree["fields"]}
+    fields = [by_name.get(name) for name in names]
+    for field in fields:
+        if field is None or field["type"]["kind"] == Option.__name__:
+            return False
+        if BY_NAME[field["type"]["kind"]].family in _UNKEYED:
+            return False
+    for attribute in of_role(Role.KEY_PART):
+        for position, field in enumerate(fields, start=1):
+            assert field is not None
+            field["extra"] = {**field.get("extra", {}), attribute.key: {"position": position}}
+    return True
 
 
 def from_tree(tree: Json, name: str, file: str, report: Report) -> LogicalDataset | None:

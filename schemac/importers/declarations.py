@@ -12,9 +12,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import lift
-from schemac.importers.constraints import fitting
+from schemac.importers.datasets import fitting
 from schemac.importers.importer import Imported, Notes, refuse
 from schemac.importers.sources import formats, import_value
+from schemac.language.attributes.builtin import (
+    CLASSIFICATION,
+    DEPRECATED,
+    DESCRIPTION,
+    OWNER,
+    TAGS,
+    Classification,
+)
 from schemac.language.attributes.constraints import (
     EXCLUSIVE_MAXIMUM,
     EXCLUSIVE_MINIMUM,
@@ -23,10 +31,7 @@ from schemac.language.attributes.constraints import (
     MINIMUM,
     OF_VALUES,
 )
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import CLASSIFICATION, DEPRECATED, OWNER, TAGS, Classification
-from schemac.language.kinds.nested import Map, Struct
-from schemac.language.kinds.option import Null, Option
+from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.sequences import List
 from schemac.language.logical.model import FieldPath
 from schemac.language.manifest.foreign import suggest_meaning

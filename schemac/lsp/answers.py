@@ -11,8 +11,8 @@ from pygls.exceptions import JsonRpcInvalidRequest
 
 from schemac.language.formatting.format import formatted
 from schemac.lsp.completion import complete
-from schemac.lsp.context import Context
 from schemac.lsp.findings import actions, uri_of
+from schemac.lsp.grammar import Context
 from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.locations import FieldTarget, FileRange, Scope
 from schemac.lsp.navigation import Navigator, documents_of

@@ -13,15 +13,15 @@ from typing import Any
 from lsprotocol import types
 
 from schemac.language.attributes.attribute import Attribute, Family
+from schemac.language.attributes.builtin import CLOCK_ZONE, DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
-from schemac.language.attributes.own import CLOCK_ZONE, DEPRECATED
 from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.model import LogicalType
 from schemac.language.manifest.groups import Use
 from schemac.language.manifest.overlay import DatasetOverlay, OverlayFile
-from schemac.lsp.context import Context
 from schemac.lsp.findings import CompletionItem, named, plain, yaml_text, zones
 from schemac.lsp.grammar import (
+    Context,
     Extra,
     Property,
     Shape,

@@ -9,22 +9,29 @@ from typing import Any
 
 from schemac.artifacts.targets import Loss, run_target, types_in_target
 from schemac.language.attributes.attribute import Attribute
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import OF_VALUES
-from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.registry import known
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
-from schemac.lsp.context import Context
-from schemac.lsp.field_locations import DatasetField
-from schemac.lsp.grammar import Property, Shape, alternatives, chosen, description_of, kind_of, properties_of
+from schemac.lsp.grammar import (
+    Context,
+    Property,
+    Shape,
+    alternatives,
+    chosen,
+    description_of,
+    kind_of,
+    properties_of,
+)
+from schemac.lsp.locations import DatasetField
 from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_text
 from schemac.lsp.projects import Checked
 from schemac.project.locking import Locked, locked_datasets
-from schemac.project.options import CompileOptions
-from schemac.project.targets import engines_of
+from schemac.project.targets import CompileOptions, engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
 from schemac.text.syntax.model import AuthoredModel, class_text

@@ -9,35 +9,33 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
-from schemac.language.attributes.own import DEPRECATED
 from schemac.language.attributes.registry import ATTRIBUTES, domain_of
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_fields
-from schemac.lsp.context import Context
-from schemac.lsp.field_locations import (
-    DatasetField,
-    FieldLocation,
-    Index,
-    document_number,
-    files_with,
-    location_of,
-    users_of,
-)
+from schemac.lsp.grammar import Context
 from schemac.lsp.locations import (
+    DatasetField,
     DatasetTarget,
+    FieldLocation,
     FieldTarget,
     FileRange,
     FileTarget,
     GroupTarget,
+    Index,
     NamedTarget,
     ParameterTarget,
     Scope,
     Target,
     VocabularyTarget,
+    document_number,
+    files_with,
+    location_of,
+    users_of,
 )
 from schemac.lsp.occurrences import datasets_of, occurrences_of
 from schemac.lsp.outline import Role

@@ -16,9 +16,9 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import dotted
 from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
 from schemac.language.manifest.write import scalar
-from schemac.lsp.field_locations import DatasetField
 from schemac.lsp.flow_cursor import is_plain
 from schemac.lsp.locations import (
+    DatasetField,
     DatasetTarget,
     FieldTarget,
     FileRange,

@@ -20,13 +20,13 @@ from lsprotocol import types
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
-from schemac.lsp.context import Context
 from schemac.lsp.findings import CompletionItem, named, plain, yaml_text, zones
+from schemac.lsp.grammar import Context
 from schemac.lsp.locations import Scope
 from schemac.lsp.outline import Role
 from schemac.lsp.projects import Checked, is_yaml
 from schemac.project.fixing import without_ignored
-from schemac.project.options import overlay_of
+from schemac.project.targets import overlay_of
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report

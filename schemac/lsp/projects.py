@@ -17,16 +17,15 @@ from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import strings_in
 from schemac.language.manifest.library import Reuse, scope_of
 from schemac.language.manifest.library import Scope as GroupScope
-from schemac.project.building import Builds, report_builds
+from schemac.project.building import Builds, across_files, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
-from schemac.project.compile import across_files
 from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile, find_manifests
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
-from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
+from schemac.project.targets import CompileOptions
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents

@@ -16,8 +16,8 @@ from lsprotocol import types
 
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.model import quoted
-from schemac.lsp.context import Context
 from schemac.lsp.findings import uri_of
+from schemac.lsp.grammar import Context
 from schemac.lsp.locations import (
     DatasetTarget,
     FieldTarget,
@@ -34,9 +34,8 @@ from schemac.lsp.projects import Checked, ProjectFolder, ProjectTexts, key_of
 from schemac.lsp.texts import Lines, line_edits
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile
-from schemac.project.name_edits import Edit, NoEditError, Renamed, edited, fields_of
+from schemac.project.name_edits import Edit, NoEditError, Renamed, Rewriting, Surroundings, edited, fields_of
 from schemac.project.renaming import planned_rename
-from schemac.project.rewriting import Rewriting, Surroundings
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.report import Report
 from schemac.text.source.span import Region

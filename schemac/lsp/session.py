@@ -21,12 +21,11 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.field_locations import Index
 from schemac.lsp.findings import to_lsp_diagnostic, uri_of
-from schemac.lsp.narrowing import Edited, edited_lines, merged, narrowed
+from schemac.lsp.locations import Index
 from schemac.lsp.pipelines import check_companion, is_companion
 from schemac.lsp.projects import Checked, ProjectFolder, Projects, is_yaml, key_of
-from schemac.lsp.texts import Lines
+from schemac.lsp.texts import Edited, Lines, edited_lines, merged, narrowed
 from schemac.project.configuration import Project
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.text import read_file

@@ -13,13 +13,13 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.language.manifest.groups import GroupFile
-from schemac.lsp.field_locations import location_of
 from schemac.lsp.findings import LinesOf, uri_of
+from schemac.lsp.locations import location_of
 from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.texts import Lines
 from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
-from schemac.project.options import CompileOptions
+from schemac.project.targets import CompileOptions
 from schemac.text.source.report import Report
 from schemac.text.syntax.document import Document
 

@@ -34,7 +34,7 @@ from schemac.pipeline.spark.executors import active, ship
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.sql import name
 from schemac.text.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
-from schemac.text.syntax.model_errors import model_errors
+from schemac.text.syntax.model import model_errors
 
 FRAME = "dataframe"
 """What a run of a frame names as the format of its source."""

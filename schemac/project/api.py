@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 
 from schemac.engines.api import Dataset, from_source
 from schemac.importers.datasets import from_tree
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import LogicalDataset, Variant
 from schemac.language.logical.model import FieldPath, dotted
-from schemac.language.logical.origins import Variant
 from schemac.language.manifest.library import Reuse
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
-from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
 from schemac.project.stages import check_source, compile_source
+from schemac.project.targets import CompileOptions
 from schemac.text.source.catalogue import UNFIT_METADATA
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report

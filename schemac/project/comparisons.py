@@ -18,11 +18,9 @@ from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.phrases import counted, listed
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
-from schemac.versions.evolution.changes import Change
-from schemac.versions.evolution.facts import facts
-from schemac.versions.evolution.ownership import Concern
+from schemac.versions.evolution.changes import Change, Verdict, facts
+from schemac.versions.evolution.judge import Concern
 from schemac.versions.evolution.renames import UndeclaredRename
-from schemac.versions.evolution.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

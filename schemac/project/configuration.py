@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from schemac.project.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.discovery import Exclusion, is_within
-from schemac.project.setting_values import Configuration
+from schemac.project.settings import Configuration
 from schemac.project.settings_file import SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.json_object import Json
@@ -29,7 +29,7 @@ from schemac.text.source.text import read_file, reason_of
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
     from schemac.language.attributes.arrow import ArrowDefaults
-    from schemac.language.checks.vocabulary import Vocabulary
+    from schemac.language.checks.run import Vocabulary
     from schemac.language.lint.run import Selection
 
 

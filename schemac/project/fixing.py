@@ -25,10 +25,9 @@ from schemac.text.source.catalogue import (
     WRITE_FAILED,
 )
 from schemac.text.source.diagnostic import Diagnostic, Fix, Severity
-from schemac.text.source.edits import applied, files_of
 from schemac.text.source.files import Contents
 from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText, decode_text, read_file, reason_of
+from schemac.text.source.text import SourceText, applied, decode_text, files_of, read_file, reason_of
 from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ Layer: project.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import Classification
+from schemac.language.attributes.builtin import DESCRIPTION, Classification
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder, type_text_of
 from schemac.project.configuration import Project

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.project.cache.keys import digest
+from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, has_lock, lock_path, walk
 from schemac.project.manifests import CompiledFile, read_manifests

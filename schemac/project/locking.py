@@ -19,6 +19,7 @@ from pathlib import Path
 from schemac.arrow.metadata import with_version
 from schemac.arrow.to_arrow import LoweringOptions, lower
 from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
 from schemac.language.physical.field import LoweredSchema
 from schemac.project.comparisons import question
@@ -35,15 +36,14 @@ from schemac.text.source.catalogue import (
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report
 from schemac.text.source.text import read_file, reason_of
-from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.versions.identity.compilation import Compilation
-from schemac.versions.identity.freeze import Identified, identify, lost
+from schemac.versions.identity.freeze import Identified, RestoreError, identify, lost, restored
 from schemac.versions.identity.lock import Lock, LockedDataset, Version
 from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
 from schemac.versions.identity.opening import open_version
-from schemac.versions.identity.restore import RestoreError, restored
 
 
 @dataclass(frozen=True, slots=True)

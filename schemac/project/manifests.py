@@ -11,14 +11,13 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.language.lint.settings import LintSettings
-from schemac.language.logical.dataset import Named, with_distinct_names
-from schemac.language.logical.origins import Variant
+from schemac.language.lint.rule import LintSettings
+from schemac.language.logical.dataset import Named, Variant, with_distinct_names
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, Imported
-from schemac.project.options import CompileOptions
+from schemac.project.targets import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
 from schemac.text.source.report import Report

@@ -1,32 +1,39 @@
 """Edits of a manifest where it has a field's name, and of the lines that a field stands on.
 
 Layer: project.
-Shape: a block is whole lines, with the comments right above it and those that are indented deeper below it. Only lists that
-are written one field a line can be edited so; of others it is said why not.
+Shape: a block is whole lines, with the comments right above it and those that are indented deeper below it. Only lists that are written
+      one field a line can be edited so; of others it is said why not.
 Units: offsets of code points, half-open.
+Errors: SC406 lock-contention, SC542 write-failed.
 """
 
+import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from schemac.language.attributes.attribute import Extra
+from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
-from schemac.language.attributes.own import DEPRECATED
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.write import scalar
-from schemac.text.source.catalogue import REFUSED_EDIT
-from schemac.text.source.edits import span_of, with_line_ends
+from schemac.project.locking import LockFile, save_lock
+from schemac.project.manifests import CompiledFile
+from schemac.project.writing import NewFile, OldFile
+from schemac.text.source.catalogue import REFUSED_EDIT, WRITE_FAILED
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span
+from schemac.text.source.text import read_file, reason_of, span_of, with_line_ends
 from schemac.text.syntax.document import Location
 from schemac.text.syntax.events import written
+from schemac.versions.identity.lock import Lock
 
 _COMMENT = re.compile(r"[ \t]*#")
 
@@ -256,3 +263,113 @@ def _field(field: SchemaField, renamed: Mapping[str, str]) -> list[Any]:
         extra,
         [_field(child, renamed) for child in field.children],
     ]
+
+
+_MARK = b"\xef\xbb\xbf"
+"""Of UTF-8, which some editors put before a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A text before and after."""
+
+    path: Path
+    name: str
+    """How the file is spoken of."""
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relocked:
+    """A lock, and what it is to be."""
+
+    file: LockFile
+    lock: Lock
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """All that a renaming changes; nothing of it is written yet."""
+
+    renamed: Renamed
+    texts: tuple[Rewritten, ...]
+    locks: tuple[Relocked, ...]
+    """Those that there are; a manifest without a lock has none."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What counts in place of files on disk: texts that an editor holds."""
+
+    edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
+    """By absolute path."""
+    manifests: Callable[[Report], list[CompiledFile]] | None = None
+    """All manifests of the project; without it, they are looked for on disk."""
+
+
+ON_DISK = Surroundings()
+
+
+def write(rewriting: Rewriting, report: Report) -> bool:
+    """Write locks and manifests; where one of them cannot be written, all are as they were.
+
+    Locks come first, for they may be refused.
+    """
+    old_files: dict[Path, OldFile] = {}
+    replaced: list[Path] = []
+    staged: list[NewFile] = []
+    name = ""
+    try:
+        if not _are_current(rewriting.texts, report):
+            return False
+        # What takes room is written first, but for locks: after that, a full disk is no reason to take anything back.
+        for text in rewriting.texts:
+            name = text.name
+            mark = _MARK if read_file(text.path).startswith(_MARK) else b""
+            staged.append(NewFile(text.path, mark + text.after.encode()))
+            old_files[text.path] = OldFile(text.path)
+        for relocked in rewriting.locks:
+            name = relocked.file.name
+            old_files[relocked.file.path] = OldFile(relocked.file.path)
+        for relocked in rewriting.locks:
+            name = relocked.file.name
+            if save_lock(relocked.file, relocked.lock, report):
+                replaced.append(relocked.file.path)
+            if report.has_errors:
+                _undo(replaced, old_files, report)
+                return False
+        for text, new in zip(rewriting.texts, staged, strict=True):
+            name = text.name
+            new.put()
+            replaced.append(text.path)
+    except OSError as error:
+        _undo(replaced, old_files, report)
+        what = name or error.filename or "a manifest"
+        report.add(WRITE_FAILED, f"cannot write {what}: {reason_of(error)}", file=name)
+        return False
+    finally:
+        for new in staged:
+            new.drop()
+        for old in old_files.values():
+            old.drop()
+    return True
+
+
+def _are_current(texts: Sequence[Rewritten], report: Report) -> bool:
+    for text in texts:
+        if read_file(text.path).removeprefix(_MARK) != text.before.encode():
+            message = f"{text.name} was changed by another program in the meantime; nothing was written"
+            report.add(WRITE_FAILED, message, file=text.name)
+            return False
+    return True
+
+
+def _undo(paths: Sequence[Path], old_files: Mapping[Path, OldFile], report: Report) -> None:
+    """Restore files, as far as the system allows."""
+    for path in paths:
+        try:
+            old_files[path].put()
+        except OSError as error:
+            message = f"{path.name} has its new content already and cannot be restored: {reason_of(error)}"
+            report.add(WRITE_FAILED, message, file=str(path))

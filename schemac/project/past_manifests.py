@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.raw_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
+from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.importers.importer import refuse
 from schemac.language.checks.run import check
 from schemac.language.logical.dataset import LogicalDataset
@@ -25,8 +25,8 @@ from schemac.language.manifest.standard import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
-from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
+from schemac.project.targets import CompileOptions
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import TreePath

@@ -14,9 +14,8 @@ from typing import Any
 
 from schemac.arrow.from_arrow import lift
 from schemac.artifacts.folder import NAME
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
-from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path

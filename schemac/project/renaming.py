@@ -24,11 +24,16 @@ from schemac.project.imported import FolderFiles
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.name_edits import (
+    ON_DISK,
     Block,
     Edit,
     Fields,
     NoEditError,
+    Relocked,
     Renamed,
+    Rewriting,
+    Rewritten,
+    Surroundings,
     block_of,
     edit_of,
     edited,
@@ -39,10 +44,10 @@ from schemac.project.name_edits import (
     moved,
     place_of_name,
     refuse_edit,
+    write,
 )
-from schemac.project.options import CompileOptions
-from schemac.project.rewriting import ON_DISK, Relocked, Rewriting, Rewritten, Surroundings, write
 from schemac.project.stages import check_source
+from schemac.project.targets import CompileOptions
 from schemac.text.source.catalogue import UNKNOWN_COLUMN
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest

@@ -90,7 +90,7 @@ class Engine(NamedTuple):
     optional_artifacts: tuple[str, ...] = ()
     """Paths of those of its files that `build` writes only where the project's `files` name them."""
     numbering: str = ""
-    """A `Numbering` (`schemac.versions.identity.numbering`): numbers of its own for fields, which the lock keeps."""
+    """A `Numbering` (`schemac.versions.identity.lock`): numbers of its own for fields, which the lock keeps."""
     judge: str = ""
     """A `Judge` (`schemac.versions.evolution.judge`): what a change means for existing data."""
     tables: str = ""
@@ -128,7 +128,7 @@ class Engine(NamedTuple):
     pages: str = ""
     """A package with the pages of `schemac explain`: `<code>.md` for each of its codes, `losses/<engine>.md`."""
     documents: str = ""
-    """Tuple of `ForeignDocument` (`schemac.importers.sniffing`): JSON around its tables that is neither a schema nor data."""
+    """Tuple of `ForeignDocument` (`schemac.importers.sources`): JSON around its tables that is neither a schema nor data."""
     spread: str = ""
     """Its `Spread` (`schemac.versions.evolution.tables`): it does the work of other engines on parts of a table."""
     reserved_words: str = ""

@@ -15,14 +15,14 @@ import schemac
 from schemac.artifacts.targets import ARTIFACTS, load_target, target_names
 from schemac.cli.command_schema import write_schemas
 from schemac.importers.importer import Importer
-from schemac.language.attributes.own import TargetName
+from schemac.language.attributes.builtin import TargetName
 from schemac.language.kinds.registry import KINDS
 from schemac.language.logical.model import LogicalType
 from schemac.registry.codes import builtin_codes
 from schemac.registry.engine import Engine, load
 from schemac.registry.installed import builtin_engines, engines
 from schemac.versions.evolution.judge import JUDGE
-from schemac.versions.identity.numbering import NUMBERING
+from schemac.versions.identity.lock import NUMBERING
 from tests.architecture.trees import tree_of
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import schemac
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, domain_of
 from schemac.registry.engine import load
 from schemac.registry.installed import engines
-from schemac.versions.evolution.facts import facts
+from schemac.versions.evolution.changes import facts
 from tests.architecture.trees import tree_of
 
 PACKAGE = Path(schemac.__file__).parent

@@ -23,13 +23,12 @@ NAMING: Listed = {
         "language/attributes/arrow.py": f"{NUMBERS} Binary List String",
     },
     "what a help writes into a manifest": {
-        "language/checks/keys.py": "String",
+        "language/checks/fields.py": "String Timestamp",
         "engines/iceberg/writer.py": "Binary Int64",
         "engines/paimon/artifact.py": "Binary Int32 Int64 String Time Timestamp",
     },
     "the standard says of which kinds its system columns are": {
-        "language/checks/fields.py": "Timestamp",
-        "language/logical/origins.py": "Int32 Int64 UInt8 UInt64",
+        "language/logical/dataset.py": "Int32 Int64 UInt8 UInt64",
     },
     "type tables of engines, the way back: their types into those of a manifest": {
         "engines/avro/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option String Struct Time Timestamp",
@@ -47,7 +46,7 @@ NAMING: Listed = {
         "engines/pydantic/reader.py": "Bool Decimal Float32 Int64 List Map Null Option String Struct",
         "engines/pydantic/modules.py": "Binary Bool Date Decimal Duration Float64 Int64 List Null String Time Timestamp",
         "engines/protobuf/reader.py": "Binary Bool Duration Float32 Float64 Int32 Int64 List Map Option String Struct Timestamp UInt32 UInt64",
-        "importers/csv.py": "Decimal String",
+        "importers/data_files.py": "Decimal String",
     },
     "Python has a type of the same name": {
         "engines/pydantic/artifact.py": "Decimal",

@@ -17,10 +17,9 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from schemac.cli.main import main
-from schemac.project.cache import keys as fingerprint
+from schemac.project.cache import entries as fingerprint
 from schemac.project.cache import store
-from schemac.project.cache.entries import UnreadableEntryError, decode, encode
-from schemac.project.cache.keys import Keys
+from schemac.project.cache.entries import Keys, UnreadableEntryError, decode, encode
 from schemac.project.cache.store import FILE, FOLDER, Cache, Rows, remove_cache, write_entries
 from tests.identity.commands import TRIPS, schemac
 from tests.project.trees import tree

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from schemac.cli.main import COMMANDS
-from schemac.cli.waiting import NEXT_SECONDS, _Bar
+from schemac.cli.terminal import NEXT_SECONDS, _Bar
 from schemac.project.workers import Progress
 from tests.bench.workload import write_manifests
 
 SCRIPT = (
     "import sys\n"
-    "from schemac.cli import waiting\n"
-    "waiting.FIRST_SECONDS = waiting.NEXT_SECONDS = 0.001\n"  # so that every command takes long
+    "from schemac.cli import terminal\n"
+    "terminal.FIRST_SECONDS = terminal.NEXT_SECONDS = 0.001\n"  # so that every command takes long
     "from schemac.cli.main import main\n"
     "sys.exit(main(sys.argv[1:]))"
 )
@@ -29,16 +29,16 @@ WITH_OWN_BAR = {"run", "lsp"}
 EACH = """
 import argparse, sys, time
 from importlib import import_module
-from schemac.cli import main, waiting
+from schemac.cli import main, terminal
 
-waiting.FIRST_SECONDS = waiting.NEXT_SECONDS = 0.01
+terminal.FIRST_SECONDS = terminal.NEXT_SECONDS = 0.01
 
 
 def busy(options):
     latest = time.monotonic() + 10
-    while waiting._BARS and waiting._BARS[0]._progress_bar is None and time.monotonic() < latest:
+    while terminal._BARS and terminal._BARS[0]._progress_bar is None and time.monotonic() < latest:
         time.sleep(0.001)
-    is_shown = bool(waiting._BARS) and waiting._BARS[0]._progress_bar is not None
+    is_shown = bool(terminal._BARS) and terminal._BARS[0]._progress_bar is not None
     print(options.command, is_shown, flush=True)
     return 0
 
@@ -58,22 +58,22 @@ for name in sys.argv[1:]:
 """Each command with no more words than it needs; in the place of its work is a wait for the bar."""
 WATCHED = """
 import argparse, time
-from schemac.cli import waiting, watching
+from schemac.cli import project, terminal
 
-waiting.FIRST_SECONDS = waiting.NEXT_SECONDS = 0.01
+terminal.FIRST_SECONDS = terminal.NEXT_SECONDS = 0.01
 
 
 def once():
     latest = time.monotonic() + 10
-    while waiting._BARS and waiting._BARS[0]._progress_bar is None and time.monotonic() < latest:
+    while terminal._BARS and terminal._BARS[0]._progress_bar is None and time.monotonic() < latest:
         time.sleep(0.001)
-    print(bool(waiting._BARS) and waiting._BARS[0]._progress_bar is not None, flush=True)
+    print(bool(terminal._BARS) and terminal._BARS[0]._progress_bar is not None, flush=True)
     raise KeyboardInterrupt
 
 
 options = argparse.Namespace(command="check", format="text", output_file=None, paths=[])
-with waiting.bar_when_long("check", "text"):
-    watching.watch(options, once)
+with terminal.bar_when_long("check", "text"):
+    project.watch(options, once)
 """
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 

@@ -13,7 +13,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.versions.evolution.verdict import Outcome
+from schemac.versions.evolution.changes import Outcome
 from tests.conformance.arrow_values import table
 from tests.evolution.case import Case
 from tests.evolution.cases import CASES

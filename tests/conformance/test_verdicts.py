@@ -25,9 +25,9 @@ import pyarrow.parquet
 import pytest
 
 import schemac
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge
-from schemac.versions.evolution.verdict import Outcome
 from schemac.versions.evolution.version_pair import SchemaVersion, pair_versions
 from tests.conformance.manifest_types import (
     Manifest,

@@ -13,9 +13,8 @@ import pyarrow as pa
 import schemac
 from schemac.arrow.constraints import Constrained, constraints_of
 from schemac.language.attributes.attribute import Family
-from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.constraint import Constraint, limits_of, shown, step_of
 from schemac.language.constraints.field_constraints import CONSTRAINTS, Enum, MultipleOf, Pattern, Size
-from schemac.language.constraints.values import limits_of, shown, step_of
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.kinds.registry import KINDS
 from schemac.language.kinds.sequences import List

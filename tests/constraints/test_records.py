@@ -22,8 +22,8 @@ from schemac.arrow.constraints import constraints_of
 from schemac.cli.main import main
 from schemac.engines.jsonschema.keywords import dump
 from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.constraint import shown
 from schemac.language.constraints.field_constraints import CONSTRAINTS
-from schemac.language.constraints.values import shown
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.rows.judging.arrays import value_array, value_type

@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from schemac.cli.main import main
-from schemac.documentation.folder import LIST, write_pages
+from schemac.documentation.pages import LIST, write_pages
 from schemac.text.source.report import Report
 from tests.documentation.projects import HARM, shop
 

@@ -19,11 +19,11 @@ from typing import Any, cast
 
 import pytest
 
-from schemac.engines.paimon.attributes import PaimonFact
+from schemac.engines.paimon.options import PaimonFact
 from schemac.engines.spark import judge as spark
 from schemac.engines.spark.attributes import SparkFact
 from schemac.language.kinds.registry import BY_NAME, KINDS
-from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, LogicalType
 from schemac.registry.engine import Engine, load_as
 from schemac.registry.installed import builtin_engines
@@ -33,12 +33,17 @@ from schemac.versions.evolution.castability import (
     is_lossless_by_calendar,
     why_misfit,
 )
-from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.changes import (
+    NO_VERDICT,
+    Change,
+    Judgement,
+    Outcome,
+    Verdict,
+    as_seen_by,
+    facts,
+)
 from schemac.versions.evolution.diff import diff_of
-from schemac.versions.evolution.facts import as_seen_by, facts
-from schemac.versions.evolution.judge import JUDGE, judge, judged_engines
-from schemac.versions.evolution.readers import RULES
-from schemac.versions.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
+from schemac.versions.evolution.judge import JUDGE, RULES, judge, judged_engines
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest

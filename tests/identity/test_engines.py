@@ -11,14 +11,13 @@ from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.registry.engine import Engine, EngineError
 from schemac.registry.installed import engines
 from schemac.text.source.report import Report
-from schemac.versions.identity import numbering, opening
-from schemac.versions.identity.freeze import freeze, identify
-from schemac.versions.identity.lock import Lock, LockedDataset, Version, paths_of
+from schemac.versions.identity import lock as numbering
+from schemac.versions.identity import opening
+from schemac.versions.identity.freeze import freeze, identify, restored
+from schemac.versions.identity.lock import Former, Lock, LockedDataset, Numbered, Numbering, Version, paths_of
 from schemac.versions.identity.lockfile import read_lock, write_lock
 from schemac.versions.identity.merge import merge
-from schemac.versions.identity.numbering import Former, Numbered, Numbering
 from schemac.versions.identity.opening import open_version
-from schemac.versions.identity.restore import restored
 from tests.identity.trees import fields, ids, locked, struct
 
 

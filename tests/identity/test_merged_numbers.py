@@ -12,9 +12,8 @@ import pytest
 
 from schemac.language.logical.schema_fields import preorder
 from schemac.versions.identity.freeze import adopt, numbers_of
-from schemac.versions.identity.lock import EngineData, Highest, Lock, LockedDataset, State
+from schemac.versions.identity.lock import EngineData, Highest, Lock, LockedDataset, State, numberings
 from schemac.versions.identity.merge import merge
-from schemac.versions.identity.numbering import numberings
 from schemac.versions.identity.opening import open_version
 from tests.identity.trees import ITEM, KEY, VALUE, Model, Node, locked
 

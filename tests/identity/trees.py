@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Part, Schema
-from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import SchemaField, columns
 from schemac.versions.identity.freeze import Identified, freeze, identify
 from schemac.versions.identity.lock import LockedDataset

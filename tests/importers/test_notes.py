@@ -157,7 +157,7 @@ def test_infer_csv_in_other_encodings(
 
 
 def test_infer_csv_from_the_beginning(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schemac.importers.sniffing.SAMPLE", 50)
+    monkeypatch.setattr("schemac.importers.sources.SAMPLE", 50)
     (folder / "w.csv").write_text("a,b\n" + "1,é\n" * 100 + "x,y\n")
     assert main(["import", "w.csv", "--out", "m.yaml"]) == 0
     assert "{name: a, type: Int64}" in (folder / "m.yaml").read_text()
@@ -209,7 +209,7 @@ def test_infer_ndjson_with_doubts(folder: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_infer_ndjson_from_the_beginning(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schemac.importers.sniffing.SAMPLE", 50)
+    monkeypatch.setattr("schemac.importers.sources.SAMPLE", 50)
     for name, text in (("r.ndjson", '{"a": 1}\n' * 90), ("r.json", "[" + '{"a": 1},' * 90 + "]")):
         (folder / name).write_text(text)
         assert main(["import", name, "--out", f"{name}.yaml"]) == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schemac import version
 from schemac.artifacts.targets import Artifact
 from schemac.project import stages
-from schemac.project.cache import keys
+from schemac.project.cache import entries
 from schemac.project.targets import Emitted, emit_targets
 from tests.identity.commands import schemac
 from tests.project.trees import Tree, tree
@@ -255,7 +255,7 @@ def edit_project(folder: Path, step: Step) -> None:
 def use_version(text: str) -> None:
     """Work with a compiler that writes its version into an artifact."""
     version.__version__ = text
-    keys.fingerprint.cache_clear()
+    entries.fingerprint.cache_clear()
 
     def emit(*arguments: Any, **named: Any) -> Emitted:
         made = EMIT(*arguments, **named)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import preorder
 from schemac.project.configuration import Project
@@ -14,10 +15,9 @@ from schemac.project.stages import check_source
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
 from schemac.versions.evolution.castability import castability
-from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.changes import Change, Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge, judged_engines
-from schemac.versions.evolution.verdict import Outcome
 from schemac.versions.evolution.version_pair import SchemaVersion, pair_versions
 from tests.compiling import compile_bytes
 from tests.effort import law

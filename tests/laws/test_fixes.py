@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.edits import span_of
-from schemac.text.source.text import SourceText
+from schemac.text.source.text import SourceText, span_of
 from tests.fixing import Sort, Text, beside, corpus, errors, findings_of, fixed, pages
 
 TEXTS = {text.name: text for text in (*corpus(), *pages(), *beside())}

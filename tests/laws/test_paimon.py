@@ -15,9 +15,8 @@ from schemac.arrow.to_arrow import lower
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import PAIMON_LOSS
 from schemac.engines.paimon.artifact import to_table_schema
-from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.reader import member_ids, read, read_table_schema
-from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.table_schema import TableSchema, number_fields
 from schemac.engines.paimon.types import (
     LONGEST,
     VECTOR_ELEMENTS,

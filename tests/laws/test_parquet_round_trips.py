@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 import schemac
-from schemac.importers.parquet import read
+from schemac.importers.data_files import read_parquet
 from schemac.text.source.report import Report
 from tests.conformance.arrow_schemas import schemas
 from tests.laws.shapes import shapes
@@ -82,6 +82,6 @@ def test_note_a_type_that_arrow_does_not_have(tmp_path: Any) -> None:
     # What follows the name says JSON twice: in the old words (19, as a varint 0x26) and in the new ones (member 12).
     footer = content[at:].replace(b"\x26", b"\x28", 1).replace(b"\xcc", b"\xdc", 1)
     path.write_bytes(content[:at] + footer)
-    imported = read(path, Report())
+    imported = read_parquet(path, Report())
     assert imported is not None
     assert imported.notes.at(("doc",)) == ("Parquet's type BSON of doc is not kept",)

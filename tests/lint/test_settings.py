@@ -9,7 +9,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.language.lint.registry import builtin_rules
+from schemac.language.lint.run import builtin_rules
 
 ROOT = Path(schemac.__file__).parent.parent
 RIDES = """\

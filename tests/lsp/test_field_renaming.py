@@ -8,8 +8,8 @@ import pytest
 from pygls.workspace import PositionCodec
 
 from schemac.language.logical.schema_fields import preorder
-from schemac.lsp.context import Context
-from schemac.lsp.field_locations import Index
+from schemac.lsp.grammar import Context
+from schemac.lsp.locations import Index
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.projects import ProjectFolder, key_of
 from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, rename_edits

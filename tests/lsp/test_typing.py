@@ -7,15 +7,13 @@ import pytest
 from pygls.workspace import PositionCodec
 
 from schemac.lsp.completion import complete
-from schemac.lsp.context import Context
-from schemac.lsp.field_locations import Index
+from schemac.lsp.grammar import Context
 from schemac.lsp.hover import field_text, word_text
-from schemac.lsp.locations import FieldTarget, Scope
-from schemac.lsp.narrowing import edited_lines, merged, narrowed
+from schemac.lsp.locations import FieldTarget, Index, Scope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.projects import ProjectFolder
 from schemac.lsp.symbols import document_symbols, workspace_symbols
-from schemac.lsp.texts import Lines, line_edits
+from schemac.lsp.texts import Lines, edited_lines, line_edits, merged, narrowed
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from tests.golden import CORPUS
 from tests.lsp.editor import applied

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from schemac.language.logical.model import Castability
-from schemac.versions.evolution.verdict import Outcome
+from schemac.versions.evolution.changes import Outcome
 
 _MEMBERS = {"Outcome": [m.name for m in Outcome], "Castability": [m.name for m in Castability]}
 _BOUNDS: dict[type[ast.cmpop], type[ast.cmpop]] = {

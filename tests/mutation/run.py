@@ -16,7 +16,7 @@ from tests.mutation.swap import swapped
 
 RULES = (
     "schemac.versions.evolution.castability",
-    "schemac.versions.evolution.readers",
+    "schemac.versions.evolution.judge",
     *(engine.judge.partition(":")[0] for engine in engines() if JUDGE.is_of(engine)),
 )
 """Modules that say what a change means."""

@@ -11,16 +11,16 @@ from importlib import import_module
 
 import pytest
 
-from schemac.versions.evolution.changes import Change, Fact
-from schemac.versions.evolution.readers import for_old_readers
-from schemac.versions.evolution.verdict import Outcome
+from schemac.language.logical.facts import Fact
+from schemac.versions.evolution.changes import Change, Outcome
+from schemac.versions.evolution.judge import for_old_readers
 from tests.mutation.mutants import mutants, mutants_of
 from tests.mutation.run import RULES, is_killed, reviewed, survivors
 from tests.mutation.swap import swapped
 
 MOST_SURVIVORS = {
     "schemac.versions.evolution.castability": 8,
-    "schemac.versions.evolution.readers": 2,
+    "schemac.versions.evolution.judge": 2,
     "schemac.engines.arrow.judge": 4,
     "schemac.engines.lance.judge": 19,
     "schemac.engines.paimon.judge": 16,
@@ -60,7 +60,7 @@ def test_make_each_kind_of_mistake() -> None:
 
 
 def test_swap_a_rule_and_put_it_back() -> None:
-    module = import_module("schemac.versions.evolution.readers")
+    module = import_module("schemac.versions.evolution.judge")
     dropped = Change(Fact.DATASET_DROPPED, "rides", "")
     line = inspect.getsource(module).splitlines().index("def _dropped(change: Change) -> Judgement:") + 1
     wrong = next(m for m in mutants_of(module) if m.what == "Outcome.REFUSED becomes SAFE" and m.line > line)
@@ -71,7 +71,7 @@ def test_swap_a_rule_and_put_it_back() -> None:
 
 
 def test_notice_a_wrong_rule() -> None:
-    name = "schemac.engines.odf.judge"
+    name = "schemac.engines.odf.artifact"
     expected = reviewed()
     assert is_killed(name, next(mutants_of(import_module(name))), expected)
     assert reviewed() == expected

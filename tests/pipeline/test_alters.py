@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from schemac.engines.spark.judge import plan_spark
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.versions.evolution.verdict import Outcome
+from schemac.versions.evolution.changes import Outcome
 from tests.conformance.pypaimon.evolving import Evolution
 
 OLD: dict[str, Any] = {

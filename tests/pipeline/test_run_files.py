@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.cli.progress import ProgressLines
+from schemac.cli.terminal import ProgressLines
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.html import run_page
 from schemac.pipeline.reports.offenders import Offender, lines_of

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from schemac.project import compile as stages
-from schemac.project.compile import compile_files
+from schemac.project import building as stages
+from schemac.project.building import compile_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
-from schemac.project.options import CompileOptions
+from schemac.project.targets import CompileOptions
 from schemac.project.workers import share
 from schemac.text.source.report import Report
 from tests.bench.workload import write_manifests

@@ -362,7 +362,7 @@ def test_refuse_a_fact_that_a_judge_does_not_name(facts: str, code: int, said: s
     """It is not asked about others, so it cannot fail at them."""
     judge = f"""
 from schemac.versions.evolution.judge import Judge
-from schemac.versions.evolution.changes import Fact
+from schemac.language.logical.facts import Fact
 J = Judge(dict.fromkeys({facts}, lambda change, pair: 1 / 0))
 """
     site.install("broken", "other = broken:ENGINE", engine('judge="parts:J"') + judge)
@@ -383,7 +383,7 @@ def __getattr__(name):
     if name != "J":
         raise AttributeError(name)
     from schemac.versions.evolution.judge import Judge
-    from schemac.versions.evolution.verdict import Judgement, Outcome
+    from schemac.versions.evolution.changes import Judgement, Outcome
     return Judge({F.COLOUR: Judgement(Outcome.REFUSED, "no other colour", "keep it")})
 A = (Attribute("a.b/colour", str, "a colour", facts=Facts.all(F.COLOUR)),)
 """

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import schemac
-from schemac.importers import sniffing
-from schemac.importers.sniffing import refuse_foreign
+from schemac.importers import sources
+from schemac.importers.sources import refuse_foreign
 from schemac.registry import installed
 from schemac.registry.engine import Engine, Trait
 from schemac.registry.installed import builtin_engines, with_trait
@@ -46,12 +46,12 @@ def test_tell_it_of_an_engine_that_joins(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "Spark, Paimon and Other refuse this" in told
 
 
-DOCUMENTS = (sniffing.ForeignDocument("a note of Other", sniffing.has_keys("other"), "do not"),)
+DOCUMENTS = (sources.ForeignDocument("a note of Other", sources.has_keys("other"), "do not"),)
 
 
 def test_refuse_documents_of_an_engine_that_joins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     joined = OTHER._replace(documents=f"{__name__}:DOCUMENTS")
-    monkeypatch.setattr(sniffing, "engines", lambda: (joined,))
+    monkeypatch.setattr(sources, "engines", lambda: (joined,))
     (tmp_path / "a.json").write_text(json.dumps({"other": 1}))
     report = Report()
     assert refuse_foreign(tmp_path / "a.json", report)

@@ -15,8 +15,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.lance.tables.apply import apply_plan
-from schemac.engines.lance.tables.capability import report_drift
+from schemac.engines.lance.tables.apply import apply_plan, report_drift
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import locked_schema_version

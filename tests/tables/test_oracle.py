@@ -15,14 +15,13 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.engines.lance.tables.apply import apply_plan
-from schemac.engines.lance.tables.capability import report_drift
+from schemac.engines.lance.tables.apply import apply_plan, report_drift
 from schemac.engines.lance.tables.live_table import LanceTable, open_table
 from schemac.engines.lance.tables.plan import plan
 from schemac.text.source.report import Report
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff
 from schemac.versions.evolution.judge import judge
-from schemac.versions.evolution.verdict import Outcome
 from schemac.versions.evolution.version_pair import SchemaVersion, locked_schema_version, pair_versions
 from schemac.versions.identity.freeze import freeze, identify
 from schemac.versions.identity.lock import LockedDataset

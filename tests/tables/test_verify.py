@@ -182,7 +182,7 @@ def test_open_a_table_once_before_and_once_after_its_steps(
         opened.append(table.dataset.version if table is not None else None)
         return table
 
-    monkeypatch.setattr("schemac.engines.lance.tables.capability.open_table", open_and_count)
+    monkeypatch.setattr("schemac.engines.lance.tables.apply.open_table", open_and_count)
     capsys.readouterr()
     assert main(["apply", "t", "--table", "t.lance"]) == 0
     newest = lance.dataset("t.lance").version

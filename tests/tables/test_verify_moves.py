@@ -12,8 +12,7 @@ from typing import Any
 import lance
 import pytest
 
-from schemac.engines.lance.tables.apply import apply_plan
-from schemac.engines.lance.tables.capability import report_drift
+from schemac.engines.lance.tables.apply import apply_plan, report_drift
 from schemac.engines.lance.tables.plan import plan
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import locked_schema_version

@@ -5,18 +5,21 @@ refused.
 Source: sqlite.org, "ALTER TABLE", asked of sqlite3 (`tests/test_sqlite.py`).
 """
 
-from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.versions.evolution.changes import (
     ATTRIBUTE_FACTS,
     DATASET_FACTS,
+    METADATA,
     PROPERTY_FACTS,
+    SAFE,
     TYPE_FACTS,
     Change,
-    Fact,
+    Judgement,
+    Outcome,
+    of_another_unit,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
 from schemac.versions.evolution.judge import Judge, Rule, guarded
-from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac_sqlite.attributes import DEFAULT, PRIMARY_KEY
 from schemac_sqlite.types import type_of
 

@@ -12,8 +12,8 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.language.kinds.registry import KINDS
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.judge import judge
-from schemac.versions.evolution.verdict import Outcome
 from schemac_sqlite.codes import CODES
 from schemac_sqlite.judge import JUDGE
 

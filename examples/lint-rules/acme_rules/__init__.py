@@ -1,6 +1,6 @@
 """Rules for the manifests of one company."""
 
-from schemac.language.attributes.own import OWNER
+from schemac.language.attributes.builtin import OWNER
 from schemac.language.lint.rule import Reporter, Subject, rule
 from schemac.text.source.diagnostic import Code, Severity
 

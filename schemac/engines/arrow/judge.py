@@ -12,20 +12,24 @@ from typing import cast
 from schemac.language.attributes.arrow import EXTENSION_TYPE, read_hints
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import castability, misfit, missing_cast
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,
     LAYOUT_FACTS,
+    METADATA,
     PROPERTY_FACTS,
+    SAFE,
     TYPE_FACTS,
     Change,
-    Fact,
+    Judgement,
+    Outcome,
+    of_another_unit,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
 from schemac.versions.evolution.judge import Judge, Rule, make_optional
-from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.versions.evolution.version_pair import VersionPair
 
 _REGISTERED = frozenset(

@@ -19,8 +19,7 @@ from schemac.engines.avro import AVRO_DEFAULT, AVRO_LOSS, AVRO_NAME, AVRO_TYPE
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, DOMAIN, NAMESPACE
 from schemac.engines.json_values import type_tree
 from schemac.language.attributes.attribute import Family
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import RENAMED_FROM
+from schemac.language.attributes.builtin import DESCRIPTION, RENAMED_FROM
 from schemac.language.attributes.registry import domain_of
 from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.logical.dataset import LogicalDataset

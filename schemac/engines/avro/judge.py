@@ -8,9 +8,18 @@ Source: Avro 1.12, "Schema Resolution", asked of fastavro (`tests/engines/avro/t
 
 from schemac.engines.avro.artifact import is_readable, leaf_of, name_of, old_names
 from schemac.engines.avro.attributes import ALIASES, DEFAULT
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
 from schemac.versions.evolution.castability import castability
-from schemac.versions.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
+from schemac.versions.evolution.changes import (
+    ATTRIBUTE_FACTS,
+    METADATA,
+    SAFE,
+    TYPE_FACTS,
+    Change,
+    Judgement,
+    Outcome,
+)
 from schemac.versions.evolution.judge import (
     NEW_FIELD_HELP,
     RULES_OF_MESSAGES,
@@ -18,7 +27,6 @@ from schemac.versions.evolution.judge import (
     judge_parts,
     judge_values,
 )
-from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome
 
 
 def _attribute(change: Change, _pair: object) -> Judgement:

@@ -6,6 +6,8 @@ Shape: a union of several types, and a record that contains itself, are any valu
       for tools that compile schemas take several files.
 Errors: SC552 for what is not a schema.
 Source: Avro 1.12, "Schema Declaration" and "Names".
+      Which files hold an Avro schema, and which JSON around it is neither a schema nor data: JSON with schemas of Avro that is not a
+      record, and no data either: Avro 1.12, "Schema Declaration": a list is a union, and an `error` belongs to a protocol.
 Why by hand: `fastavro.parse_schema` 1.13 accepts a record without fields and a name that is a number, and refuses what the
       specification has: a decimal that does not fit its bytes (which counts as bytes), `{"type": "Name"}`, a type that is later in a
       list; a default of another type it refuses as well, which is a note here. Its errors name no field (`KeyError: 'items'`). So every
@@ -22,11 +24,12 @@ from typing import Any
 
 from schemac.engines.avro.artifact import TYPE, fits, leaf_of
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
-from schemac.importers.constraints import enumerated, fitting, typed
+from schemac.importers.datasets import enumerated, fitting, typed
 from schemac.importers.declarations import any_json, split_extra
 from schemac.importers.importer import Imported, Importer, Notes, double, refuse
+from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
@@ -400,3 +403,30 @@ def _extra(holder: Json) -> Json:
 
 
 IMPORTER = Importer("avro", "Avro schema", read)
+
+
+_MOST_BYTES = 4 * 1024 * 1024
+"""Largest `.json` file that is looked into; larger ones are data."""
+
+
+def is_source(path: Path) -> bool:
+    """Return whether a `.json` file is an Avro record; the suffix `.avsc` is enough."""
+    if path.suffix.lower() != ".json" or not path.is_file() or path.stat().st_size > _MOST_BYTES:
+        return False
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return False
+    is_record = isinstance(document, dict) and document.get("type") == "record"
+    return is_record and "name" in document and isinstance(document.get("fields"), list)
+
+
+def _is_schema(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_schema, value))
+    is_named = isinstance(value, dict) and value.get("type") in ("record", "error") and "name" in value
+    return is_named and isinstance(value.get("fields"), list)
+
+
+DOCUMENTS = (ForeignDocument("an Avro schema", _is_schema, "import a file that holds one record"),)
+"""What to import in place of such a file."""

@@ -10,7 +10,7 @@ Source: the specification of version 1.2.1, "Data Types", "Field Object" and "De
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from schemac.importers.constraints import Constraints, mark_key
+from schemac.importers.datasets import Constraints, mark_key
 from schemac.importers.declarations import (
     MisplacedError,
     Node,
@@ -27,7 +27,7 @@ from schemac.importers.declarations import (
     struct,
 )
 from schemac.importers.importer import Imported, Importer, Notes
-from schemac.language.attributes.own import OWNER
+from schemac.language.attributes.builtin import OWNER
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical.arrow import ArrowType, pa
 from schemac.text.source.json_object import Json

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.constraints import Constraints, enumerated, mark_key
+from schemac.importers.datasets import Constraints, enumerated, mark_key
 from schemac.importers.declarations import (
     MisplacedError,
     Node,
@@ -28,7 +28,7 @@ from schemac.importers.declarations import (
     type_of_text,
 )
 from schemac.importers.importer import Imported, Importer, Notes
-from schemac.importers.sniffing import has_top_keys
+from schemac.importers.sources import has_top_keys
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, dotted

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.importers.importer import first_line
-from schemac.importers.sniffing import ForeignDocument
+from schemac.importers.sources import ForeignDocument
 from schemac.language.physical.arrow import pa
 
 LOG = "_delta_log"

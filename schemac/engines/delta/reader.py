@@ -18,7 +18,7 @@ from typing import Any
 from schemac.engines.delta.log import Log, Metadata, UnreadableError, log_files, log_folder, read_log
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, refuse
 from schemac.importers.sources import import_value
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

@@ -34,10 +34,10 @@ from schemac.engines.iceberg.types import (
     full_name,
 )
 from schemac.engines.iceberg.writer import to_columns
-from schemac.engines.spark_sql import create_table, literal, quoted_name, table_name, without_substitution
-from schemac.language.attributes import odf, own
+from schemac.engines.sql_parsing import create_table, literal, quoted_name, table_name, without_substitution
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
-from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.physical.field import LoweredSchema
@@ -163,7 +163,7 @@ def _statements(compilation: Compilation, schema: IcebergSchema, format_version:
     extra, table = dataset.schema.extra, table_name(dataset.name)
     columns = [f"{quoted_name(c.name)} {_spark_type(c.type)}{_suffix(c)}" for c in schema.columns]
     comment, properties = (
-        odf.DESCRIPTION.read(extra),
+        builtin.DESCRIPTION.read(extra),
         {**(attributes.TABLE_PROPERTIES.read(extra) or {}), _FORMAT_VERSION: str(format_version)},
     )
     if compilation.table_record is not None:
@@ -235,7 +235,7 @@ def to_schema(
     field_ids = ids or {field: number for number, field in enumerate(preorder(dataset.columns), 1)}
     columns = to_columns(lowered, emission, field_ids, format_version(extra))
     for key in sorted(extra):
-        if key not in (odf.DESCRIPTION.key, own.TARGETS_OF.key) and is_lost(key):
+        if key not in (builtin.DESCRIPTION.key, builtin.TARGETS_OF.key) and is_lost(key):
             emission.lose(None, f"the attribute {key}", "nothing")
     schema = IcebergSchema(columns, (), schema_id)
     fields = arrow_fields_by_field(dataset, schema)
@@ -284,7 +284,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     schema = compiled_schema(compilation, emission)
     if emission.findings.report.has_errors:
         return []
-    if odf.DESCRIPTION.key in dataset.schema.extra:
+    if builtin.DESCRIPTION.key in dataset.schema.extra:
         emission.lose(None, "the description", "nothing", artifact=SCHEMA_FILE)
     made = [Artifact(SCHEMA_FILE, text_of(schema).encode())]
     statements = ddl(compilation, schema, format_version(dataset.schema.extra), emission)

@@ -16,6 +16,7 @@ from schemac.engines.iceberg.artifact import errors_of, fields_of, format_of, sc
 from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is_promotion, needs_format_3
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
 from schemac.versions.evolution.changes import (
@@ -23,15 +24,18 @@ from schemac.versions.evolution.changes import (
     DATASET_FACTS,
     DESCRIPTION_FACTS,
     KEY_FACTS,
+    METADATA,
     PROPERTY_FACTS,
+    SAFE,
     TYPE_FACTS,
     Change,
-    Fact,
+    Judgement,
+    Outcome,
+    of_another_unit,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
-from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.versions.evolution.version_pair import VersionPair
 
 _NEW_FIELD_HELP = "add a field next to it, fill it, and drop the old one"

@@ -20,7 +20,7 @@ from schemac.engines.iceberg.artifact import errors_of, format_of, schema_of
 from schemac.engines.iceberg.reader import TableMetadata, UnreadableError, parse_metadata, read_file
 from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.types import IcebergSchema, NestedField, fresh_ids, full_name
-from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.files import install_help
 from schemac.text.source.report import Report

@@ -20,19 +20,18 @@ from schemac.engines.iceberg.artifact import asked_format, errors_of, fields_of,
 from schemac.engines.iceberg.attributes import COLUMNS, OF_COLUMN
 from schemac.engines.iceberg.live_table import IcebergTable
 from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo
+from schemac.language.logical.facts import Fact
 from schemac.text.source.catalogue import REFUSED_CHANGE
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
-from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.constraints import Rule, rules_to_check
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
 from schemac.versions.evolution.tables import Note, has_replaced_fields, report_unrepresentable
-from schemac.versions.evolution.verdict import Judgement, Outcome
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,

@@ -35,8 +35,7 @@ from schemac.engines.iceberg.types import (
     Struct,
 )
 from schemac.importers.importer import Imported, Importer, NumberedVersion, json_document, refuse, refuse_json
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import TABLE_RECORD
+from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

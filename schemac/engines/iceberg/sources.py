@@ -8,7 +8,7 @@ Source: the Iceberg table specification, "Table Metadata" and "File System Table
 import re
 from pathlib import Path
 
-from schemac.importers.sniffing import is_json_with
+from schemac.importers.sources import is_json_with
 
 METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 

@@ -32,7 +32,7 @@ from schemac.engines.iceberg.live_table import (
 from schemac.engines.iceberg.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
 from schemac.engines.iceberg.reader import TableMetadata
 from schemac.engines.iceberg.types import IcebergSchema
-from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo, row_constraints
 from schemac.rows.validation.stored import Comparison, open_rows, report_failed, report_unknown_references
 from schemac.text.source.catalogue import (
@@ -44,6 +44,7 @@ from schemac.text.source.catalogue import (
     UNUSABLE_TABLE,
 )
 from schemac.text.source.report import Report
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.constraints import Rule, constraints_of
 from schemac.versions.evolution.tables import (
     Candidate,
@@ -60,7 +61,6 @@ from schemac.versions.evolution.tables import (
     report_differences,
     report_unrepresentable,
 )
-from schemac.versions.evolution.verdict import Outcome
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 from schemac.versions.identity.lock import LockedDataset
 

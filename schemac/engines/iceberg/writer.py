@@ -25,7 +25,7 @@ from schemac.engines.iceberg.types import (
     Struct,
     default_error,
 )
-from schemac.language.attributes import odf, own
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.logical.schema_fields import SchemaField
@@ -95,7 +95,7 @@ class _Writer(TypeWriter[IcebergType]):
             lowered.arrow.name if name is None else name,
             type_,
             not lowered.arrow.nullable,
-            schema_field.extra.get(odf.DESCRIPTION.key) if schema_field.is_member else None,
+            schema_field.extra.get(builtin.DESCRIPTION.key) if schema_field.is_member else None,
             self.default(schema_field, type_, attributes.INITIAL_DEFAULT.key),
             self.default(schema_field, type_, attributes.WRITE_DEFAULT.key),
         )
@@ -108,7 +108,7 @@ class _Writer(TypeWriter[IcebergType]):
         help = (
             Help.retype("type", "Int64", reason=" and give the unit with `schemac.dev/unit`")
             if field.type.family is Family.DURATION
-            else Help.leave_out("Iceberg", own.TARGETS_OF.key, "iceberg")
+            else Help.leave_out("Iceberg", builtin.TARGETS_OF.key, "iceberg")
         )
         return self.refused_type(field, f"Iceberg has no type for {field.type.type_text()}", help)
 

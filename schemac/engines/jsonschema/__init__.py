@@ -37,7 +37,7 @@ ENGINE = Engine(
 
 def is_source(path: "Path") -> bool:
     """Return whether a `.json` file names a dialect of JSON Schema; the suffix `.schema.json` is enough."""
-    from schemac.importers.sniffing import is_json_with  # for start-up time
+    from schemac.importers.sources import is_json_with  # for start-up time
 
     if path.suffix.lower() != ".json":
         return False

@@ -16,11 +16,11 @@ from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import json_values
 from schemac.engines.jsonschema import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE, keywords
 from schemac.engines.jsonschema.keywords import IGNORED, constrained, expressed_attributes
-from schemac.language.attributes import odf, own
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import NESTED, Family, Role
+from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import has_role
-from schemac.language.attributes.zones import is_utc
 from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
@@ -145,7 +145,7 @@ class _Writer(TypeWriter[Json]):
     def refused(self, field: SchemaField) -> Json:
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in JSON ({field.path_text})"
-        help = Help.leave_out("JSON Schema", own.TARGETS_OF.key, "jsonschema")
+        help = Help.leave_out("JSON Schema", builtin.TARGETS_OF.key, "jsonschema")
         self.emission.findings.at_type(field, JSON_SCHEMA_TYPE, message, help=help)
         return {"type": "null"}
 
@@ -162,7 +162,7 @@ class _Writer(TypeWriter[Json]):
             self.lose(lowered, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
         if zone is None:
             return keywords.timestamp(unit, takes_zone=False, needs_zone=False)
-        clock = own.CLOCK_ZONE.read(field.extra) or ("UTC" if is_utc(zone) else None)
+        clock = builtin.CLOCK_ZONE.read(field.extra) or ("UTC" if is_utc(zone) else None)
         if clock is not None and not is_utc(clock):
             self.lose(lowered, f"which times the clocks of {clock} skip or show twice", "all times")
         if unit != "ns":
@@ -238,12 +238,12 @@ def _is_same(expressed: Any, written: Any) -> bool:
 
 def _attributes(extra: Any) -> Json:
     """Return attributes as keywords; the description is a word of the standard."""
-    attributes = in_order({key: extra[key] for key in extra if key != odf.DESCRIPTION.key})
-    if own.DEPRECATED.key in attributes:
+    attributes = in_order({key: extra[key] for key in extra if key != builtin.DESCRIPTION.key})
+    if builtin.DEPRECATED.key in attributes:
         attributes = {"deprecated": True, **attributes}
-    if not attributes.get(own.DEPRECATED.key, True):
-        del attributes[own.DEPRECATED.key]
-    description = {"description": extra[odf.DESCRIPTION.key]} if odf.DESCRIPTION.key in extra else {}
+    if not attributes.get(builtin.DEPRECATED.key, True):
+        del attributes[builtin.DEPRECATED.key]
+    description = {"description": extra[builtin.DESCRIPTION.key]} if builtin.DESCRIPTION.key in extra else {}
     return {**description, **attributes}
 
 

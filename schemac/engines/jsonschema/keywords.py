@@ -20,7 +20,7 @@ from schemac.engines import json_values
 from schemac.importers.importer import Beyond
 from schemac.language.attributes.attribute import NUMBERS, Family
 from schemac.language.attributes.constraints import OF_VALUES
-from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.constraint import Constraint, limits_of
 from schemac.language.constraints.field_constraints import (
     Bound,
     Enum,
@@ -32,7 +32,6 @@ from schemac.language.constraints.field_constraints import (
     UniqueItems,
     constraints_at,
 )
-from schemac.language.constraints.values import limits_of
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.jsonschema.keywords import TYPE, expressed_attributes, has_annotations, leaf, redundant
-from schemac.importers.constraints import enumerated, fitting, typed
+from schemac.importers.datasets import enumerated, fitting, typed
 from schemac.importers.declarations import any_json
 from schemac.importers.importer import Imported, Importer, Notes, exact_number, first_line, refuse
 from schemac.language.attributes.attribute import KEY_PATTERN
+from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.attributes.constraints import ENUM
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import DEPRECATED
 from schemac.language.logical.model import FieldPath, Part
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

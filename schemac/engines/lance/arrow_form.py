@@ -42,7 +42,7 @@ from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest
-from schemac.text.syntax.model_errors import model_errors
+from schemac.text.syntax.model import model_errors
 
 _BLOB_TYPE_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""

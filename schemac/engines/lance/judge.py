@@ -15,9 +15,9 @@ from schemac.engines.lance.attributes import LanceFact
 from schemac.engines.lance.fields import column_words, is_cast, lance_ids
 from schemac.engines.lance.tables.filters import how_to_find
 from schemac.engines.lance.tables.steps import Subject
-from schemac.language.attributes import own
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
 from schemac.versions.evolution.castability import castability, misfit
@@ -25,10 +25,14 @@ from schemac.versions.evolution.changes import (
     DATASET_FACTS,
     KEY_FACTS,
     LAYOUT_FACTS,
+    METADATA,
     PROPERTY_FACTS,
+    SAFE,
     TYPE_FACTS,
     Change,
-    Fact,
+    Judgement,
+    Outcome,
+    of_another_unit,
 )
 from schemac.versions.evolution.constraints import (
     TIGHTENED,
@@ -39,7 +43,6 @@ from schemac.versions.evolution.constraints import (
 )
 from schemac.versions.evolution.diff import clock_of
 from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
-from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 
 _UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
@@ -294,7 +297,7 @@ def _undeclared_clock(old: SchemaField, new: SchemaField) -> Judgement:
     return Judgement(
         Outcome.REFUSED,
         f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
-        f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
+        f"write under its `extra:` `{builtin.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
         " another zone",
     )
 

@@ -26,6 +26,6 @@ ENGINE = Engine(
 
 def is_contract(path: "Path") -> bool:
     """Return whether a file has the kind of a contract, and the version of the standard."""
-    from schemac.importers.sniffing import has_top_keys  # for start-up time
+    from schemac.importers.sources import has_top_keys  # for start-up time
 
     return has_top_keys(path, rb"kind[\"']?\s*:\s*[\"']?DataContract\b", rb"apiVersion[\"']?\s*:")

@@ -10,7 +10,7 @@ Source: the JSON Schema of the standard, version 3.1.0, and its page "Schema".
 from collections.abc import Iterator
 from pathlib import Path
 
-from schemac.importers.constraints import Constraints, mark_key
+from schemac.importers.datasets import Constraints, mark_key
 from schemac.importers.declarations import (
     MisplacedError,
     Node,

@@ -24,7 +24,7 @@ from flatbuffers import table as flat
 
 from schemac.arrow.metadata import compact
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING
-from schemac.language.attributes.odf import ARCHETYPE, DESCRIPTION, TYPE
+from schemac.language.attributes.builtin import ARCHETYPE, DESCRIPTION, TYPE
 from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.dataset import LogicalDataset

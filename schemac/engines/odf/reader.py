@@ -16,10 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.arrow.raw_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
+from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.engines.odf.binary import MalformedBufferError
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.bind import read_datasets
 from schemac.language.manifest.foreign import flow, suggest_meaning

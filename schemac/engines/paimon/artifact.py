@@ -13,11 +13,19 @@ from typing import Any
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
 from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
-from schemac.engines.paimon import attributes as paimon
+from schemac.engines.paimon import options as paimon
 from schemac.engines.paimon.limits import Limits
-from schemac.engines.paimon.numbering import highest_of, ids_of, number_fields, schema_id_of, time_millis_of
 from schemac.engines.paimon.options import read_table
-from schemac.engines.paimon.table_schema import FIRST_VERSION, VERSION, TableSchema
+from schemac.engines.paimon.table_schema import (
+    FIRST_VERSION,
+    VERSION,
+    TableSchema,
+    highest_of,
+    ids_of,
+    number_fields,
+    schema_id_of,
+    time_millis_of,
+)
 from schemac.engines.paimon.types import (
     BYTES,
     STRING,
@@ -33,7 +41,7 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.language.attributes import odf, own
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.kinds.answers import FRACTION_DIGITS
@@ -78,7 +86,7 @@ def to_table_schema(
         table.partition_names,
         table.primary_names,
         table.options,
-        odf.DESCRIPTION.read(extra) if comment is None else comment,
+        builtin.DESCRIPTION.read(extra) if comment is None else comment,
         time_millis,
         FIRST_VERSION if table.is_of_first_version else VERSION,
     )
@@ -164,7 +172,7 @@ class _Writer(TypeWriter[PaimonType]):
             self.ids[lowered.field],
             lowered.arrow.name,
             type_,
-            extra.get(odf.DESCRIPTION.key),
+            extra.get(builtin.DESCRIPTION.key),
             extra.get(paimon.DEFAULT_VALUE.key),
         )
 
@@ -185,7 +193,7 @@ class _Writer(TypeWriter[PaimonType]):
         field: SchemaField = lowered.field
         # Most attributes are descriptions, which decide nothing about the type.
         if not field.extra or (
-            field.is_member and len(field.extra) == 1 and odf.DESCRIPTION.key in field.extra
+            field.is_member and len(field.extra) == 1 and builtin.DESCRIPTION.key in field.extra
         ):
             type_ = self.type(lowered, lowered.arrow.type)
         else:
@@ -208,7 +216,7 @@ class _Writer(TypeWriter[PaimonType]):
                 "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
             ),
             Family.NULL: "leave the field out until it has a type",
-        }.get(field.type.family, Help.leave_out("Paimon", own.TARGETS_OF.key, "paimon"))
+        }.get(field.type.family, Help.leave_out("Paimon", builtin.TARGETS_OF.key, "paimon"))
         message = f"Paimon has no type for {field.type.type_text()}"
         self.emission.findings.at_type(field, PAIMON_TYPE, message, help=help)
         return BYTES
@@ -385,8 +393,8 @@ class _Writer(TypeWriter[PaimonType]):
     def lose_schema_attributes(self, extra: Mapping[str, Any]) -> None:
         """Attributes of the whole, and the description where the comment has taken its place."""
         for key in sorted(extra):
-            is_handled = key == own.TARGETS_OF.key or (
-                key == odf.DESCRIPTION.key and paimon.COMMENT.key not in extra
+            is_handled = key == builtin.TARGETS_OF.key or (
+                key == builtin.DESCRIPTION.key and paimon.COMMENT.key not in extra
             )
             if not is_handled and is_lost(key):
                 self.emission.lose(None, f"the attribute {key}", "nothing")

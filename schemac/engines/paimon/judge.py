@@ -12,24 +12,34 @@ Source: `SchemaManager`, `DataTypeCasts` and `CastExecutors` of github.com/apach
 from collections.abc import Mapping
 from enum import IntEnum
 
-from schemac.engines.paimon.attributes import PaimonFact
+from schemac.engines.paimon.live_table import PaimonField, errors_of, paimon_fields, table_schema
 from schemac.engines.paimon.options import (
     EXPLICIT_CASTS,
     NULL_TO_NOT_NULL,
     OPTION_OF,
+    PaimonFact,
     after_renames,
     is_about_files,
     is_true,
     option_error,
 )
 from schemac.engines.paimon.types import LONGEST, Atomic, PaimonType, Vector
-from schemac.engines.paimon.view import PaimonField, errors_of, paimon_fields, table_schema
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
-from schemac.versions.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
+from schemac.versions.evolution.changes import (
+    DATASET_FACTS,
+    METADATA,
+    PROPERTY_FACTS,
+    SAFE,
+    TYPE_FACTS,
+    Change,
+    Judgement,
+    Outcome,
+    of_another_unit,
+)
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
 from schemac.versions.evolution.judge import Judge, make_optional
-from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.versions.evolution.version_pair import VersionPair
 
 

@@ -1,25 +1,35 @@
 """A Paimon table as it is: the newest file in its `schema` folder.
 
 Layer: engines.
-Shape: the table is that version of the lock whose schema the file holds; its ids are those of the lock, or Paimon's own where the
-       table was made from names.
+Shape: the table is that version of the lock whose schema the file holds; its ids are those of the lock, or Paimon's own where the table
+      was made from names.
 Errors: SC421 unusable-table, SC424 table-drift, SC551.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from schemac.engines.paimon.numbering import number_fields
+from schemac.artifacts.targets import Emission
+from schemac.engines.paimon import PAIMON_LOSS
+from schemac.engines.paimon.artifact import to_table_schema
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
-from schemac.engines.paimon.table_schema import TableSchema, schema_files
-from schemac.engines.paimon.types import PaimonType, Row
-from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.language.attributes.own import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
+from schemac.engines.paimon.table_schema import (
+    TableSchema,
+    highest_of,
+    ids_of,
+    number_fields,
+    schema_files,
+    schema_id_of,
+)
+from schemac.engines.paimon.types import DataField, PaimonType, Row
+from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.text.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
+from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import (
     Candidate,
@@ -34,8 +44,69 @@ from schemac.versions.evolution.tables import (
     state_version,
     value_difference,
 )
-from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
+from schemac.versions.evolution.version_pair import (
+    LockedSchemaVersion,
+    SchemaVersion,
+    locked_schema_version,
+    narrowed,
+)
 from schemac.versions.identity.lock import LockedDataset
+
+
+class PaimonField(NamedTuple):
+    """What Paimon has at a field."""
+
+    type: PaimonType
+    field: DataField | None
+    """The column or member; None for an item, key or value."""
+
+
+def table_schema(schema_version: SchemaVersion) -> TableSchema:
+    """Return Paimon's schema of a version; not to be used where there are errors."""
+    return schema_version.view(_compiled)[0]
+
+
+def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
+    """Return the errors of Paimon for a version."""
+    return schema_version.view(_compiled)[1]
+
+
+def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonField]:
+    """Return what Paimon has at every field that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
+    return schema_version.view(_paimon_fields)
+
+
+def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
+    report = Report()
+    version = schema_version.locked.newest if isinstance(schema_version, LockedSchemaVersion) else None
+    ids = ids_of(schema_version.numbers) if isinstance(schema_version, LockedSchemaVersion) else {}
+    highest = max([-1 if version is None else highest_of(version), *ids.values()])
+    table = to_table_schema(
+        schema_version.compilation,
+        Emission(schema_version.dataset, "paimon", PAIMON_LOSS, report),
+        ids=ids,
+        highest=highest,
+        schema_id=0 if version is None else schema_id_of(version),
+    )
+    if version is not None:
+        table = table.of_version(version.table_record)
+    return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
+
+
+def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonField]:
+    fields_by_schema_field: dict[SchemaField, PaimonField] = {}
+
+    def enter(schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
+        fields_by_schema_field[schema_field] = PaimonField(type_, field)
+        fields = type_.fields if isinstance(type_, Row) else (None,) * len(type_.children)
+        for child, inner, member in zip(schema_field.children, type_.children, fields, strict=False):
+            enter(child, inner, member)
+
+    for schema_field, field in zip(
+        schema_version.dataset.columns, table_schema(schema_version).fields, strict=True
+    ):
+        enter(schema_field, field.type, field)
+    return fields_by_schema_field
 
 
 @dataclass(frozen=True)

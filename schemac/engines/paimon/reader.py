@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.metadata import compact
-from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.numbering import NAME, data_of
-from schemac.engines.paimon.table_schema import VERSION, TableSchema, schema_files
+from schemac.engines.paimon import options as paimon
+from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
 from schemac.engines.paimon.types import (
     LONGEST,
     Array,
@@ -32,8 +31,7 @@ from schemac.engines.paimon.types import (
     parse_field,
 )
 from schemac.importers.importer import Imported, ImportedVersion, Importer, json_document, refuse, refuse_json
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import TABLE_RECORD
+from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json

@@ -16,23 +16,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.changes import SchemaChange, changes_between
 from schemac.engines.paimon.live_table import (
     PaimonTable,
+    errors_of,
     open_paimon_table,
     report_paimon_drift,
     schema_in_table,
+    table_schema,
 )
+from schemac.engines.paimon.options import PaimonFact
 from schemac.engines.paimon.reader import member_ids
 from schemac.engines.paimon.table_schema import TableSchema, is_table
-from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.text.source.catalogue import FAILED_CHECK, REFUSED_CHANGE, TABLE_CHANGED, WRITE_FAILED
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
-from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
 from schemac.versions.evolution.tables import (
@@ -47,7 +48,6 @@ from schemac.versions.evolution.tables import (
     has_replaced_fields,
     report_unrepresentable,
 )
-from schemac.versions.evolution.verdict import Judgement, Outcome
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     VersionPair,

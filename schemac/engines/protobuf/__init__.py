@@ -21,7 +21,7 @@ ENGINE = Engine(
     attributes="schemac.engines.protobuf.attributes:ATTRIBUTES",
     artifacts="schemac.engines.protobuf.artifact:TARGET",
     judge="schemac.engines.protobuf.judge:JUDGE",
-    numbering="schemac.engines.protobuf.numbering:NUMBERING",
+    numbering="schemac.engines.protobuf.types:NUMBERING",
     formats=(Format("protobuf", "schemac.engines.protobuf.reader:IMPORTER", suffixes=(".proto",)),),
     codes="schemac.engines.protobuf:CODES",
     pages="schemac.engines.protobuf.pages",

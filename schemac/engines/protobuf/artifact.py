@@ -17,18 +17,19 @@ from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.json_values import type_tree
 from schemac.engines.protobuf import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
-from schemac.engines.protobuf.numbering import is_number, numbers_of
 from schemac.engines.protobuf.types import (
     ENUM_TYPE,
     IMPORTS,
     USUAL,
+    is_number,
     json_name,
     leaf_of,
     message_name,
+    numbers_of,
     usual_leaf,
     valid,
 )
-from schemac.language.attributes import odf, own
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.findings import Other
 from schemac.language.logical.model import Part
@@ -129,7 +130,7 @@ class _Writer:
             number = self._numbers[field]
             if not is_number(number):
                 message_text = f"{field.path_text} would have the number {number}, which Protobuf reserves or does not have"
-                help = f"leave Protobuf out with `{own.TARGETS_OF.key}`, or import the schema from a .proto that has numbers"
+                help = f"leave Protobuf out with `{builtin.TARGETS_OF.key}`, or import the schema from a .proto that has numbers"
                 self._emission.findings.at_name(field, PROTOBUF_NUMBER, message_text, help=help)
             self.field(message, field, str(field.segment), number)
 
@@ -171,7 +172,10 @@ class _Writer:
         if leaf is None:
             message_text = f"Protobuf cannot hold {field.type.type_text()} ({field.path_text})"
             self._emission.findings.at_type(
-                field, PROTOBUF_TYPE, message_text, help=Help.leave_out("it", own.TARGETS_OF.key, "protobuf")
+                field,
+                PROTOBUF_TYPE,
+                message_text,
+                help=Help.leave_out("it", builtin.TARGETS_OF.key, "protobuf"),
             )
             return Typed("", "bytes")
         if not leaf.is_lossless:
@@ -286,9 +290,9 @@ def _type_annotation(field: SchemaField) -> Json:
 
 def _comments(extra: Mapping[str, Any], annotation: Json) -> Iterator[str]:
     """Return the comments above a field: the description, and what is read again."""
-    description = str(extra.get(odf.DESCRIPTION.key, ""))
+    description = str(extra.get(builtin.DESCRIPTION.key, ""))
     yield from (f"// {line}".rstrip() for line in description.splitlines())
-    attributes = {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
+    attributes = {key: extra[key] for key in sorted(extra) if key != builtin.DESCRIPTION.key}
     whole = {**annotation, **({"extra": attributes} if attributes else {})}
     if whole:
         yield f"// {MARK} {json.dumps(whole, sort_keys=True)}"

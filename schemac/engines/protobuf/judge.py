@@ -10,10 +10,19 @@ Source: the language guide of proto3, "Updating A Message Type"; asked of protob
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.types import DURATION, ENUM_TYPE, TIMESTAMP, leaf_of
 from schemac.language.attributes.attribute import Family
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import castability
-from schemac.versions.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
+from schemac.versions.evolution.changes import (
+    ATTRIBUTE_FACTS,
+    METADATA,
+    SAFE,
+    TYPE_FACTS,
+    Change,
+    Judgement,
+    Outcome,
+)
 from schemac.versions.evolution.judge import (
     NEW_FIELD_HELP,
     RULES_OF_MESSAGES,
@@ -21,7 +30,6 @@ from schemac.versions.evolution.judge import (
     judge_parts,
     judge_values,
 )
-from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome
 
 _ALIKE = (
     frozenset({"bool", "int32", "int64", "uint32", "uint64", ENUM_TYPE}),

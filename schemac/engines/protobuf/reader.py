@@ -14,18 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.protobuf.artifact import MARK
-from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
-from schemac.engines.protobuf.numbering import NAME, is_number
-from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
+from schemac.engines.protobuf.attributes import ENUM_NUMBERS, FIELD_RULES, TYPE, exempt, rules_of
 from schemac.engines.protobuf.syntax import Field, File, MalformedError, Message, parse
-from schemac.engines.protobuf.types import DOCUMENTS, DURATION, ENCODINGS, TIMESTAMP, WRAPPERS
-from schemac.importers.constraints import Constraints, typed
+from schemac.engines.protobuf.types import (
+    DOCUMENTS,
+    DURATION,
+    ENCODINGS,
+    NAME,
+    TIMESTAMP,
+    WRAPPERS,
+    is_number,
+)
+from schemac.importers.datasets import Constraints, typed
 from schemac.importers.declarations import any_json, split_extra
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import DEPRECATED
+from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

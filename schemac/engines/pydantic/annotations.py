@@ -16,11 +16,11 @@ from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import json_values
 from schemac.engines.pydantic import PYDANTIC_TYPE
 from schemac.engines.python_source import literal
-from schemac.language.attributes import own
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import NESTED, Family, Role
+from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.registry import has_role
-from schemac.language.attributes.zones import is_utc
-from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.constraint import Constraint, Value
 from schemac.language.constraints.expressions import (
     AmongNode,
     ArithmeticNode,
@@ -46,7 +46,6 @@ from schemac.language.constraints.field_constraints import (
     Pattern,
     UniqueItems,
 )
-from schemac.language.constraints.values import Value
 from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
 from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
@@ -165,7 +164,7 @@ class Leaves(TypeWriter[Leaf]):
         self._refuse(field, message)
 
     def _refuse(self, field: SchemaField, message: str) -> None:
-        help = Help.leave_out("pydantic", own.TARGETS_OF.key, "pydantic")
+        help = Help.leave_out("pydantic", builtin.TARGETS_OF.key, "pydantic")
         self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
 
     def type_text(self, type_: Leaf) -> str:
@@ -183,7 +182,7 @@ class Leaves(TypeWriter[Leaf]):
         zone = arrow_type.tz
         if zone is None:
             return self._time(lowered, arrow_type, "datetime", f"clock({digits})", "timestamp_text")
-        declared = own.CLOCK_ZONE.read(field.extra)
+        declared = builtin.CLOCK_ZONE.read(field.extra)
         clock = "UTC" if is_utc(declared or zone) else declared
         margin = "0" if is_utc(zone) else "MARGIN"
         read = repr(None) if clock is None else f'"{clock}"'

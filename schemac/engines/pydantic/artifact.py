@@ -31,7 +31,7 @@ from schemac.engines.pydantic.annotations import (
     validator,
 )
 from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
-from schemac.language.attributes import odf
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE
 from schemac.language.constraints.field_constraints import UniqueItems, constraints_at
@@ -251,7 +251,7 @@ class _Module:
         names = identifiers(fields, RESERVED_NAMES)
         self._names[tuple(path)] = names
         lines = [
-            f"    {docstring(str(extra.get(odf.DESCRIPTION.key) or f'A record of {title}.'), '    ')}",
+            f"    {docstring(str(extra.get(builtin.DESCRIPTION.key) or f'A record of {title}.'), '    ')}",
             "",
         ]
         attributes = _attributes(extra)
@@ -320,8 +320,8 @@ class _Module:
             settings.append("default=None")
         if name != member.arrow.name:
             settings.append(f"alias={literal(member.arrow.name)}")
-        if odf.DESCRIPTION.key in field.extra:
-            settings.append(f"description={literal(str(field.extra[odf.DESCRIPTION.key]))}")
+        if builtin.DESCRIPTION.key in field.extra:
+            settings.append(f"description={literal(str(field.extra[builtin.DESCRIPTION.key]))}")
         attributes = _attributes(field.extra)
         if attributes:
             settings.append(f"json_schema_extra={_python(attributes)}")
@@ -400,7 +400,7 @@ def _tree(type_: LogicalType) -> Json:
 
 
 def _attributes(extra: Mapping[str, Any]) -> Json:
-    return {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
+    return {key: extra[key] for key in sorted(extra) if key != builtin.DESCRIPTION.key}
 
 
 def _python(value: Any) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from schemac.arrow.from_arrow import lift
 from schemac.engines.pydantic.modules import Member, Module, choices_of, is_none, name_of
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import dotted
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from schemac.engines.json_values import UUID_TYPE
 from schemac.importers.importer import first_line, refuse
-from schemac.language.attributes.own import DOMAIN
+from schemac.language.attributes.builtin import DOMAIN
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.span import Region, Span

@@ -33,12 +33,11 @@ from schemac.engines.pydantic.modules import (
     name_of,
     settings_of,
 )
-from schemac.importers.constraints import enumerated, fitting
+from schemac.importers.datasets import enumerated, fitting
 from schemac.importers.declarations import any_json
 from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import DEPRECATED, DOMAIN
 from schemac.language.logical.model import FieldPath, Part
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

@@ -15,7 +15,7 @@ from textwrap import wrap
 from schemac.artifacts.targets import Artifact, Emission, Target, run_target
 from schemac.engines.python import PYTHON_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifiers, literal, module_name
-from schemac.language.attributes import odf
+from schemac.language.attributes import builtin
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.text.source.diagnostic import Severity
 from schemac.versions.identity.compilation import Compilation
@@ -54,7 +54,7 @@ def _made(engine: str, file: str, compilation: Compilation, emission: Emission) 
 
 
 def _head(dataset: LogicalDataset) -> Iterator[str]:
-    description = odf.DESCRIPTION.read(dataset.schema.extra)
+    description = builtin.DESCRIPTION.read(dataset.schema.extra)
     details = f"\n\n{description.strip()}" if description else ""
     yield docstring(f"The schema of {dataset.name}.{details}\n\n{NOTICE}")
     yield ""
@@ -83,8 +83,8 @@ def _columns(dataset: LogicalDataset) -> Iterator[str]:
     yield ""
     for field, name in zip(dataset.columns, names, strict=True):
         yield f"    {constants[name]}: Final = {literal(name)}"
-        if odf.DESCRIPTION.key in field.extra:
-            yield f"    {docstring(str(field.extra[odf.DESCRIPTION.key]), '    ')}"
+        if builtin.DESCRIPTION.key in field.extra:
+            yield f"    {docstring(str(field.extra[builtin.DESCRIPTION.key]), '    ')}"
     yield ""
     yield ""
     listed = ", ".join(f"Columns.{constants[name]}" for name in names)

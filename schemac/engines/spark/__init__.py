@@ -59,7 +59,7 @@ ENGINE = Engine(
 
 def is_struct_type(path: "Path") -> bool:
     """Return whether a file is a StructType as JSON; structs of table formats have keys that Spark's do not have."""
-    from schemac.importers.sniffing import is_json_with  # for start-up time
+    from schemac.importers.sources import is_json_with  # for start-up time
 
     if path.suffix.lower() != ".json" or not is_json_with(path, b'"type":"struct"'):
         return False

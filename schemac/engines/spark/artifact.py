@@ -16,7 +16,7 @@ from typing import Any
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, Emission, Target, load_target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
-from schemac.engines import spark_sql
+from schemac.engines import sql_parsing
 from schemac.engines.spark import ENGINE, SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import (
@@ -43,11 +43,10 @@ from schemac.engines.spark.columns import (
 )
 from schemac.engines.spark.connector import Maker, lost_of_schema, report_differences, warn_of_unreadable
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.engines.spark_sql import quoted_name, table_name, without_substitution
-from schemac.language.attributes import own
+from schemac.engines.sql_parsing import quoted_name, table_name, without_substitution
+from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Role
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.attributes.registry import are_telling, has_role
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.schema_fields import SchemaField
@@ -80,7 +79,7 @@ def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str
     dataset = compilation.dataset
     comment = DESCRIPTION.read(dataset.schema.extra)
     properties = table_properties(compilation, columns)
-    return spark_sql.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
+    return sql_parsing.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
 
 
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
@@ -275,7 +274,7 @@ class _Writer(TypeWriter[SparkType]):
             field,
             SPARK_TYPE,
             f"Spark has no type for {field.type.type_text()} ({field.path_text})",
-            help=Help.leave_out("Spark", own.TARGETS_OF.key, "spark"),
+            help=Help.leave_out("Spark", builtin.TARGETS_OF.key, "spark"),
         )
         return SparkType("void", "VOID")
 

@@ -40,7 +40,7 @@ from schemac.engines.spark.columns import (
     storage_version,
 )
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.language.attributes import arrow, odf, own
+from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.arrow import DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import are_telling, domain_of, has_role
@@ -284,7 +284,7 @@ def _report_metadata(
     lost = [
         key
         for key, value in expected.items()
-        if value and made.get(key) != value and not (is_commented and key == odf.DESCRIPTION.key)
+        if value and made.get(key) != value and not (is_commented and key == builtin.DESCRIPTION.key)
     ]
     if not lost:
         return
@@ -328,9 +328,9 @@ def _lost_attribute(key: str) -> str:
 def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
     """Attributes of the whole that neither file has a place for: engines' own are about something else."""
     for key in sorted(extra):
-        if key == odf.DESCRIPTION.key:
+        if key == builtin.DESCRIPTION.key:
             yield "the description of the table"
-        elif key != own.TARGETS_OF.key and is_lost(key):
+        elif key != builtin.TARGETS_OF.key and is_lost(key):
             yield f"the attribute {key}"
 
 

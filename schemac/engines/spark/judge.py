@@ -22,10 +22,10 @@ from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.attributes import SparkFact
 from schemac.engines.spark.columns import COMMENT, SparkField
 from schemac.engines.spark.versions import KNOWN, Connector
-from schemac.engines.spark_sql import literal, quoted_name, table_name, without_substitution
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.engines.sql_parsing import literal, quoted_name, table_name, without_substitution
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import REFUSED_CHANGE
@@ -36,11 +36,15 @@ from schemac.versions.evolution.castability import castability, misfit
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,
     KEY_FACTS,
+    METADATA,
     PROPERTY_FACTS,
+    SAFE,
     STORAGE_FACTS,
     TYPE_FACTS,
     Change,
-    Fact,
+    Judgement,
+    Outcome,
+    of_another_unit,
 )
 from schemac.versions.evolution.constraints import (
     TIGHTENED,
@@ -53,7 +57,6 @@ from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import Judge, judge_change
 from schemac.versions.evolution.renames import in_turn
 from schemac.versions.evolution.tables import PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
-from schemac.versions.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 
 

@@ -32,7 +32,7 @@ from schemac.engines.spark.columns import (
 from schemac.engines.spark.connector import blob_type
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical.arrow import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE

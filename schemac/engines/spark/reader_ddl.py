@@ -38,7 +38,7 @@ from schemac.engines.sql_parsing import SqlParser
 from schemac.importers.importer import Imported, Importer, Notes, dataset_names, refuse, repeated, script_text
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Role
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import roles
 from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import FieldPath, Part

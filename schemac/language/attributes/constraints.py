@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Attribute, Facts, Family, Renaming
-from schemac.language.attributes.own import DOMAIN
+from schemac.language.attributes.builtin import DOMAIN
 from schemac.text.source.phrases import counted
 from schemac.text.syntax.model import AuthoredModel
 

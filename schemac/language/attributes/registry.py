@@ -7,12 +7,12 @@ Source: the domains of the core stand here, those of engines are found through t
 from functools import cache
 from typing import Any
 
-from schemac.language.attributes import arrow, constraints, odf, own
+from schemac.language.attributes import arrow, builtin, constraints
 from schemac.language.attributes.attribute import Attribute, Extra, Role
 from schemac.registry.engine import Engine, EngineError, load_as
 from schemac.registry.installed import engines
 
-_CORE = (arrow, odf)
+_CORE = (arrow.DOMAIN, builtin.ODF_DOMAIN)
 
 
 def _engine_attributes(engine: Engine) -> tuple[Attribute[Any], ...]:
@@ -20,7 +20,7 @@ def _engine_attributes(engine: Engine) -> tuple[Attribute[Any], ...]:
     what = f"`attributes` of the engine {engine.name}"
     attributes = load_as(engine.attributes, tuple, what)
     others = [other.domain for other in _BRINGING[: _BRINGING.index(engine)]]
-    if not engine.domain or engine.domain in {*others, *(domain.DOMAIN for domain in (*_CORE, own))}:
+    if not engine.domain or engine.domain in {*others, *_CORE, builtin.DOMAIN}:
         raise EngineError(f"{what} need a `domain` of their own, not '{engine.domain}'")
     for attribute in attributes:
         if not isinstance(attribute, Attribute) or domain_of(attribute.key) != engine.domain:
@@ -41,22 +41,23 @@ _BRINGING = tuple(engine for engine in engines() if engine.attributes)
 ATTRIBUTES: dict[str, Attribute[Any]] = {
     attribute.key: attribute
     for attributes in (
-        *(domain.ATTRIBUTES for domain in _CORE),
+        arrow.ATTRIBUTES,
+        builtin.ODF_ATTRIBUTES,
         *map(_engine_attributes, _BRINGING),
-        own.ATTRIBUTES,
+        builtin.ATTRIBUTES,
         constraints.ATTRIBUTES,
     )
     for attribute in attributes
 }
 """All attributes of the closed domains by key."""
 
-OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
+OPEN: dict[str, Attribute[Any]] = {builtin.ARCHETYPE.key: builtin.ARCHETYPE}
 """Known attributes of domains that stay open: checked where they occur, but others may be next to them."""
 
-DOMAINS = (*(domain.DOMAIN for domain in _CORE), *(engine.domain for engine in _BRINGING), own.DOMAIN)
+DOMAINS = (*_CORE, *(engine.domain for engine in _BRINGING), builtin.DOMAIN)
 """Domains in which an unknown name is an error."""
 
-_TELLING = frozenset(ATTRIBUTES) - {odf.DESCRIPTION.key}
+_TELLING = frozenset(ATTRIBUTES) - {builtin.DESCRIPTION.key}
 
 
 def are_telling(extra: Extra) -> bool:

@@ -2,7 +2,8 @@
 
 Layer: language.
 Shape: an attribute that is found wrong is taken out of its field, so that later stages read sound ones only.
-Errors: SC309 to SC313, SC321.
+Errors: SC309 to SC313, SC321; SC313 conflicting-hints, SC314 unsupported-hint.
+Source: Encoding hints that are sound one by one but not together, or not for their type: Arrow's canonical extension types.
 """
 
 import re
@@ -13,9 +14,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.language.attributes import odf
-from schemac.language.attributes.attribute import KEY_PATTERN, Attribute
-from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known
+from schemac.language.attributes import arrow, builtin
+from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Role
+from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known, of_role
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.model import ExtraAttributes, LogicalType, Part
@@ -27,12 +28,13 @@ from schemac.text.source.catalogue import (
     LIKELY_TYPO,
     MISPLACED_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
+    UNSUPPORTED_HINT,
 )
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest, fold, one_of, with_article
 from schemac.text.syntax.events import written
-from schemac.text.syntax.model_errors import ModelError, model_errors
+from schemac.text.syntax.model import ModelError, model_errors
 
 _KEY = re.compile(KEY_PATTERN)
 AddFinding = Callable[..., None]
@@ -71,7 +73,7 @@ def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> Ext
 
 def _is_sound_anywhere(key: str, value: Any) -> bool:
     """Whether an attribute is sound whatever has it: a description, or a plain value in the author's own domain, as most are."""
-    if key == odf.DESCRIPTION.key:
+    if key == builtin.DESCRIPTION.key:
         return value.__class__ is str
     return value.__class__ in _ALWAYS_JSON and _is_foreign_key(key)
 
@@ -229,7 +231,9 @@ def _is_valid(attribute: Attribute[Any], value: Any, report: AddFinding) -> bool
         for e in model_errors(error, attribute.value_type, value):
             _report_error(attribute, value, e, (), report)
         return False
-    return not isinstance(typed, odf.LogicalTypeWord) or _is_logical_type(attribute, typed, value, (), report)
+    return not isinstance(typed, builtin.LogicalTypeWord) or _is_logical_type(
+        attribute, typed, value, (), report
+    )
 
 
 def _report_error(
@@ -273,20 +277,20 @@ def _report_error(
 
 def _is_logical_type(
     attribute: Attribute[Any],
-    word: odf.LogicalTypeWord,
+    word: builtin.LogicalTypeWord,
     value: Json,
     steps: tuple[str | int, ...],
     report: AddFinding,
 ) -> bool:
     """`opendatafabric.org/type`: a word of the standard, or any kind in its long form."""
-    if word.kind in odf.WORDS:
+    if word.kind in builtin.WORDS:
         return _is_standard_word(attribute, word, value, steps, report)
     if word.kind not in BY_NAME:
-        near = closest(word.kind, [*odf.WORDS, *BY_NAME])
+        near = closest(word.kind, [*builtin.WORDS, *BY_NAME])
         help = (
             Help.did_you_mean(near, word.kind)
             if near
-            else f"the words of the standard are {one_of(sorted(odf.WORDS))}"
+            else f"the words of the standard are {one_of(sorted(builtin.WORDS))}"
         )
         report(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
         return False
@@ -301,7 +305,7 @@ def _is_logical_type(
 
 def _is_standard_word(
     attribute: Attribute[Any],
-    word: odf.LogicalTypeWord,
+    word: builtin.LogicalTypeWord,
     value: Json,
     steps: tuple[str | int, ...],
     report: AddFinding,
@@ -321,9 +325,9 @@ def _is_standard_word(
         return False
     inner, path = value["linkType"], (*steps, "linkType")
     try:
-        typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
+        typed = builtin.LogicalTypeWord.model_validate(inner, by_name=False)
     except ValidationError as error:
-        for e in model_errors(error, odf.LogicalTypeWord, inner):
+        for e in model_errors(error, builtin.LogicalTypeWord, inner):
             _report_error(attribute, inner, e, path, report)
         return False
     if typed.kind == "ObjectLink":
@@ -336,3 +340,113 @@ def _is_standard_word(
         )
         return False
     return _is_logical_type(attribute, typed, inner, path, report)
+
+
+_DECIDING = (
+    *(a.key for a in ATTRIBUTES.values() if a.decides_type and domain_of(a.key) != arrow.DOMAIN),
+    *(arrow.EXTENSION_TYPE.key, arrow.DICTIONARY_ENCODING.key),
+)
+"""Attributes that each decide the whole layout; those of engines first."""
+
+
+def check_hints(field: SchemaField, findings: Findings) -> None:
+    """Check the hints of one field against its type and each other."""
+    if not field.extra:
+        return
+    hints = arrow.read_hints(field.extra)
+    _check_pairs(field, findings)
+    if hints.extension is not None:
+        _check_extension(field, hints.extension, findings)
+
+
+def _check_pairs(field: SchemaField, findings: Findings) -> None:
+    whole = [key for key in _DECIDING if key in field.extra]
+    if len(whole) > 1:
+        message = f"`{whole[0]}` and `{whole[1]}` cannot be used together"
+        findings.at_extra(
+            field, whole[1], CONFLICTING_HINTS, message, on_key=True, help="keep one of the two"
+        )
+    buffer = arrow.BUFFER_ENCODING.key
+    if buffer not in field.extra:
+        return
+    for attribute in of_role(Role.BLOB):
+        if attribute.key in field.extra:
+            message = f"`{attribute.key}` determines the layout, so `{buffer}` has no effect"
+            findings.at_extra(
+                field, buffer, CONFLICTING_HINTS, message, on_key=True, help=Help.remove(what="this hint")
+            )
+
+
+def _check_extension(field: SchemaField, extension: arrow.ExtensionType, findings: Findings) -> None:
+    key = arrow.EXTENSION_TYPE.key
+    storage = arrow.EXTENSION_STORAGE.get(extension.name)
+    length = getattr(field.type, "fixed_length", None)
+    if storage is not None and field.type.kind != storage:
+        message = f"{extension.name} is stored as {with_article(storage)}, but this field is {with_article(field.type.kind)}"
+        findings.at_extra(field, key, UNSUPPORTED_HINT, message, "name", help=Help.retype("type", storage))
+    elif extension.name == "arrow.uuid" and length != arrow.UUID_LENGTH:
+        message = "arrow.uuid is stored in 16 bytes"
+        findings.at_extra(
+            field,
+            key,
+            UNSUPPORTED_HINT,
+            message,
+            "name",
+            help=Help.retype("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}"),
+        )
+    elif extension.name == "arrow.fixed_shape_tensor":
+        _check_tensor(field, extension, length, findings)
+    elif extension.name == "arrow.opaque" and arrow.OpaqueName.parse(extension.metadata or "") is None:
+        help = 'write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`'
+        findings.at_extra(
+            field,
+            key,
+            UNSUPPORTED_HINT,
+            "the metadata of arrow.opaque has to name a type and its vendor",
+            "metadata",
+            help=help,
+        )
+    elif extension.metadata and extension.name in arrow.EXTENSION_STORAGE:
+        findings.at_extra(
+            field,
+            key,
+            UNSUPPORTED_HINT,
+            f"{extension.name} does not accept metadata",
+            "metadata",
+            help=Help.remove(),
+        )
+
+
+def _check_tensor(
+    field: SchemaField, extension: arrow.ExtensionType, length: int | None, findings: Findings
+) -> None:
+    key = arrow.EXTENSION_TYPE.key
+    example = "write `metadata: '{\"shape\":[2,3]}'`"
+    tensor = arrow.TensorShape.parse(extension.metadata or "")
+    if tensor is None:
+        findings.at_extra(
+            field,
+            key,
+            UNSUPPORTED_HINT,
+            "the metadata of a tensor has to be a JSON object with its shape",
+            "metadata",
+            help=example,
+        )
+    elif tensor.size != length:
+        message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
+        findings.at_extra(
+            field,
+            key,
+            UNSUPPORTED_HINT,
+            message,
+            "metadata",
+            help=Help.retype("fixedLength", str(tensor.size)),
+        )
+    elif field.children[0].is_nullable:
+        findings.at_type(
+            field,
+            UNSUPPORTED_HINT,
+            "the items of a tensor may not be null",
+            "itemType",
+            help=Help.unwrap("write the item type without Option", is_safe=False),
+        )

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 from schemac.language.attributes import constraints as attributes
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
-from schemac.language.constraints.constraint import EXACT, Constraint
+from schemac.language.constraints.constraint import EXACT, Constraint, UnfitValueError, shown, step_of
 from schemac.language.constraints.expressions import MOST_DIGITS, PAGE
 from schemac.language.constraints.field_constraints import BY_KEY, Bound, Enum, Pattern, Size
 from schemac.language.constraints.parsing import ExpressionError, read_condition
 from schemac.language.constraints.patterns import PatternError
 from schemac.language.constraints.rows import named_fields, named_paths
-from schemac.language.constraints.values import UnfitValueError, shown, step_of
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.model import ExtraAttributes
 from schemac.language.logical.schema_fields import SchemaField

@@ -1,23 +1,35 @@
-"""The interface of a constraint, and Arrow arrays in a form whose values compare exactly.
+"""The interface of a constraint, and the values that constraints compare.
 
 Layer: language.
-Shape: a constraint is made of a type and of the value of an attribute. It finds the values of an Arrow array that break
-it, and compares itself with another constraint of its class: wider, narrower or neither. Comparable arrays have the
-validity of the original: 64-bit integers for integers, days, times and durations, 128-bit decimals, floats of 32 and 64
-bits, plain strings and bytes.
-Source: Arrow's columnar format. Views, dictionaries, run-end encodings and small decimals lack kernels for some
-comparisons.
+Shape: a constraint is made of a type and of the value of an attribute. It finds the values of an Arrow array that break it, and
+      compares itself with another constraint of its class: wider, narrower or neither. Comparable arrays have the validity of the
+      original: 64-bit integers for integers, days, times and durations, 128-bit decimals, floats of 32 and 64 bits, plain strings and
+      bytes.
+      Values of a type, as constraints name them: an author writes a number, a text or a boolean; what is meant is an integer, a
+      decimal, a float of the type, a text or a boolean. Days, times, timestamps and durations are counts of the type's own unit,
+      timestamps since 1970 in UTC.
+Rule: nothing goes through a float but floats. A value that is not valid for the type is refused, never rounded; only for a float the
+      nearest one of its type is meant, as everywhere where a float is written in digits.
+Source: Arrow's columnar format. Views, dictionaries, run-end encodings and small decimals lack kernels for some comparisons.
 """
 
+import re
+import struct
 from abc import ABC, abstractmethod
+from calendar import monthrange
+from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from datetime import date, datetime, timedelta
+from decimal import Context, Decimal, InvalidOperation
 from enum import Enum, auto
 from typing import Any, ClassVar, Self
 
-from schemac.language.attributes.attribute import Attribute
+from schemac.language.attributes.attribute import Attribute, Family
+from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.language.physical.arrow import pa
+from schemac.text.source.help import Help
+from schemac.text.source.phrases import counted, with_article
 
 EXACT = Context(prec=1000)
 """For numbers of at most a few hundred digits, which it never rounds."""
@@ -155,3 +167,292 @@ def turn_of(narrowed: bool, widened: bool) -> Turn:
     if narrowed:
         return Turn.CHANGED if widened else Turn.NARROWED
     return Turn.WIDENED if widened else Turn.SAME
+
+
+Value = int | Decimal | float | str | bool
+"""A value of a type. Of one type, all of them are of one class."""
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_DAY = 86400
+_FRACTION = r"(?:\.(?P<fraction>[0-9]{1,18}))?"
+_CLOCK = rf"(?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}):(?P<second>[0-9]{{2}}){_FRACTION}"
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(_CLOCK)
+_TIMESTAMP = re.compile(
+    rf"(?P<date>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[T ]{_CLOCK}(?P<zone>Z|[+-][0-9]{{2}}:[0-9]{{2}})?"
+)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_MOST_DIGITS = 400
+
+
+class UnfitValueError(Exception):
+    """An authored value that is not valid for its type."""
+
+    def __init__(self, message: str, help: str = "", *, at: int | None = None) -> None:
+        super().__init__(message)
+        self.message, self.help = message, help
+        self.at = at
+        """The item of a list that it is about."""
+
+
+def read_value(type_: LogicalType, authored: Any) -> Value:
+    """Return the value that an author means. Raises UnfitValueError."""
+    return _READERS[type_.family](type_, authored)
+
+
+def step_of(type_: LogicalType) -> Decimal | None:
+    """Return the distance of two neighbours, where a type has one."""
+    if type_.family is Family.DECIMAL:
+        return Decimal(1).scaleb(-_of(type_).scale)
+    return None if type_.family is Family.FLOAT else Decimal(1)
+
+
+def scale_of(type_: LogicalType) -> int:
+    """Return the scale of a decimal; 0 for all others."""
+    return int(_of(type_).scale) if type_.family is Family.DECIMAL else 0
+
+
+def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
+    """Return the least and the greatest value of a type; None if it has no numeric limits."""
+    type_spec = _of(type_)
+    if type_.family is Family.INTEGER:
+        bits = type_spec.bits - type_spec.is_signed
+        return (-(2**bits) if type_spec.is_signed else 0), 2**bits - 1
+    if type_.family is Family.DECIMAL:
+        largest = Decimal(10**type_spec.precision - 1).scaleb(-type_spec.scale, EXACT)
+        return largest.copy_negate(), largest
+    if type_.family in (Family.TIMESTAMP, Family.DURATION):
+        return -(2**63), 2**63 - 1
+    return None
+
+
+def comparable(type_: LogicalType, value: Value) -> Any:
+    """Return a value in a form that can be compared across the units and widths of a family."""
+    if type_.family in (Family.TIME, Family.TIMESTAMP, Family.DURATION):
+        return int(value) * (10**9 // PER_SECOND[_of(type_).unit])
+    return value
+
+
+def shown(type_: LogicalType, value: Any) -> str:
+    """Return a value as an author would write it."""
+    if type_.family is Family.DATE and isinstance(value, int):
+        return _day_text(value)
+    if type_.family is Family.TIME and isinstance(value, int):
+        return _clock_text(value, PER_SECOND[_of(type_).unit])
+    if type_.family is Family.TIMESTAMP and isinstance(value, int):
+        per = PER_SECOND[_of(type_).unit]
+        days, clock = divmod(value, _DAY * per)
+        zone = "" if _of(type_).timezone is None else "Z"
+        return f"{_day_text(days)}T{_clock_text(clock, per)}{zone}"
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def _of(type_: LogicalType) -> Any:
+    """Return a type with the properties that its family has; the type checker knows families by no class."""
+    return type_
+
+
+def _number(type_: LogicalType, authored: Any) -> Decimal:
+    what = with_article(type_.type_text())
+    if isinstance(authored, bool) or not isinstance(authored, int | float | str):
+        raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", _some_number(type_))
+    text = repr(authored) if isinstance(authored, float) else str(authored)
+    if not _NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:
+        is_word = isinstance(authored, float) or str(authored).lower().strip("+-.") in (
+            "nan",
+            "inf",
+            "infinity",
+        )
+        help = "leave it out: without a bound, every value is allowed" if is_word else _some_number(type_)
+        raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", help)
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:  # pragma: no cover — the form was checked
+        raise UnfitValueError(f"{_quoted(authored)} is not a number") from error
+
+
+def _some_number(type_: LogicalType) -> str:
+    has_places = type_.family is Family.FLOAT or scale_of(type_) > 0
+    return f"write a number such as {'1.5' if has_places else '1'}"
+
+
+def _within(type_: LogicalType, value: Any) -> Any:
+    limits = limits_of(type_)
+    if limits is not None and not limits[0] <= value <= limits[1]:
+        nearest = limits[1] if value > limits[1] else limits[0]
+        which = "greatest" if value > limits[1] else "least"
+        nearest_text = shown(type_, nearest) if type_.family is not Family.TIMESTAMP else ""
+        help = f"the {which} {type_.type_text()} is {nearest_text}" if nearest_text else "use a coarser unit"
+        raise UnfitValueError(f"{shown(type_, value)} is outside {type_.type_text()}", help)
+    return value
+
+
+def _integer(type_: LogicalType, authored: Any) -> Value:
+    number = _number(type_, authored)
+    whole = int(number.to_integral_value(context=EXACT))
+    if whole != number:
+        raise UnfitValueError(
+            f"{_quoted(authored)} is not a whole number, but {type_.type_text()} holds only whole numbers",
+            f"write {whole} or {whole + (1 if number > whole else -1)}",
+        )
+    count: int = _within(type_, whole)
+    return count
+
+
+def _decimal(type_: LogicalType, authored: Any) -> Value:
+    number, scale = _number(type_, authored), _of(type_).scale
+    rounded = number.quantize(Decimal(1).scaleb(-scale), context=EXACT)
+    if rounded != number:
+        digits = f"{counted(scale, 'digit')} after the point" if scale >= 0 else f"{-scale} zeros at its end"
+        near = f"write '{rounded:f}'" if rounded else f"write '{Decimal(1).scaleb(-scale):f}'"
+        digit = rounded or Decimal(1).scaleb(-scale)
+        help = Help.rewrite(f"{near}, or a type with more digits", f"{digit:f}")
+        raise UnfitValueError(
+            f"{_quoted(authored)} is not a value of {type_.type_text()}, which has {digits}", help
+        )
+    decimal: Decimal = _within(type_, rounded)
+    return decimal
+
+
+def _float(type_: LogicalType, authored: Any) -> Value:
+    number = float(_number(type_, authored))
+    packing = _of(type_).packing
+    try:
+        rounded: float = struct.unpack(packing, struct.pack(packing, number))[0]
+    except OverflowError:
+        rounded = float("inf")
+    if rounded in (float("inf"), float("-inf")):
+        raise UnfitValueError(f"{_quoted(authored)} is outside {type_.type_text()}", "use a wider type")
+    return rounded
+
+
+def _text(type_: LogicalType, authored: Any) -> Value:
+    if not isinstance(authored, str):
+        raise UnfitValueError(
+            f"{_quoted(authored)} is not a text, but {with_article(type_.type_text())} is one",
+            Help.quote(help=f"write it in quotes: '{authored}'"),
+        )
+    return authored
+
+
+def _truth(type_: LogicalType, authored: Any) -> Value:
+    if not isinstance(authored, bool):
+        raise UnfitValueError(f"{_quoted(authored)} is neither true nor false", "write `true` or `false`")
+    return authored
+
+
+def _day(type_: LogicalType, authored: Any) -> Value:
+    if not isinstance(authored, str) or not _DATE.fullmatch(authored):
+        raise UnfitValueError(f"{_quoted(authored)} is not a date", "write a date as 2020-01-31")
+    return _days_of(authored)
+
+
+def _days_of(text: str) -> int:
+    try:
+        return date.fromisoformat(text).toordinal() - _EPOCH
+    except ValueError as error:
+        raise UnfitValueError(f"there is no day '{text}' in the calendar", _last_day(text)) from error
+
+
+def _last_day(text: str) -> str:
+    """Return the day of the same month that there is, as a way out."""
+    year, month = (int(part) for part in text.split("-")[:2])
+    if not (1 <= year <= 9999 and 1 <= month <= 12):
+        return "write a day of the years 0001 to 9999, such as '2020-01-31'"
+    last = f"{text[:8]}{monthrange(year, month)[1]}"
+    return Help.rewrite(f"the last day of this month is '{last}'", last)
+
+
+def _time(type_: LogicalType, authored: Any) -> Value:
+    match = _TIME.fullmatch(authored) if isinstance(authored, str) else None
+    if match is None:
+        raise UnfitValueError(
+            f"{_quoted(authored)} is not a time of day", "write a time of day as '13:45:00'"
+        )
+    return _count_of_clock(type_, match)
+
+
+def _count_of_clock(type_: LogicalType, clock: re.Match[str]) -> int:
+    hour, minute, second = (int(clock[name]) for name in ("hour", "minute", "second"))
+    if hour > 23 or minute > 59 or second > 59:
+        raise UnfitValueError(
+            f"there is no time of day '{clock[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
+        )
+    per = PER_SECOND[_of(type_).unit]
+    fraction = Decimal(f"0.{clock['fraction'] or 0}") * per
+    if fraction != int(fraction):
+        raise UnfitValueError(
+            f"'{clock[0]}' has more digits than {type_.type_text()} keeps",
+            "leave digits out, or use a finer unit",
+        )
+    return ((hour * 60 + minute) * 60 + second) * per + int(fraction)
+
+
+def _timestamp(type_: LogicalType, authored: Any) -> Value:
+    is_instant = _of(type_).timezone is not None
+    example = "2020-01-31T13:45:00" + ("Z" if is_instant else "")
+    match = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
+    if match is None and isinstance(authored, str) and _DATE.fullmatch(authored):
+        _days_of(authored)
+        start = Help.write_text(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
+        raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", start)
+    if match is None:
+        raise UnfitValueError(f"{_quoted(authored)} is not a timestamp", f"write a timestamp as '{example}'")
+    if is_instant and match["zone"] is None:
+        utc = f"write '{authored}Z' for UTC, or with another offset, such as '{authored}+02:00'"
+        help = Help.rewrite(utc, f"{authored}Z")
+        raise UnfitValueError(f"'{authored}' has no offset, but {type_.type_text()} is an instant", help)
+    if not is_instant and match["zone"] is not None:
+        reading = Help.write_text(authored.removesuffix(match["zone"]), mark="'", is_safe=False)
+        raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
+    per = PER_SECOND[_of(type_).unit]
+    count = _days_of(match["date"]) * _DAY * per + _count_of_clock(type_, match)
+    total_count: int = _within(type_, count - _offset(match["zone"] or "Z") * per)
+    return total_count
+
+
+def _offset(zone: str) -> int:
+    """Return the seconds that an offset is ahead of UTC."""
+    if zone == "Z":
+        return 0
+    hours, minutes = int(zone[1:3]), int(zone[4:6])
+    if hours > 14 or minutes > 59:
+        raise UnfitValueError(f"'{zone}' is not an offset from UTC")
+    return (hours * 60 + minutes) * (60 if zone[0] == "+" else -60)
+
+
+def _refused(type_: LogicalType, authored: Any) -> Value:
+    raise UnfitValueError(f"no value of {with_article(type_.type_text())} can be written in a constraint")
+
+
+def _day_text(days: int) -> str:
+    try:
+        return date.fromordinal(days + _EPOCH).isoformat()
+    except (ValueError, OverflowError):
+        return f"day {days} since 1970-01-01"
+
+
+def _clock_text(count: int, per: int) -> str:
+    seconds, fraction = divmod(count, per)
+    clock = (datetime(1970, 1, 1) + timedelta(seconds=seconds)).strftime("%H:%M:%S")  # noqa: DTZ001  a clock
+    digits = len(str(per)) - 1
+    return f"{clock}.{fraction:0{digits}}" if fraction else clock
+
+
+def _quoted(authored: Any) -> str:
+    if isinstance(authored, bool):
+        return "true" if authored else "false"
+    return f"'{authored}'" if isinstance(authored, str) else f"{authored}"
+
+
+_READERS: dict[Family, Callable[[LogicalType, Any], Value]] = dict.fromkeys(Family, _refused) | {
+    Family.BOOLEAN: _truth,
+    Family.INTEGER: _integer,
+    Family.FLOAT: _float,
+    Family.DECIMAL: _decimal,
+    Family.TEXT: _text,
+    Family.DATE: _day,
+    Family.TIME: _time,
+    Family.TIMESTAMP: _timestamp,
+    Family.DURATION: _integer,
+}  # fmt: skip

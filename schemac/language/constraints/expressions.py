@@ -12,9 +12,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from schemac.language.attributes.attribute import Family
-from schemac.language.constraints.constraint import comparable_array, compute, plain, scalar_like
-from schemac.language.constraints.values import Value, shown
-from schemac.language.kinds.decimal import Decimal
+from schemac.language.constraints.constraint import (
+    Value,
+    comparable_array,
+    compute,
+    plain,
+    scalar_like,
+    shown,
+)
+from schemac.language.kinds.plain import Decimal
 from schemac.language.logical.model import LogicalType, dotted
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import pa

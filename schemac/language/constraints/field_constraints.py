@@ -18,26 +18,24 @@ from schemac.language.attributes.constraints import OF_VALUES
 from schemac.language.constraints.constraint import (
     Constraint,
     Turn,
+    UnfitValueError,
+    Value,
+    comparable,
     comparable_array,
     comparable_value,
     compute,
+    limits_of,
     plain,
+    read_value,
     scalar_like,
+    scale_of,
+    shown,
     turn_of,
     unscaled,
     unscaled_array,
     whole,
 )
 from schemac.language.constraints.patterns import PortablePattern, read_pattern
-from schemac.language.constraints.values import (
-    UnfitValueError,
-    Value,
-    comparable,
-    limits_of,
-    read_value,
-    scale_of,
-    shown,
-)
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import pa

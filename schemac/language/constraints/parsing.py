@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import CONDITION_TOKEN, CONDITION_WORDS
+from schemac.language.constraints.constraint import UnfitValueError, read_value, scale_of
 from schemac.language.constraints.expressions import (
     INSTEAD,
     MOST_DIGITS,
@@ -34,9 +35,7 @@ from schemac.language.constraints.expressions import (
     instead_of_function,
     result_type,
 )
-from schemac.language.constraints.values import UnfitValueError, read_value, scale_of
-from schemac.language.kinds.decimal import Decimal
-from schemac.language.kinds.plain import Int64
+from schemac.language.kinds.plain import Decimal, Int64
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest, fields_text, with_article

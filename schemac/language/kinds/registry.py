@@ -10,11 +10,10 @@ SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHous
 from typing import NamedTuple
 
 from schemac.language.attributes.attribute import spellings
-from schemac.language.kinds.decimal import Decimal
-from schemac.language.kinds.nested import Map, Struct
-from schemac.language.kinds.option import Null, Option
+from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.plain import (
     Bool,
+    Decimal,
     Float16,
     Float32,
     Float64,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemac.language.attributes import constraints as attributes
 from schemac.language.attributes.attribute import Attribute, Family
-from schemac.language.attributes.own import CLASSIFICATION, DEPRECATED, OWNER
+from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED, OWNER
 from schemac.language.lint import codes
 from schemac.language.lint.rule import Reporter, Subject, has_word, rule
 from schemac.language.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of

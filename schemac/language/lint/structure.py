@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE
-from schemac.language.attributes.odf import DESCRIPTION
 from schemac.language.attributes.registry import of_role
 from schemac.language.lint import codes
 from schemac.language.lint.codes import UNUSED_VOCABULARY

@@ -4,7 +4,7 @@ Layer: language.
 """
 
 from schemac.language.attributes.attribute import NUMBERS, Family, Role
-from schemac.language.attributes.own import CLOCK_ZONE, UNIT
+from schemac.language.attributes.builtin import CLOCK_ZONE, UNIT
 from schemac.language.attributes.registry import ATTRIBUTES, has_role, of_role
 from schemac.language.kinds.plain import Bool
 from schemac.language.kinds.temporal import Date, Timestamp

@@ -6,8 +6,8 @@ Layer: language.
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from schemac.language.attributes.odf import DESCRIPTION
-from schemac.language.logical.origins import Origins
+from schemac.language.attributes.builtin import DESCRIPTION
+from schemac.language.logical.dataset import Origins
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.diagnostic import Code, Label, Severity
 from schemac.text.source.json_object import TreePath

@@ -10,7 +10,7 @@ from copy import copy
 from typing import Any, NamedTuple, Self, TypeVar
 
 from schemac.language.attributes.attribute import Attribute, Extra, Family, Inheritance
-from schemac.language.attributes.own import (
+from schemac.language.attributes.builtin import (
     CLASSIFICATION,
     DEPRECATED,
     OWNER,

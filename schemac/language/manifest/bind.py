@@ -19,9 +19,8 @@ from schemac.language.attributes.attribute import Attribute
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.answers import FOREIGN_UNITS
 from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
-from schemac.language.logical.dataset import LogicalDataset, with_distinct_names
+from schemac.language.logical.dataset import LogicalDataset, Origins, with_distinct_names
 from schemac.language.logical.model import Field, Part, Schema, dotted
-from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import columns
 from schemac.language.manifest.documents import Body, Documents, is_library
 from schemac.language.manifest.expansion import Expander
@@ -35,7 +34,7 @@ from schemac.text.source.phrases import fold
 from schemac.text.source.report import Report, label
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import Document, parse
-from schemac.text.syntax.model_errors import Vocabulary, model_errors
+from schemac.text.syntax.model import Vocabulary, model_errors
 
 _STAND_IN = {"kind": "String"}
 _KEYS_OF_TYPES = ("inner", "itemType", "keyType", "valueType")

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple, get_args
 
 from schemac.language.attributes.attribute import spellings
-from schemac.language.logical.origins import SETTINGS, Naming, SystemColumns
+from schemac.language.logical.dataset import SETTINGS, Naming, SystemColumns
 from schemac.language.manifest.standard import (
     DOCUMENT_KINDS,
     EVENTS,
@@ -39,7 +39,7 @@ from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.syntax.document import Document
-from schemac.text.syntax.model_errors import sort_of
+from schemac.text.syntax.model import sort_of
 
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")

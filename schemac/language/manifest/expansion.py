@@ -30,7 +30,7 @@ from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.syntax.document import Document, MappingNode, Origin, SequenceNode, Via
 from schemac.text.syntax.entries import MAX_DEPTH
-from schemac.text.syntax.model_errors import model_errors, sort_of
+from schemac.text.syntax.model import model_errors, sort_of
 
 
 class Argument(NamedTuple):

@@ -17,10 +17,8 @@ from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.answers import ARROW_UNITS, FOREIGN_UNITS
-from schemac.language.kinds.decimal import MOST_DIGITS, Decimal
-from schemac.language.kinds.nested import Map, Struct
-from schemac.language.kinds.option import Option
-from schemac.language.kinds.plain import Float16, Float32, Float64, Int32
+from schemac.language.kinds.nested import Map, Option, Struct
+from schemac.language.kinds.plain import MOST_DIGITS, Decimal, Float16, Float32, Float64, Int32
 from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
 from schemac.language.kinds.sequences import List, String
 from schemac.language.logical.model import LogicalType

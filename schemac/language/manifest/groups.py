@@ -30,8 +30,7 @@ from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report, label
 from schemac.text.syntax.document import Document, Location
-from schemac.text.syntax.model import AuthoredModel
-from schemac.text.syntax.model_errors import Vocabulary, model_errors, sort_of
+from schemac.text.syntax.model import AuthoredModel, Vocabulary, model_errors, sort_of
 
 
 def is_inherited(key: str) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Family, spellings
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
 from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.registry import BY_NAME

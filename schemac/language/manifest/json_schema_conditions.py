@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from schemac.language.attributes import arrow, constraints, odf
+from schemac.language.attributes import arrow, builtin, constraints
 from schemac.language.attributes.attribute import NESTED, TEMPORAL, Family, Role, spellings
 from schemac.language.attributes.registry import ATTRIBUTES, of_role
-from schemac.language.kinds.decimal import MOST_DIGITS
+from schemac.language.kinds.plain import MOST_DIGITS
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.model import LogicalType
 from schemac.text.source.json_object import Json
@@ -230,7 +230,7 @@ def rules_of_kind(name: str) -> list[Json]:
     steps = _steps_of(kind)
     if kind.family in (Family.OPTION, Family.LIST, Family.MAP):
         rules.append({"properties": dict.fromkeys(steps, _INSIDE)})
-    no_column: Json = {"properties": {"extra": {"properties": {odf.TYPE.key: _no_word("ObjectLink")}}}}
+    no_column: Json = {"properties": {"extra": {"properties": {builtin.TYPE.key: _no_word("ObjectLink")}}}}
     if kind.family is Family.STRUCT:
         rules.append({"properties": {"fields": {"items": no_column}}})
     elif kind.family in (Family.LIST, Family.MAP):
@@ -301,8 +301,8 @@ def _of_family(family: Family) -> Json:
     }
     others = [name for name, kind in arrow.EXTENSION_STORAGE.items() if BY_NAME[kind].family is not family]
     rules |= _without_extensions(others)
-    if family not in odf.WORD_FAMILIES:
-        rules[odf.TYPE.key] = _no_word(*sorted(odf.WORDS))
+    if family not in builtin.WORD_FAMILIES:
+        rules[builtin.TYPE.key] = _no_word(*sorted(builtin.WORDS))
     if family in (Family.TEXT, Family.BYTES):
         wide: Json = {
             "properties": {"kind": {"enum": spelled_words(["View"])}, "offsetBitWidth": {"const": 64}}

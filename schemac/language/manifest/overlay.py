@@ -24,8 +24,7 @@ from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest, one_of
 from schemac.text.source.report import Report
 from schemac.text.syntax.document import Document, Origin
-from schemac.text.syntax.model import AuthoredModel
-from schemac.text.syntax.model_errors import Vocabulary, model_errors
+from schemac.text.syntax.model import AuthoredModel, Vocabulary, model_errors
 
 
 class FieldOverlay(AuthoredModel):

@@ -17,13 +17,12 @@ from itertools import takewhile
 from typing import Any, Literal, get_args
 
 from schemac.language.attributes.attribute import spellings
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.kinds.answers import ARROW_UNITS
-from schemac.language.kinds.option import OPTIONAL_NULL, Option
+from schemac.language.kinds.nested import OPTIONAL_NULL, Option
 from schemac.language.kinds.registry import BY_NAME, SPELLINGS
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import VARIANTS, LogicalDataset
 from schemac.language.logical.model import Field, LogicalType, Member, Schema
-from schemac.language.logical.origins import VARIANTS
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.manifest.foreign import flow
 from schemac.text.source.catalogue import (
@@ -41,7 +40,7 @@ from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import Document, parse
-from schemac.text.syntax.model_errors import sort_of
+from schemac.text.syntax.model import sort_of
 
 AddFinding = Callable[..., None]
 

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Field, FieldPath, LogicalType, Part, Schema
 from schemac.text.source.json_object import Json

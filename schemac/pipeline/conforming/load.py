@@ -37,8 +37,8 @@ from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import Locked, locked_datasets
-from schemac.project.options import CompileOptions, RunOverlay
 from schemac.project.stages import check_source, emit
+from schemac.project.targets import CompileOptions, RunOverlay
 from schemac.registry.installed import engines
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.errors import PipelineError
@@ -61,7 +61,7 @@ from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, decode_text, read_text
 from schemac.text.syntax.document import Document, parse
-from schemac.text.syntax.model_errors import ModelError, model_errors
+from schemac.text.syntax.model import ModelError, model_errors
 from schemac.versions.identity.lock import Numbers
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
-from schemac.language.attributes.zones import find_zone
+from schemac.language.attributes.builtin import find_zone
 from schemac.rows.runs.storage import table_address
 from schemac.rows.runs.tables import source_names
 from schemac.text.syntax.model import AuthoredModel

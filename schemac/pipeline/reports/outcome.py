@@ -59,7 +59,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """Give the document that `--format json` prints."""
-        from schemac.text.source.render.json import envelope
+        from schemac.text.source.render.reports import envelope
 
         run = None if self.report is None else self.report.to_json()
         return envelope("run", self.diagnostics, {"run": run})

@@ -15,8 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from schemac.project.cache.entries import UnreadableEntryError, decode, encode
-from schemac.project.cache.keys import Keys, fingerprint
+from schemac.project.cache.entries import Keys, UnreadableEntryError, decode, encode, fingerprint
 from schemac.registry.installed import engines
 
 T = TypeVar("T")

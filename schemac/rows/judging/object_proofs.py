@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import Role
-from schemac.language.attributes.zones import is_utc
+from schemac.language.attributes.builtin import is_utc
 from schemac.rows.judging.arrays import is_list, is_scalar, is_string, maps_of, role_of, storage_type
 from schemac.rows.judging.column_proofs import proof_of
 from schemac.rows.judging.nullable_arrays import nullable_type

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import Role
-from schemac.language.attributes.zones import is_utc
+from schemac.language.attributes.builtin import is_utc
 from schemac.language.kinds.answers import FRACTION_DIGITS
 from schemac.rows.judging.arrays import (
     extension_name,

@@ -17,7 +17,7 @@ from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperatio
 
 import pyarrow as pa
 
-from schemac.language.attributes.zones import find_zone, is_utc
+from schemac.language.attributes.builtin import find_zone, is_utc
 from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.rows.judging import values
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, NANOSECONDS_PER

@@ -3,7 +3,7 @@
 Layer: rows.
 Shape: a `Grid` numbers the values that bounds and `multipleOf` leave, from `first` to `last`, `step` units apart; `home` is where usual
       values are.
-Units: as `schemac.language.constraints.values`: a decimal is counted in its last digit, the others in the unit of their type.
+Units: as `schemac.language.constraints.constraint`: a decimal is counted in its last digit, the others in the unit of their type.
 Source: Numbers that look random, and are the same everywhere: SHAKE128 (FIPS 202) of a text that names what is drawn; the outputs of
       Python's own generator may change with its version.
 """
@@ -18,9 +18,8 @@ from math import gcd
 from typing import Any, TypeVar
 
 from schemac.language.attributes.attribute import TEMPORAL, Family
-from schemac.language.constraints.constraint import EXACT, Constraint, whole
+from schemac.language.constraints.constraint import EXACT, Constraint, limits_of, scale_of, whole
 from schemac.language.constraints.field_constraints import Bound, MultipleOf
-from schemac.language.constraints.values import limits_of, scale_of
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.rows.judging.settings import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND

@@ -21,10 +21,9 @@ import pyarrow as pa
 
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
-from schemac.language.constraints.constraint import EXACT, Constraint
+from schemac.language.constraints.constraint import EXACT, Constraint, shown, step_of
 from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pattern, Size, constraints_at
 from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE
-from schemac.language.constraints.values import shown, step_of
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.arrays import opened, to_batches

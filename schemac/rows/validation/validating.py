@@ -32,11 +32,7 @@ from schemac.rows.validation.row_constraints import (
     report_duplicates,
     target_of,
 )
-from schemac.rows.validation.validator import (
-    FieldReader,
-    look_at_constraints,
-    validated_columns,
-)
+from schemac.rows.validation.validator import FieldReader, look_at_constraints, validated_columns
 from schemac.text.source.catalogue import (
     DUPLICATE_COLUMN,
     NO_ROWS,

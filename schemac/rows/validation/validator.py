@@ -36,13 +36,7 @@ from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proof, Proven
 from schemac.rows.judging.timestamps import of_pattern, zone_of
-from schemac.rows.judging.tokens import (
-    BLANK,
-    NotJsonError,
-    Number,
-    parse,
-    written,
-)
+from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
 from schemac.rows.judging.typed_values import raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.broken_values import broken_values, text_of_members

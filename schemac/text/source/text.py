@@ -1,6 +1,8 @@
 """The text of one input file, as the rest of the compiler sees it.
 
 Layer: text.
+Shape: of fixes that overlap, the first one counts; the others are found again where they are still needed. What is outside the edits
+      stays as it is, byte for byte.
 Errors: SC101 unreadable-file, SC102 not-text, SC103 wrong-encoding, SC104 file-too-large.
 """
 
@@ -10,10 +12,13 @@ import re
 import stat
 import sys
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from schemac.text.source.catalogue import FILE_TOO_LARGE, NOT_TEXT, UNREADABLE_FILE, WRONG_ENCODING
+from schemac.text.source.diagnostic import Edit, Fix
 from schemac.text.source.report import Report
 from schemac.text.source.span import Position, Region, Span
 
@@ -197,3 +202,55 @@ def is_printable(source: SourceText, report: Report) -> bool:
 
 def _refuse_binary(name: str, report: Report) -> None:
     report.add(NOT_TEXT, f"{name} is a binary file", file=name, help="give the path of a YAML manifest")
+
+
+class Fixed(NamedTuple):
+    """A text after fixes."""
+
+    content: str
+    fixes: tuple[Fix, ...]
+    """Those that were carried out."""
+
+
+def applied(source: SourceText, fixes: Iterable[Fix]) -> Fixed:
+    """Return a text after those of these fixes that have an edit in it and do not overlap with an earlier one."""
+    replaced: list[tuple[Span, str]] = []
+    done: list[Fix] = []
+    for fix in dict.fromkeys(fixes):
+        edits = [(span_of(source, edit), edit.text) for edit in fix.edits]
+        if any(edit.file != source.name for edit in fix.edits) or not edits:
+            continue
+        if any(_overlap(one, other) for one in edits for other in replaced):
+            continue
+        replaced += edits
+        done.append(fix)
+    content = source.content
+    for span, text in sorted(replaced, reverse=True):
+        content = content[: span.start] + with_line_ends(text, content) + content[span.end :]
+    return Fixed(content, tuple(done))
+
+
+def span_of(source: SourceText, edit: Edit) -> Span:
+    """Return the offsets of an edit."""
+    return Span(source.offset(edit.line, edit.column), source.offset(edit.end_line, edit.end_column))
+
+
+def files_of(fixes: Iterable[Fix]) -> Sequence[str]:
+    """Return the files that fixes change, each once."""
+    return tuple(dict.fromkeys(edit.file for fix in fixes for edit in fix.edits))
+
+
+def with_line_ends(text: str, content: str) -> str:
+    """Return a text that goes into another one, with the line ends of that one."""
+    return text.replace("\n", "\r\n") if "\n" in text and "\r\n" in content else text
+
+
+def _overlap(one: tuple[Span, str], other: tuple[Span, str]) -> bool:
+    """Whether two edits touch the same characters, or go to the same place; neighbours are not both taken out at once.
+
+    Of two entries of a mapping each may go as long as the other one stays.
+    """
+    (a, text), (b, other_text) = one, other
+    if not text and not other_text and (a.end == b.start or b.end == a.start):
+        return True
+    return a == b or (a.start < b.end and b.start < a.end)

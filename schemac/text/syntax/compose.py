@@ -1,10 +1,10 @@
 """Composes YAML events into plain values.
 
 Layer: text.
-Shape: one value a document: dict, list and scalars. An alias is the same object as its anchor's value. Types in the
-notation of another system, such as `decimal(10,2)` or `list<item: int32>` inside braces, are not valid YAML, or YAML
-splits them. In a text that has mistakes already, each such type is read as one scalar: its signs are replaced by
-characters of the private use area, which keeps all offsets. This makes messages better and nothing valid.
+Shape: one value a document: dict, list and scalars. An alias is the same object as its anchor's value. Types in the notation of another
+      system, such as `decimal(10,2)` or `list<item: int32>` inside braces, are not valid YAML, or YAML splits them. In a text that has
+      mistakes already, each such type is read as one scalar: its signs are replaced by characters of the private use area, which keeps
+      all offsets. This makes messages better and nothing valid.
 Errors: SC102 and SC106 to SC113. A document with an error is dropped, and the next one is read if the parser can go on.
 Source: YAML 1.2.2; scalars by its core schema.
 """
@@ -34,12 +34,12 @@ from schemac.text.source.catalogue import (
     UNDEFINED_ALIAS,
     UNKNOWN_TAG,
 )
-from schemac.text.source.diagnostic import Code
+from schemac.text.source.diagnostic import Code, Fix, Label
 from schemac.text.source.help import Help
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText, is_printable
-from schemac.text.syntax.entries import MAX_DEPTH, Positions
+from schemac.text.syntax.entries import MAX_DEPTH, Entry, Positions, Root
 from schemac.text.syntax.events import (
     EventSource,
     Scalar,
@@ -47,11 +47,33 @@ from schemac.text.syntax.events import (
     YamlValue,
     fast_events,
     pure_events,
+    report_syntax_error,
     resolve,
 )
-from schemac.text.syntax.location import Location
-from schemac.text.syntax.syntax_errors import report_syntax_error
 from schemac.text.syntax.type_text import read_type
+
+
+class Location(NamedTuple):
+    """Where something is that a finding is about."""
+
+    source: SourceText
+    span: Span
+    labels: tuple[Label, ...] = ()
+    """Further locations that explain this one, such as where a group is used."""
+    entry: Entry | None = None
+    """The key with its value, or the item, that is here; None for a document as a whole."""
+    root: Root | None = None
+    """The value of the document, where this is the document as a whole."""
+    is_exact: bool = True
+    """Whether what was asked for is here; otherwise it is what is nearest around it."""
+
+    def fix(self, help: Help) -> Fix | None:
+        """Return the fix that a help names; None where the text here is written in a way that it would damage."""
+        from schemac.text.syntax.fixes import Finding, fix_of
+
+        root = self.root.target if self.root is not None else None
+        return fix_of(help, Finding(self.source, self.span, self.entry, root, self.is_exact))
+
 
 MAX_UNFOLDED = 4_000_000
 """Nodes of a document with every alias written out."""

@@ -16,10 +16,9 @@ from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.compose import compose
+from schemac.text.syntax.compose import Location, compose
 from schemac.text.syntax.entries import Entry, Positions
 from schemac.text.syntax.events import EventSource, YamlValue, fast_events, pure_events
-from schemac.text.syntax.location import Location
 
 __all__ = ["Document", "Location", "MappingNode", "Origin", "SequenceNode", "TreePath", "Via", "parse"]
 

@@ -1,19 +1,28 @@
 """The kinds of changes between two versions of a schema.
 
 Layer: versions. Values only.
-Shape: a change is one fact at one field, with the old and the new value, and without a judgement. The facts here are a closed set; engines
-add theirs by `evolution.facts`. One edit may be several facts: a decimal with more digits and another scale is two. Groups of facts
-shorten the tables of judges; `tests/evolution/rules.txt` lists the rule of each judge for every fact.
+Shape: a change is one fact at one field, with the old and the new value, and without a judgement. The facts here are a closed set;
+      engines add theirs by `evolution.facts`. One edit may be several facts: a decimal with more digits and another scale is two.
+      Groups of facts shorten the tables of judges; `tests/evolution/rules.txt` lists the rule of each judge for every fact.
+      All facts: those of the core, and those of engines: a fact of an engine says that one of its attributes changed. Other engines see
+      it as a change of an attribute that they do not know, unless their judge has a rule for it. So a new engine needs no change in the
+      others.
 """
 
 import dataclasses
 import json
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from typing import Any, NamedTuple
 
-from schemac.language.logical.facts import AnyFact
-from schemac.language.logical.facts import Fact as Fact  # noqa: PLC0414 — an explicit re-export, for the change and its fact belong together
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
+from schemac.registry.engine import Engine, EngineError, load_as
+from schemac.registry.installed import engines
+from schemac.text.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
+from schemac.text.source.diagnostic import Code
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
 from schemac.text.source.span import Region
@@ -226,7 +235,7 @@ class Changes(tuple[Change, ...]):
         return "\n".join(map(str, self)) or "no changes"
 
     def _repr_html_(self) -> str:
-        from schemac.text.source.render.fragment import html_table  # for start-up time: programs show nothing
+        from schemac.text.source.render.text import html_table  # for start-up time: programs show nothing
 
         rows = [
             (
@@ -249,3 +258,149 @@ def _formatted(value: Any) -> str:
     if value is None:
         return "nothing"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+class Outcome(StrEnum):
+    """From the lightest to the gravest."""
+
+    SAFE = "safe"
+    """Nothing has to be done."""
+    METADATA = "metadata only"
+    """The schema is written anew, no data is touched."""
+    NEW_FILES = "new files only"
+    """Takes effect in files that are written from now on."""
+    REWRITE = "rewrite"
+    """Stored data has to be written anew."""
+    DATA = "depends on data"
+    """Possible if the stored values allow it; a query tells."""
+    REFUSED = "refused"
+    """The engine does not do it, or what it does would break the table."""
+
+    @property
+    def rank(self) -> int:
+        """The position in the order of gravity, 0 for the lightest."""
+        return list(Outcome).index(self)
+
+
+class Judgement(NamedTuple):
+    """An outcome with its reason, and what can be done about it."""
+
+    outcome: Outcome
+    reason: str = ""
+    way_out: str = ""
+
+
+OF_DATA: Mapping[Outcome, Code] = {
+    Outcome.REFUSED: REFUSED_CHANGE,
+    Outcome.DATA: DEPENDS_ON_DATA,
+    Outcome.REWRITE: NEEDS_REWRITE,
+}
+"""Codes of what a change means for stored data; the lighter outcomes are no findings."""
+OF_READERS: Mapping[Outcome, Code] = {Outcome.REFUSED: BREAKS_OLD_READERS, Outcome.DATA: DEPENDS_ON_DATA}
+"""Codes of what it means for programs that still have the old schema."""
+
+SAFE = Judgement(Outcome.SAFE)
+METADATA = Judgement(Outcome.METADATA)
+NO_VERDICT = Judgement(
+    Outcome.REFUSED,
+    "no verdict is known for this change",
+    "make the change in a new field, and drop the old one when it is no longer needed",
+)
+"""What nobody thought of is refused, never safe."""
+
+
+def of_another_unit(change: Change, _pair: object, otherwise: Judgement = METADATA) -> Judgement:
+    """Return the judgement of a change of unit, the same for every engine that stores numbers; `otherwise` if one side has no unit."""
+    if change.old is None or change.new is None:
+        return otherwise
+    return Judgement(
+        Outcome.REFUSED,
+        f"stored numbers are in {change.old}, and nothing converts them to {change.new}",
+        "add a new field with the new unit, fill it, then drop the old one",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict of one engine on one change, for old data and for old readers of new data."""
+
+    change: Change
+    engine: str
+    old_data: Judgement
+    """Stored data under the new schema: what it takes until new readers can read it."""
+    old_readers: Judgement
+    """Programs that still have the old schema, reading what is written from now on."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The graver of the two."""
+        return max(self.old_data.outcome, self.old_readers.outcome, key=lambda outcome: outcome.rank)
+
+    @property
+    def rule(self) -> str:
+        """A stable name for the rule: `lance.became-required`."""
+        return f"{self.engine}.{self.change.fact}"
+
+    def to_json(self) -> Json:
+        """Return the verdict for programs."""
+        return {
+            **self.change.to_json(),
+            "engine": self.engine,
+            "oldData": _json(self.old_data, OF_DATA),
+            "oldReaders": _json(self.old_readers, OF_READERS),
+            "rule": self.rule,
+        }
+
+
+def _json(judgement: Judgement, codes: Mapping[Outcome, Code]) -> dict[str, str | None]:
+    code = codes.get(judgement.outcome)
+    return {
+        "code": code.id if code else None,
+        "outcome": str(judgement.outcome),
+        "reason": judgement.reason,
+        "wayOut": judgement.way_out,
+    }
+
+
+@cache
+def facts() -> dict[str, AnyFact]:
+    """Return all facts by their text, those of the core first. Raises EngineError."""
+    return {str(fact): fact for fact in (*Fact, *_bringing())}
+
+
+def as_seen_by(name: str, change: Change) -> Change:
+    """Return a change as an engine sees it: a fact of another engine becomes an attribute that was added, removed or changed."""
+    if _bringing().get(change.fact, name) == name:
+        return change
+    return replace(change, fact=attribute_fact(change.old, change.new))
+
+
+def attribute_fact(before: object, after: object) -> Fact:
+    """Return the fact for a change of an unknown attribute; a value of None is an absent attribute."""
+    if before is None:
+        return Fact.ATTRIBUTE_ADDED
+    return Fact.ATTRIBUTE_REMOVED if after is None else Fact.ATTRIBUTE_CHANGED
+
+
+@cache
+def _bringing() -> dict[AnyFact, str]:
+    """Return the facts that engines bring, with the engine of each. Raises EngineError."""
+    engines_by_fact: dict[AnyFact, str] = {}
+    known_facts = set(map(str, Fact))
+    for engine in engines():
+        for fact in _engine_facts(engine):
+            if str(fact) in known_facts:
+                raise EngineError(f"the engine {engine.name} has a fact {fact}, which is already used")
+            known_facts.add(str(fact))
+            engines_by_fact[fact] = engine.name
+    return engines_by_fact
+
+
+def _engine_facts(engine: Engine) -> Iterable[AnyFact]:
+    if not engine.facts:
+        return ()
+    what = f"`facts` of the engine {engine.name}"
+    fact_type = load_as(engine.facts, type, what)
+    if not issubclass(fact_type, AnyFact):
+        raise EngineError(f"{what} ({engine.facts}) is not an enumeration of AnyFact")
+    return tuple(fact_type)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from schemac.language.attributes.attribute import NUMBERS, Attribute, Family, Role
 from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import of_role
-from schemac.language.constraints.constraint import EXACT, Constraint, Turn, turn_of
+from schemac.language.constraints.constraint import EXACT, Constraint, Turn, UnfitValueError, turn_of
 from schemac.language.constraints.expressions import FieldNode, LiteralNode
 from schemac.language.constraints.field_constraints import BY_KEY, constraints_at
 from schemac.language.constraints.patterns import PatternError
@@ -30,11 +30,10 @@ from schemac.language.constraints.rows import (
     named_fields,
     row_constraints,
 )
-from schemac.language.constraints.values import UnfitValueError
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.versions.evolution.changes import Change, Fact
-from schemac.versions.evolution.verdict import Judgement, Outcome
+from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 
 

@@ -12,17 +12,16 @@ undecidable. Days and times of day are those of the instant's own zone unless it
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from schemac.language.attributes import arrow, own
+from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Attribute, Family, Role
+from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.registry import known
-from schemac.language.attributes.zones import is_utc
 from schemac.language.constraints.field_constraints import BY_KEY as OF_VALUES
-from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
-from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.changes import Change, attribute_fact, facts
 from schemac.versions.evolution.constraints import RULE_BY_KEY as OF_ROWS
 from schemac.versions.evolution.constraints import constraint_fact, row_fact
-from schemac.versions.evolution.facts import attribute_fact, facts
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 
 TypeFact = tuple[Fact, Any, Any]
@@ -61,7 +60,7 @@ def _between_kinds(old: Any, new: Any) -> Fact:
 AttributeFact = tuple[AnyFact, Any, Any, str]
 _Extra = Mapping[str, Any]
 
-_SILENT = frozenset({own.RENAMED_FROM.key})
+_SILENT = frozenset({builtin.RENAMED_FROM.key})
 """Says what another fact says."""
 
 
@@ -278,7 +277,7 @@ def clock_of(old: SchemaField, new: SchemaField) -> str | None:
 
 
 def _declared(field: SchemaField) -> str | None:
-    return own.CLOCK_ZONE.read(field.extra) if field.type.family is Family.TIMESTAMP else None
+    return builtin.CLOCK_ZONE.read(field.extra) if field.type.family is Family.TIMESTAMP else None
 
 
 def _zone(type_: Any) -> str | None:

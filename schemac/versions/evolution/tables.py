@@ -29,7 +29,7 @@ from schemac.text.source.catalogue import (
 from schemac.text.source.diagnostic import Code, Diagnostic
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.versions.evolution.verdict import Judgement
+from schemac.versions.evolution.changes import Judgement
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.lock import LockedDataset
 

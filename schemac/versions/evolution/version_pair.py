@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from schemac.arrow.metadata import compact, with_version
 from schemac.arrow.to_arrow import lower
-from schemac.language.attributes.own import RENAMED_FROM
+from schemac.language.attributes.builtin import RENAMED_FROM
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder

@@ -25,6 +25,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.span import Region
 from schemac.text.source.text import reason_of
 from schemac.versions.identity.lock import (
+    ENGINE_NAME,
     EngineData,
     Highest,
     Lock,
@@ -33,8 +34,8 @@ from schemac.versions.identity.lock import (
     Shape,
     State,
     Version,
+    numberings,
 )
-from schemac.versions.identity.numbering import ENGINE_NAME, numberings
 
 HEADER = """\
 # schemac lock 2: the ids of every field, for life. `schemac lock` writes it; edits by hand are refused.

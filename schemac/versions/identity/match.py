@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from schemac.arrow.metadata import compact
-from schemac.language.attributes.own import RENAMED_FROM
+from schemac.language.attributes.builtin import RENAMED_FROM
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.model import Segment, dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder

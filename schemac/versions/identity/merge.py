@@ -19,16 +19,19 @@ from schemac.language.logical.model import ExtraAttributes, Part, dotted
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.identity.freeze import advance, former_of, next_version, numbers_of
 from schemac.versions.identity.lock import (
+    FieldNumbers,
+    Former,
     Highest,
     Lock,
     LockedDataset,
     Numbers,
     Shape,
     State,
+    numberings,
     order_of,
     paths_of,
+    positions,
 )
-from schemac.versions.identity.numbering import FieldNumbers, Former, numberings, positions
 from schemac.versions.identity.opening import LockedVersion, open_version
 
 _Value = TypeVar("_Value")

@@ -14,13 +14,21 @@ from typing import NamedTuple
 
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.metadata import compact
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Part, Schema
-from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
 from schemac.text.source.json_object import Json
-from schemac.versions.identity.lock import LockedDataset, Shape, State, Version, order_of
-from schemac.versions.identity.numbering import Former, Numbering, Old, numberings
+from schemac.versions.identity.lock import (
+    Former,
+    LockedDataset,
+    Numbering,
+    Old,
+    Shape,
+    State,
+    Version,
+    numberings,
+    order_of,
+)
 
 _PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 _CHILDREN = frozenset({"fields", *_PART_KEYS.values()})

@@ -11,18 +11,16 @@ import pyarrow as pa
 
 import schemac
 from schemac.engines.paimon.changes import SchemaChange, SetOption, changes_between
-from schemac.engines.paimon.live_table import differences, open_paimon_table
+from schemac.engines.paimon.live_table import differences, errors_of, open_paimon_table, table_schema
 from schemac.engines.paimon.reader import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables import apply_paimon, plan_paimon
-from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.language.attributes.own import TABLE_VERSION
+from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.report import Report
-from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
-from schemac.versions.evolution.verdict import Judgement, Outcome
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     VersionPair,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from schemac.engines.paimon.view import table_schema
-from schemac.versions.evolution.changes import Fact
-from schemac.versions.evolution.verdict import Outcome
+from schemac.engines.paimon.live_table import table_schema
+from schemac.language.logical.facts import Fact
+from schemac.versions.evolution.changes import Outcome
 from tests.conformance.pypaimon.client import Paimon, PaimonError
 from tests.conformance.pypaimon.evolving import Evolution, apart, copy, newest
 

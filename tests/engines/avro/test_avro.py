@@ -12,8 +12,8 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.engines.avro.judge import JUDGE
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.judge import judge
-from schemac.versions.evolution.verdict import Outcome
 
 fastavro = pytest.importorskip("fastavro")
 UNREAD = (fastavro.read.SchemaResolutionError, UnicodeDecodeError, KeyError)
@@ -228,7 +228,7 @@ def test_judge_fields_as_fastavro_reads_them(name: str) -> None:
 
 
 def test_refuse_what_was_not_thought_of() -> None:
-    from schemac.versions.evolution.changes import Fact
+    from schemac.language.logical.facts import Fact
 
     assert set(Fact) == JUDGE.rules.keys(), (
         "a new fact is refused until the judge has a row for it; then this says that it does"

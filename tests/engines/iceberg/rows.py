@@ -7,10 +7,10 @@ import pyarrow as pa
 
 from schemac.engines.iceberg.artifact import fields_of
 from schemac.engines.iceberg.types import IcebergSchema
-from schemac.language.logical.facts import AnyFact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.versions.evolution.changes import Change, Fact
+from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.version_pair import VersionPair
 
 _PARTS = {Part.ITEM: "element", Part.KEY: "key", Part.VALUE: "value"}

@@ -8,9 +8,9 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
-from schemac.versions.evolution.verdict import Outcome
 from schemac.versions.evolution.version_pair import SchemaVersion, pair_versions
 from tests.engines.iceberg.conftest import CATALOG
 from tests.engines.iceberg.test_reader import METADATA

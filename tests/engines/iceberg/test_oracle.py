@@ -16,9 +16,9 @@ from schemac.engines.iceberg.live_table import open_iceberg_table, shape_of
 from schemac.engines.iceberg.plan import plan_iceberg
 from schemac.engines.iceberg.tables import apply_iceberg, report_iceberg_drift
 from schemac.text.source.report import Report
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
-from schemac.versions.evolution.verdict import Outcome
 from schemac.versions.evolution.version_pair import VersionPair, locked_schema_version, pair_versions
 from tests.engines.iceberg.conftest import CATALOG
 from tests.engines.iceberg.rows import append, attempt, create

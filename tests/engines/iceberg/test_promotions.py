@@ -10,9 +10,9 @@ import pytest
 
 import schemac
 from schemac.engines.iceberg.artifact import fields_of, schema_of
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
-from schemac.versions.evolution.verdict import Outcome
 from schemac.versions.evolution.version_pair import SchemaVersion, pair_versions
 from tests.conformance.manifest_types import Manifest, member, of
 from tests.engines.iceberg.rows import attempt, create, path_of, type_of

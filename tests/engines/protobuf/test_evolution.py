@@ -15,8 +15,8 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.judge import judge_change
-from schemac.versions.evolution.verdict import Outcome
 from tests.engines.protobuf.test_artifact import compiled, file_of, message
 
 BUF = os.environ.get("SCHEMAC_BUF") or shutil.which("buf")

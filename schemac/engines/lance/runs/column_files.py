@@ -22,7 +22,7 @@ from schemac.engines.lance.runs.writing import decode
 from schemac.engines.lance.tables.fields import differences, in_preorder, lance_fields_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import added_file, lasting_ids, schema_parts
-from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.rows.runs.columns import ADDRESSES, Filling
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import TableForm

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.language.attributes.zones import find_zone
+from schemac.language.attributes.builtin import find_zone
 from schemac.language.kinds.answers import ARROW_PER_SECOND
 from schemac.text.source.phrases import counted
 

@@ -27,7 +27,7 @@ from schemac.engines.lance.tables.convert import is_named
 from schemac.engines.lance.tables.filters import column_name, constraint_filter, misfit_filter, null_filter
 from schemac.engines.lance.tables.steps import Check, Subject, Unlooked
 from schemac.language.attributes.attribute import Family
-from schemac.language.attributes.own import CLOCK_ZONE
+from schemac.language.attributes.builtin import CLOCK_ZONE
 from schemac.language.constraints.constraint import Constraint
 from schemac.language.constraints.rows import ReferenceTo
 from schemac.language.logical.schema_fields import SchemaField, preorder
@@ -35,10 +35,9 @@ from schemac.text.source.catalogue import POINTLESS_ROUNDING
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.versions.evolution.castability import can_be_rounded, why_misfit
-from schemac.versions.evolution.changes import Change
+from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.constraints import Rule
 from schemac.versions.evolution.diff import clock_of
-from schemac.versions.evolution.verdict import Judgement, Outcome
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     LockedVersionPair,

@@ -13,7 +13,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.fields import NAME as LANCE
 from schemac.engines.lance.fields import Node, lance_ids, nodes_by_field, nodes_of, words, words_of
 from schemac.engines.lance.tables.steps import MARK
-from schemac.language.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Segment, dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder

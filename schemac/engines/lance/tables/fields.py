@@ -27,8 +27,8 @@ from schemac.engines.lance.attributes import (
 from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import schema_parts
-from schemac.language.attributes import own
-from schemac.language.attributes.odf import DESCRIPTION
+from schemac.language.attributes import builtin
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
 from schemac.text.source.report import Report
@@ -151,7 +151,7 @@ _REPEATED_IN_METADATA = (
     "unenforced_clustering_key_position",
 )
 """Fields of a message that repeat entries of its metadata."""
-STEERING = own.TABLE_RECORD | {own.TARGETS_OF.key, own.RENAMED_FROM.key, STORAGE_VERSION.key}
+STEERING = builtin.TABLE_RECORD | {builtin.TARGETS_OF.key, builtin.RENAMED_FROM.key, STORAGE_VERSION.key}
 """Entries that are no part of a table: they steer the build, say what the table's files say themselves, or which version it has."""
 
 

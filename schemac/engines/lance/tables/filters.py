@@ -13,9 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.attributes.attribute import NUMBERS, Family
-from schemac.language.constraints.constraint import Constraint
+from schemac.language.constraints.constraint import Constraint, scale_of
 from schemac.language.constraints.field_constraints import Bound, Enum, MultipleOf, Pattern, Size
-from schemac.language.constraints.values import scale_of
 from schemac.language.kinds.answers import UNITS_BY_ARROW
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs
 from schemac.versions.evolution.changes import Change

@@ -42,12 +42,10 @@ from schemac.engines.lance.tables.fields import (
     schema_without,
     stale_fields,
 )
-from schemac.engines.lance.tables.indices import INDICES_KEY, indices_of, noted_indices
-from schemac.engines.lance.tables.steps import Index
+from schemac.engines.lance.tables.steps import INDICES_KEY, Index, indices_of, noted_indices
 from schemac.engines.lance.transactions import schema_parts
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
-from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic, Severity

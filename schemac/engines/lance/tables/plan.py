@@ -51,23 +51,22 @@ from schemac.engines.lance.tables.steps import (
     Swap,
 )
 from schemac.engines.lance.transactions import lance_schema
-from schemac.language.attributes.own import CLOCK_ZONE, TABLE_IDS
+from schemac.language.attributes.builtin import CLOCK_ZONE, TABLE_IDS
 from schemac.language.constraints.rows import row_constraints
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.rows.validation.stored import report_unknown_references
 from schemac.text.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
-from schemac.versions.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.versions.evolution.changes import METADATA, TYPE_FACTS, Change, Judgement, Outcome
 from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.constraints import loss_of_key, rules_to_check
 from schemac.versions.evolution.diff import clock_of, diff_of
 from schemac.versions.evolution.judge import judge_change
 from schemac.versions.evolution.tables import digest_of_ids, has_replaced_fields
-from schemac.versions.evolution.verdict import METADATA, Judgement, Outcome
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
-from schemac.versions.identity.lock import Numbers
-from schemac.versions.identity.numbering import Former, Old
+from schemac.versions.identity.lock import Former, Numbers, Old
 
 _S = TypeVar("_S", bound=Step)
 

@@ -22,9 +22,8 @@ from schemac.engines.lance.fields import lance_ids, nodes_by_field, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import added_file, lasting_ids
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import FieldPath, LogicalType, Schema
-from schemac.language.logical.origins import Origins
 from schemac.language.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
 from schemac.text.source.json_object import Json, without_keys
 from schemac.versions.evolution.tables import PartsTask, Progress

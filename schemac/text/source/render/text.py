@@ -1,11 +1,14 @@
 """Findings for people, with the author's line and a way out; changes as unified diffs.
 
 Layer: text.
+Shape: Tables as fragments of HTML, for notebooks: texts of others are escaped here; there is no style but what notebooks give to
+      tables.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import unified_diff
+from html import escape
 
 from schemac.text.source.diagnostic import Diagnostic, Label, Severity
 from schemac.text.source.phrases import pictured, printable
@@ -138,3 +141,22 @@ def render_diff(name: str, before: str, after: str) -> str:
     """Return what changed in a file; nothing where it is the same."""
     lines = unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), name, name)
     return "".join(line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in lines)
+
+
+MOST_ROWS = 500
+"""Rows that a notebook shows of one table."""
+
+
+def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table; of a long one its first rows, and how many more there are."""
+    heads = "".join(f'<th scope="col" style="text-align:left">{_text(cell)}</th>' for cell in head)
+    cells = ("".join(f'<td style="text-align:left">{_text(c)}</td>' for c in row) for row in rows[:MOST_ROWS])
+    body = "".join(f"<tr>{row_cells}</tr>" for row_cells in cells)
+    more = len(rows) - MOST_ROWS
+    footer = f'<tfoot><tr><td colspan="{len(head)}">and {more} more</td></tr></tfoot>' if more > 0 else ""
+    title = f'<caption style="text-align:left"><b>{_text(caption)}</b></caption>'
+    return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>{footer}</table>"
+
+
+def _text(text: str) -> str:
+    return escape(printable(text, keep="\n"))

@@ -1,18 +1,108 @@
-"""`schemac.dev`: the compiler's own words.
+"""The compiler's own attributes (`schemac.dev`) and those of the standard (`opendatafabric.org`).
 
 Layer: language.
+Source: `opendatafabric.org`: words of the standard itself, and of the product that grew it: the standard's attribute list and RFC-016,
+      RFC-017.
+      Time zones by their names: the IANA time zone database, as the machine or the `tzdata` package has it; Arrow's form of an offset,
+      `+05:30`.
 """
 
-from datetime import date
+import re
+from datetime import UTC, date, timedelta, timezone, tzinfo
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemac.language.attributes.attribute import NUMBERS, Attribute, Facts, Family, Inheritance
-from schemac.language.attributes.zones import find_zone
+from schemac.language.attributes.attribute import NUMBERS, Attribute, Facts, Family, Inheritance, spelled
 from schemac.registry.installed import engines
+from schemac.text.source.json_object import Json
 from schemac.text.syntax.model import AuthoredModel
+
+ODF_DOMAIN = "opendatafabric.org"
+
+
+class LogicalTypeWord(AuthoredModel, extra="allow"):
+    """A logical type that is more specific than the kind; `linkType` belongs to ObjectLink.
+
+    The standard also allows any core type here in its long form; those carry properties of their own.
+    """
+
+    kind: Annotated[str, spelled("Did", "Multihash", "ObjectLink")] = Field(description="The richer type.")
+    link_type: Json | None = Field(None, description="What an ObjectLink leads to.")
+
+
+class LinkedObjects(AuthoredModel):
+    """Size of what a block of data links to."""
+
+    num_objects_naive: int = Field(ge=0, description="How many objects there are, counted with repetitions.")
+    size_naive: int = Field(ge=0, description="Their bytes, counted with repetitions.")
+
+
+DESCRIPTION = Attribute[str](
+    f"{ODF_DOMAIN}/description",
+    str,
+    "a description for readers",
+    on_schema=True,
+    facts=Facts("description-added", "description-removed", "description-changed"),
+)
+TYPE = Attribute[LogicalTypeWord](
+    f"{ODF_DOMAIN}/type",
+    LogicalTypeWord,
+    "a richer logical type: Did, Multihash, ObjectLink",
+    facts=Facts.all("odf-type-changed"),
+    example="{kind: Did}",
+)
+LINKED_OBJECTS = Attribute[LinkedObjects](
+    f"{ODF_DOMAIN}/linkedObjects",
+    LinkedObjects,
+    "size of linked objects; an attribute of data blocks, not of schemas",
+    on_field=False,
+    example="{numObjectsNaive: 2, sizeNaive: 4096}",
+)
+ARCHETYPE = Attribute[str](
+    "kamu.dev/archetype",
+    Annotated[Literal["Collection", "VersionedFile"], spelled("Collection", "VersionedFile")],
+    "the kind of the dataset as a whole",
+    on_field=False,
+    on_schema=True,
+    facts=Facts.all("archetype-changed"),
+)
+WORDS = frozenset({"Did", "Multihash", "ObjectLink"})
+"""Logical types that have String as their kind."""
+WORD_FAMILIES = frozenset({Family.TEXT})
+ODF_ATTRIBUTES = (DESCRIPTION, TYPE, LINKED_OBJECTS)
+
+
+_NAMES_OF_UTC = ("GMT", "GMT+0", "GMT-0", "GMT0", "Greenwich", "UCT", "UTC", "Universal", "Zulu")
+_UTC = frozenset({"+00:00", "-00:00", *_NAMES_OF_UTC, *(f"Etc/{name}" for name in _NAMES_OF_UTC)})
+_OFFSET = re.compile(r"([+-])(0[0-9]|1[0-4]):([0-5][0-9])")
+
+
+def is_utc(name: str | None) -> bool:
+    """Whether a zone is UTC, by whichever of its names."""
+    return name in _UTC
+
+
+@cache
+def find_zone(name: str) -> tzinfo | None:
+    """Return the zone of this name, or of this offset from UTC; None if there is none."""
+    if name == "UTC":
+        return UTC
+    offset = _OFFSET.fullmatch(name)
+    if offset is not None:
+        sign, hours, minutes = offset.groups()
+        distance = timedelta(hours=int(hours), minutes=int(minutes))
+        return timezone(-distance if sign == "-" else distance)
+    # Imported here for start-up time: hardly any manifest names a zone other than UTC.
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
 
 DOMAIN = "schemac.dev"
 TABLE_VERSION = "schemac.version"

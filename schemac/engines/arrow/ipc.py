@@ -1,7 +1,11 @@
-"""Arrow and Parquet files: a schema in Arrow's IPC form (file, stream or message) as a manifest, and the rows of a file.
+"""Arrow's IPC schema message, written and read; and Arrow and Parquet files as sources of schemas and rows.
 
 Layer: engines.
-Source: Arrow's columnar format, "IPC streaming format" and "IPC file format".
+Shape: `arrow/schema.arrow`, one encapsulated IPC message without a body, as `pyarrow.ipc.read_schema` reads it.
+Errors: none: whatever passes the checks has an Arrow type; losses SC531.
+Source: Arrow's columnar format, "Encapsulated message format".
+      Arrow and Parquet files: a schema in Arrow's IPC form (file, stream or message) as a manifest, and the rows of a file: Arrow's
+      columnar format, "IPC streaming format" and "IPC file format".
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,11 +14,44 @@ from pathlib import Path
 from typing import Any
 
 from schemac.artifacts.dataset import RowReader, StoredRows
+from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.engines.arrow import ARROW_LOSS
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.importers.sources import detect
+from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical.arrow import ArrowSchema, pa
 from schemac.text.source.report import Report
+from schemac.versions.identity.compilation import Compilation
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Return the schema's IPC message."""
+    schema = compilation.lowered.to_arrow()
+    for field in compilation.lowered.preorder():
+        type_: Any = field.arrow.type
+        if pa.types.is_map(type_) and (type_.key_field.name, type_.item_field.name) != ("key", "value"):
+            # The message has the names, but `pyarrow.ipc.read_schema` makes maps without them.
+            names = f"the names {type_.key_field.name} and {type_.item_field.name}"
+            emission.lose(field.field, names, "key and value")
+        # Tensors make their own storage type, and its items may be null.
+        if not isinstance(type_, pa.BaseExtensionType):
+            continue
+        if field.field.extra and type_.extension_name == "arrow.fixed_shape_tensor":
+            emission.lose(field.field, "items that may not be null", "items that may be null")
+    return [Artifact("arrow/schema.arrow", schema.serialize().to_pybytes())]
+
+
+def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
+    """Return Arrow's types."""
+    return {
+        field.field: f"{field.arrow.type}{'' if field.arrow.nullable else ' not null'}"
+        for field in compilation.lowered.preorder()
+    }
+
+
+TARGET = Target("arrow", ARROW_LOSS, emit, types=types)
+
 
 _FILE_MARK = b"ARROW1"
 

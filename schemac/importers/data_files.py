@@ -1,0 +1,460 @@
+"""Files of data: what a sample of CSV, NDJSON or JSON looks like, and the schema that a Parquet file keeps.
+
+Layer: importers.
+Shape: commas, or what is most often in the header: semicolons, tabs, bars. A column with an empty cell in the sample is optional.
+      Digits that are no number stay text: those that begin with zero.
+      NDJSON: what a sample of the records looks like; likewise a JSON array, and the features of a GeoJSON document: every value is
+      looked at. A field that a record of the sample lacks is optional, as is one that is null; a field with values of several sorts is
+      a String. pyarrow's own reader is not asked, for it makes floats of large integers, timestamps of dates, and gives up where sorts
+      are mixed.
+      Parquet: the Arrow schema that the file keeps, or what its own types mean: what writers put into the file for themselves is left
+      out, with a comment; so are logical types that Arrow has no type for, with a note. The ids that table formats such as Iceberg give
+      to every field become those of the lock.
+Errors: SC552 unreadable-source; SC552 unreadable-source at the record that cannot be read; SC551 unsupported-arrow-type, SC552
+      unreadable-source.
+Source: pyarrow.csv's inference, but for integers that it makes floats of.
+      LogicalTypes.md of apache/parquet-format, and what pyarrow makes of them.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from schemac.importers.datasets import from_arrow_schema
+from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
+from schemac.importers.sources import ALWAYS_NULL, described, read_sample
+from schemac.language.logical.model import FieldPath, Part
+from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.text.source.json_object import Json
+from schemac.text.source.phrases import counted
+from schemac.text.source.report import Report
+from schemac.text.source.span import Span
+from schemac.text.source.text import SourceText
+
+_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_QUOTED = re.compile(r'"[^"]*"')
+_BLOCK = 1 << 30
+"""More than any sample, so that all of it is one block and every row counts for the types."""
+
+
+def read_csv(path: Path, report: Report) -> Imported | None:
+    """Return the inferred schema."""
+    sample = read_sample(path, report)
+    if sample is None:
+        return None
+    text, goes_on = sample
+    if goes_on:
+        text = text[: text.rfind("\n") + 1] or text
+    delimiter = _delimiter(text, path)
+    try:
+        table, raw = _tables(text, delimiter, goes_on)
+        names = list(table.column_names)
+    except (pa.ArrowException, UnicodeError) as error:
+        reason = first_line(error).partition(". Consider")[0]
+        refuse(path, f"it is not valid CSV: {reason.removeprefix('cSV parse error: ')}", report)
+        return None
+    if not table.num_rows:
+        refuse(path, "its types cannot be inferred: it has no rows below its header", report)
+        return None
+    notes = Notes()
+    fields = [
+        pa.field(name, _type(values.type, name, raw.column(i), notes), nullable=values.null_count > 0)
+        for i, (name, values) in enumerate(zip(names, table.columns, strict=True))
+    ]
+    more = (f"its columns are separated by {_DELIMITERS[delimiter]}",) if delimiter in ";|" else ()
+    return described(fields, counted(table.num_rows, "row"), path, notes, report, *more)
+
+
+def _delimiter(text: str, path: Path) -> str:
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    header = _QUOTED.sub("", text.partition("\n")[0])
+    return max((",", *_DELIMITERS), key=header.count)
+
+
+def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
+    """Return the sample with the types that pyarrow finds, and all of it as text."""
+    # Imported here for start-up time: this part of pyarrow is not loaded with it.
+    from pyarrow import csv
+
+    content = text.encode()
+
+    def skip(row: Any) -> str:
+        # Where the file goes on, the last row of the sample may be half a row.
+        return "skip" if goes_on else "error"
+
+    def read(names: list[str] | None) -> Any:
+        columns = names or []
+        return csv.read_csv(
+            BytesIO(content),
+            csv.ReadOptions(
+                block_size=_BLOCK, use_threads=False, autogenerate_column_names=names is not None
+            ),
+            csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip),
+            csv.ConvertOptions(
+                strings_can_be_null=True,
+                null_values=[""],
+                column_types=dict.fromkeys(columns, pa.string()),
+            ),
+        )
+
+    table = read(None)
+    # By number and not by name: the same name may stand twice in a header, which is found later.
+    return table, read([f"f{i}" for i in range(table.num_columns)]).slice(1)
+
+
+def _type(type_: Any, name: str, raw: Any, notes: Notes) -> ArrowType:
+    from pyarrow import compute  # for start-up time, as above
+
+    def is_in_any(pattern: str) -> bool:
+        return bool(compute.any(compute.match_substring_regex(raw, pattern)).as_py())
+
+    if pa.types.is_null(type_):
+        notes.add((name,), ALWAYS_NULL)
+        return pa.string()
+    if pa.types.is_integer(type_) and is_in_any(r"^[+-]?0[0-9]"):
+        notes.add((name,), "a String because some of its numbers begin with zero")
+        return pa.string()
+    is_large = pa.types.is_floating(type_) and is_in_any(r"^[+-]?[0-9]{19,}$")
+    if is_large and not is_in_any(r"[^0-9+-]"):
+        most = compute.max(compute.utf8_length(raw)).as_py()
+        notes.add(
+            (name,),
+            f"a {'Decimal' if most <= 76 else 'String'} because some of its numbers are too large for Int64",
+        )
+        return pa.string() if most > 76 else pa.decimal128(38, 0) if most <= 38 else pa.decimal256(76, 0)
+    # Seconds and nanoseconds are accidents of how a sample was written.
+    if pa.types.is_timestamp(type_):
+        return pa.timestamp("us", type_.tz)
+    return pa.time32("ms") if pa.types.is_time(type_) else type_
+
+
+CSV = Importer("csv", "CSV, inferred from a sample", read_csv)
+
+
+_BLANK = re.compile(r"\s*")
+_FEATURES = re.compile(r'\s*\{.*?"features"\s*:\s*\[', re.DOTALL)
+_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
+_TIMESTAMP = re.compile(
+    _DATE.pattern + r"[T ](?:[01]\d|2[0-3]):[0-5]\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?", re.ASCII
+)
+_DEEPEST = 100
+"""Levels of nesting that are looked at; the manifest language stops far above it."""
+
+
+class _NoRecordError(Exception):
+    """Something that is not a record, at an offset."""
+
+    def __init__(self, reason: str, at: int) -> None:
+        super().__init__(reason)
+        self.at = at
+
+
+def read_ndjson(path: Path, report: Report) -> Imported | None:
+    """Return the inferred schema."""
+    sample = read_sample(path, report)
+    if sample is None:
+        return None
+    text, goes_on = sample
+    notes, top = Notes(), _Seen()
+    try:
+        for record in _records(text, goes_on):
+            top.add(record)
+    except _NoRecordError as error:
+        source, span = SourceText(text, str(path)), Span(error.at, error.at)
+        refuse(path, f"it has no JSON records: {error}", report, source=source, span=span)
+        return None
+    return described(top.fields((), notes), counted(top.count, "record"), path, notes, report)
+
+
+def _records(text: str, goes_on: bool) -> Iterator[Json]:
+    """Each record. The last one may be cut where the file goes on."""
+    features = _FEATURES.match(text) if '"FeatureCollection"' in text[:4096] else None
+    is_array = features is not None or text.lstrip().startswith("[")
+    at = features.end() if features is not None else text.index("[") + 1 if is_array else 0
+    decoder = json.JSONDecoder()
+    count = 0
+    while (at := _after_blanks(text, at)) < len(text):
+        if is_array and text[at] == "]":
+            break
+        if is_array and count:
+            if text[at] != ",":
+                raise _NoRecordError("a comma is expected between records", at)
+            at = _after_blanks(text, at + 1)
+        try:
+            record, end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            if goes_on and count:
+                break
+            reason = error.msg[:1].lower() + error.msg[1:]
+            raise _NoRecordError(reason, error.pos) from None
+        except (RecursionError, ValueError) as error:
+            raise _NoRecordError(f"a value in it cannot be read: {error}", at) from None
+        if not isinstance(record, dict):
+            raise _NoRecordError(f"a record has to be an object, not {json.dumps(record)[:40]}", at)
+        yield record
+        at, count = end, count + 1
+    else:
+        if is_array and not goes_on:
+            raise _NoRecordError("the array is never closed", len(text))
+    if not count:
+        raise _NoRecordError("there is none", at)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    blank = _BLANK.match(text, at)
+    return blank.end() if blank is not None else at
+
+
+class _Seen:
+    """What the values of one place were."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.count = 0
+        self._depth = depth
+        self._sorts: dict[str, int] = {}
+        self._least = self._most = 0
+        self._items: _Seen | None = None
+        self._members: dict[str, _Seen] = {}
+
+    def add(self, value: Any) -> None:
+        """Look at one more value."""
+        self.count += 1
+        sort = self._sort(value)
+        self._sorts[sort] = self._sorts.get(sort, 0) + 1
+        if sort == "integers":
+            self._least, self._most = min(self._least, value), max(self._most, value)
+        elif sort == "lists":
+            if self._items is None:
+                self._items = _Seen(self._depth + 1)
+            for item in value:
+                self._items.add(item)
+        elif sort == "objects":
+            for name, member in value.items():
+                if name not in self._members:
+                    self._members[name] = _Seen(self._depth + 1)
+                self._members[name].add(member)
+
+    def _sort(self, value: Any) -> str:
+        if value is None:
+            return "nulls"
+        if isinstance(value, bool):
+            return "booleans"
+        if isinstance(value, int):
+            return "integers"
+        if isinstance(value, float):
+            return "numbers"
+        if isinstance(value, str):
+            if _DATE.fullmatch(value):
+                return "dates"
+            match = _TIMESTAMP.fullmatch(value)
+            return "texts" if match is None else "instants" if match[3] else "local times"
+        # What is nested too deeply is kept as text.
+        return "texts" if self._depth >= _DEEPEST else "objects" if isinstance(value, dict) else "lists"
+
+    def fields(self, path: FieldPath, notes: Notes) -> list[ArrowField]:
+        """Return the members of the objects that were seen."""
+        count = self._sorts.get("objects", 0)
+        return [
+            pa.field(name, member.type((*path, name), notes), member.is_optional(count))
+            for name, member in self._members.items()
+        ]
+
+    def is_optional(self, places: int) -> bool:
+        """Whether a value is missing or null in some of the places where it could be."""
+        return self.count < places or "nulls" in self._sorts
+
+    def type(self, path: FieldPath, notes: Notes) -> ArrowType:
+        """Return the type that holds all the values."""
+        sorts = set(self._sorts) - {"nulls"}
+        if not sorts:
+            notes.add(path, ALWAYS_NULL)
+            return pa.string()
+        if sorts == {"integers", "numbers"}:
+            return pa.float64()
+        if len(sorts) > 1 and not sorts <= {"texts", "dates", "instants", "local times"}:
+            counts = ", ".join(f"{self._sorts[sort]} {sort}" for sort in self._sorts if sort in sorts)
+            notes.add(path, f"a String because the sample has {counts}")
+            return pa.string()
+        if len(sorts) > 1:
+            return pa.string()
+        (sort,) = sorts
+        return self._type_of(sort, path, notes)
+
+    def _type_of(self, sort: str, path: FieldPath, notes: Notes) -> ArrowType:
+        if sort == "integers":
+            return self._integer(path, notes)
+        if sort == "lists":
+            return pa.list_(self._item((*path, Part.ITEM), notes))
+        if sort == "objects":
+            if not self._members:
+                notes.add(path, "in the sample always an object without members")
+            return pa.struct(self.fields(path, notes))
+        types: dict[str, ArrowType] = {
+            "booleans": pa.bool_(),
+            "numbers": pa.float64(),
+            "texts": pa.string(),
+            "dates": pa.date32(),
+            "instants": pa.timestamp("us", "UTC"),
+            "local times": pa.timestamp("us"),
+        }
+        return types[sort]
+
+    def _integer(self, path: FieldPath, notes: Notes) -> ArrowType:
+        if self._least >= -(2**63) and self._most < 2**63:
+            return pa.int64()
+        if self._least >= 0 and self._most < 2**64:
+            return pa.uint64()
+        digits = max(len(str(abs(self._least))), len(str(self._most)))
+        if digits > 76:
+            notes.add(path, f"a String because the sample has a number with {digits} digits")
+            return pa.string()
+        return pa.decimal128(38, 0) if digits <= 38 else pa.decimal256(76, 0)
+
+    def _item(self, path: FieldPath, notes: Notes) -> ArrowField:
+        items = self._items
+        if items is None or not items.count:
+            notes.add(path, "all lists in the sample are empty, so the type of their items is unknown")
+            return pa.field("item", pa.string())
+        return pa.field("item", items.type(path, notes), items.is_optional(0))
+
+
+NDJSON = Importer("ndjson", "JSON records, one per line or in an array, inferred from a sample", read_ndjson)
+
+
+_FIELD_ID = b"PARQUET:field_id"
+_DROPPED_TYPES = ("ENUM", "BSON", "INTERVAL", "GEOMETRY", "GEOGRAPHY")
+_OF_WRITERS = re.compile(
+    rb"pandas|ARROW:schema|iceberg\.schema|huggingface|parquet\.(avro|proto|thrift|strict\.typing)\..*|avro\.schema"
+    rb"|thrift\.(class|descriptor)|writer\.(model\.name|date\.proleptic|time\.zone|zone\.conversion\.legacy)"
+    rb"|org\.apache\.(spark|hudi)\..*|hoodie_.*|com\.databricks\..*|presto_version|trino_version"
+)
+"""Metadata by which a writer recognises its own files; it repeats the schema in the writer's words."""
+_GROUP = re.compile(r"( +)\w+ group field_id=-?\d+ (.*?)(?: \((\w+).*\))? \{")
+
+
+def read_parquet(path: Path, report: Report) -> Imported | None:
+    """Return the schema of a Parquet file; of a folder, that of its first file."""
+    # Imported here for start-up time: this part of pyarrow is not loaded with it.
+    from pyarrow import parquet
+
+    file = next((p for p in sorted(path.rglob("*.parquet")) if p.is_file()), None) if path.is_dir() else path
+    if file is None:
+        refuse(path, "this folder has no Parquet file", report)
+        return None
+    try:
+        with parquet.ParquetFile(file) as opened:
+            schema, columns = opened.schema_arrow, opened.schema
+            types = [
+                (column.path, column.logical_type) for column in map(columns.column, range(len(columns)))
+            ]
+            variants = _variants(str(columns))
+    except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
+        refuse(file, f"it is not a Parquet file: {first_line(error)}", report)
+        return None
+    notes = Notes()
+    for place, type_ in types:
+        _note_dropped(place, type_, schema, notes)
+    for variant in variants:
+        notes.add(variant, "Parquet's type VARIANT is not kept: this field has its storage type")
+    writer_keys = [key.decode() for key in schema.metadata or {} if _OF_WRITERS.fullmatch(key)]
+    comments = [f"not kept: the metadata {', '.join(writer_keys)}"] if writer_keys else []
+    if file is not path:
+        comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
+    tree = from_arrow_schema(_without_additions(schema), str(path), report, notes.add)
+    ids = field_ids(schema)
+    numbered: tuple[NumberedVersion, ...] = ()
+    if ids:
+        comments.append("its ids are those of a file; those of a table are in the table's metadata")
+        numbered = (NumberedVersion(tree, ids, max(ids.values())),)
+    return Imported(tree, tuple(comments), notes=notes, numbered=numbered)
+
+
+def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
+    """Return the ids of all fields by their paths, as table formats write them; empty if they are not one for every field."""
+    path_ids: list[tuple[FieldPath, int]] = []
+
+    def enter(f: "pa.Field", path: FieldPath) -> None:
+        path_ids.append((path, int((f.metadata or {}).get(_FIELD_ID, b"-1"))))
+        t = f.type
+        if pa.types.is_struct(t):
+            for member in t:
+                enter(member, (*path, member.name))
+        elif pa.types.is_map(t):
+            enter(t.key_field, (*path, Part.KEY))
+            enter(t.item_field, (*path, Part.VALUE))
+        elif pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t):
+            enter(t.value_field, (*path, Part.ITEM))
+
+    for column in schema:
+        enter(column, (column.name,))
+    ids = [id for _, id in path_ids]
+    is_sound = all(id > 0 for id in ids) and len(set(ids)) == len(ids)
+    return dict(path_ids) if is_sound else {}
+
+
+def _variants(schema_text: str) -> list[FieldPath]:
+    """Return the paths of groups with the type VARIANT, which pyarrow shows only in the text of a schema."""
+    above: list[tuple[int, str]] = []
+    paths: list[FieldPath] = []
+    for match in map(_GROUP.fullmatch, schema_text.split("\n")):
+        if match is None:
+            continue
+        depth = len(match[1])
+        above = [*(holder for holder in above if holder[0] < depth), (depth, match[2])]
+        if match[3] == "Variant":
+            # Of a list or a map between them the nearest name that a manifest has is the column's.
+            is_plain = not any(name in ("list", "key_value") for _, name in above)
+            path = tuple(name for _, name in above)
+            paths.append(path if is_plain else path[:1])
+    return paths
+
+
+def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:
+    """Add a note at the column that a leaf belongs to; names in a leaf's place may hold dots themselves."""
+    type_ = logical.type
+    if type_ not in _DROPPED_TYPES:
+        return
+    holders = [name for name in schema.names if f"{place}.".startswith(f"{name}.")]
+    if holders:
+        crs = json.loads(logical.to_json()).get("crs") if type_.startswith("GEO") else None
+        reference = f" (coordinates in {str(crs)[:60]})" if crs else ""
+        notes.add((max(holders, key=len),), f"Parquet's type {type_} of {place} is not kept{reference}")
+
+
+def _without_additions(schema: "pa.Schema") -> "pa.Schema":
+    """Return the schema without what Parquet's reader adds at every level.
+
+    That is field numbers, and `element` as the name of a list's item, which Parquet prescribes.
+    """
+
+    def field(f: "pa.Field") -> "pa.Field":
+        metadata = {k: v for k, v in (f.metadata or {}).items() if k != _FIELD_ID}
+        # pyarrow reads a column of nulls that may not be null, but makes none.
+        is_nullable = f.nullable or pa.types.is_null(f.type)
+        return pa.field(f.name, type_of(f.type), is_nullable, metadata or None)
+
+    def type_of(t: "pa.DataType") -> "pa.DataType":
+        if pa.types.is_struct(t):
+            return pa.struct([field(member) for member in t])
+        if pa.types.is_map(t):
+            return pa.map_(field(t.key_field), field(t.item_field), t.keys_sorted)
+        if pa.types.is_fixed_size_list(t):
+            return pa.list_(item(t.value_field), t.list_size)
+        if pa.types.is_large_list(t):
+            return pa.large_list(item(t.value_field))
+        return pa.list_(item(t.value_field)) if pa.types.is_list(t) else t
+
+    def item(f: "pa.Field") -> "pa.Field":
+        return field(f.with_name("item") if f.name == "element" else f)
+
+    metadata = {
+        key: value for key, value in (schema.metadata or {}).items() if not _OF_WRITERS.fullmatch(key)
+    }
+    return pa.schema([field(f) for f in schema], metadata or None)
+
+
+PARQUET = Importer("parquet", "Parquet file, or a folder of them", read_parquet)
