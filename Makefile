@@ -38,6 +38,9 @@ DOCS_LOCK := docs/requirements.lock
 CLASSES := $(VENV)/.classes
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/schemac
 
+# Tests start hundreds of programs, each of which would compile the whole compiler anew where the environment says so.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test quick test-long test-where test-connectors test-lowest mutants coverage docs bench bench-pipeline lint format lock protos schemas clean
 
 help:  ## show the targets

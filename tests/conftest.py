@@ -1,6 +1,7 @@
 """The refresh option of the golden files; where programs find the compiler; and one worker for all that needs Spark."""
 
 import os
+import tempfile
 from collections.abc import Generator, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -14,6 +15,22 @@ from tests.golden import Golden
 from tests.java import JAVA_OF_SHORT_RUNS
 
 settings.load_profile("schemac")
+
+MEMORY, ROOM = Path("/dev/shm"), 2 << 30
+"""A file system in memory, and the bytes that have to be free there."""
+
+
+def _takes_files_of_tests() -> bool:
+    """Whether there is room in memory, and programs may be started from there."""
+    if not os.access(MEMORY, os.W_OK | os.X_OK):
+        return False
+    system = os.statvfs(MEMORY)
+    return not system.f_flag & os.ST_NOEXEC and system.f_bavail * system.f_frsize >= ROOM
+
+
+# The tests make some hundred thousand small files, which takes a disk as long as all else takes the processor.
+if "TMPDIR" not in os.environ and _takes_files_of_tests():
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 # Programs that tests start, wherever they run, are those of this tree, whether it is installed or not.
 os.environ["PYTHONPATH"] = os.pathsep.join(

@@ -230,19 +230,47 @@ def _is_whole(path: str, content: bytes, before: Mapping[str, bytes], after: Map
     return content in (before.get(path), after.get(path)) or path == "build/artifacts.json"
 
 
-@pytest.mark.parametrize("stays_full", [False, True], ids=["once", "full"])
+Fail = Callable[[str, bool, Callable[[int, int], bool]], None]
+
+
+@pytest.fixture
+def fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Fail:
+    """Lets a command fail at each write that is chosen by its number and by how many there are, once or from there on."""
+
+    def failing_at(case: str, stays_full: bool, is_chosen: Callable[[int, int], bool]) -> None:
+        _fail(case, stays_full, is_chosen, tmp_path, capsys)
+
+    (tmp_path / "disk").mkdir()
+    monkeypatch.chdir(tmp_path / "disk")
+    return failing_at
+
+
+IN_BOTH_WAYS = pytest.mark.parametrize("stays_full", [False, True], ids=["once", "full"])
+
+
+@IN_BOTH_WAYS
 @pytest.mark.parametrize("case", CASES)
-def test_fail_at_every_write(
+def test_fail_at_every_write(case: str, stays_full: bool, fail: Fail) -> None:
+    """The disk fails once at the first, the third, …, and stays full from the second, the fourth, … or the last write on."""
+    fail(case, stays_full, lambda n, of: n % 2 == 0 or n == of if stays_full else n % 2 == 1)
+
+
+@pytest.mark.long
+@IN_BOTH_WAYS
+@pytest.mark.parametrize("case", CASES)
+def test_fail_at_every_write_in_both_ways(case: str, stays_full: bool, fail: Fail) -> None:
+    fail(case, stays_full, lambda _n, _of: True)
+
+
+def _fail(
     case: str,
     stays_full: bool,
+    is_chosen: Callable[[int, int], bool],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     make, command, code = CASES[case]
     folder, start = tmp_path / "disk", tmp_path / "start"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
     make(folder)
     shutil.copytree(folder, start)
 
@@ -259,7 +287,7 @@ def test_fail_at_every_write(
     assert before != after
     assert disk.writes
     felt = 0
-    for n in range(1, disk.writes + 1):
+    for n in filter(lambda n: is_chosen(n, disk.writes), range(1, disk.writes + 1)):
         again()
         capsys.readouterr()
         with failing(folder, n, stays_full=stays_full):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import isfinite
 from pathlib import Path
@@ -120,7 +121,13 @@ TYPES: dict[str, Typed] = {
 
 
 def compiled(type_: Manifest) -> Any:
-    (dataset,) = schemac.compile_text(json.dumps({"fields": [member("c", type_)]}))
+    return _compiled(json.dumps({"fields": [member("c", type_)]}))
+
+
+@cache
+def _compiled(text: str) -> Any:
+    """Each type meets each other one, in both formats."""
+    (dataset,) = schemac.compile_text(text)
     return dataset
 
 
@@ -131,10 +138,10 @@ def stored(values: tuple[Any, ...], type_: Any) -> Any:
     return pa.array(values, type_)
 
 
-def write(folder: Path, array: Any, form: str) -> Path:
+def write(path: Path, array: Any) -> Path:
+    """Write a column, in the format that the name ends with."""
     table = pa.table({"c": array})
-    path = folder / f"column.{form}"
-    if form == "parquet":
+    if path.suffix == ".parquet":
         pa.parquet.write_table(table, path)
     else:
         with pa.ipc.new_file(path, table.schema) as writer:
@@ -266,16 +273,21 @@ def judged(before: Any, after: Any) -> Outcome:
 
 
 def observed(folder: Path, array: Any, schema: Any, form: str) -> tuple[Outcome, bool]:
-    """What pyarrow makes of it, and whether any value came out wrong without a word."""
+    """What pyarrow makes of it, and whether any value came out wrong without a word; the folder is this column's alone."""
     wanted = meanings(array)
     is_sorted = pa.types.is_map(schema.field(0).type) and schema.field(0).type.keys_sorted
+
+    def file_of(part: slice) -> Path:
+        path = folder / f"{part.start}-{part.stop}.{form}"
+        return path if path.exists() else write(path, array[part])
+
     parts = [slice(0, len(wanted))]
-    if read(write(folder, array, form), schema) is None:
+    if read(file_of(parts[0]), schema) is None:
         parts = [slice(i, i + 1) for i in range(len(wanted))]
     right: list[bool] = []
     is_silent = False
     for part in parts:
-        found = read(write(folder, array[part], form), schema)
+        found = read(file_of(part), schema)
         if found is None:
             right.append(False)
             continue
@@ -422,7 +434,7 @@ def _can_hold(folder: Path, array: Any, schema: Any, form: str) -> bool:
 
 def observed_alike(folder: Path, array: Any, schema: Any, form: str) -> Outcome:
     """Safe where the values are read right, else refused; a layout makes no difference between values."""
-    found = read(write(folder, array, form), schema)
+    found = read(write(folder / f"column.{form}", array), schema)
     is_same = found is not None and _plain(array) == _plain(found)
     return Outcome.SAFE if is_same else Outcome.REFUSED
 
@@ -463,7 +475,7 @@ def test_read_members_as_judged(around: str, change: str, tmp_path: Path) -> Non
     (build, wrap), (old, new, expected, outcome) = AROUND[around], NESTED[change]
     before, after = compiled(build(*old)), compiled(build(*new))
     array = pa.array([wrap(_FULL)], before.to_arrow().field(0).type)
-    found = read(write(tmp_path, array, "arrow"), after.to_arrow())
+    found = read(write(tmp_path / "column.arrow", array), after.to_arrow())
     if around == "in a list of views":
         expected, outcome = None, max(outcome, Outcome.REWRITE, key=lambda o: o.rank)
     assert judged(before._logical, after._logical) is outcome
@@ -475,7 +487,7 @@ def test_look_for_nulls_as_judged(values: list[Any], tmp_path: Path) -> None:
     before, after = compiled(option(of("Int32"))), compiled(of("Int32"))
     array = pa.array(values, pa.int32())
     assert judged(before._logical, after._logical) is Outcome.DATA
-    found = read(write(tmp_path, array, "arrow"), after.to_arrow())
+    found = read(write(tmp_path / "column.arrow", array), after.to_arrow())
     assert found.to_pylist() == values, "pyarrow does not look, so a null comes out where none may be"
 
 
@@ -484,4 +496,4 @@ def test_look_for_nulls_in_members_as_judged(value: int | None, tmp_path: Path) 
     before, after = compiled(struct(_MORE)), compiled(struct(member("n", of("Int32"))))
     array = pa.array([{"n": value}], before.to_arrow().field(0).type)
     assert judged(before._logical, after._logical) is Outcome.DATA
-    assert (read(write(tmp_path, array, "arrow"), after.to_arrow()) is None) is (value is None)
+    assert (read(write(tmp_path / "column.arrow", array), after.to_arrow()) is None) is (value is None)

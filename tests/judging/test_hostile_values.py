@@ -31,23 +31,53 @@ def nested(depth: int, brackets: tuple[str, str], inner: str = '"\\u00e9"') -> s
     return opened * depth + inner + closed * depth
 
 
+def _has_values_or_reasons(judge: Judge, depth: int, brackets: tuple[str, str], name: str) -> None:
+    found = judge.json(f'{{"{name}": {nested(depth, brackets)}}}')
+    assert (found.values is None) == bool(found.reasons)
+    if depth * len(brackets[0].strip('"aé:')) < 860 and name == "json":
+        assert found.values is not None
+
+
+NAMES = [*FIELDS.names, "no_field"]
+
+
+@pytest.mark.parametrize("number", range(len(SETTINGS)))
+def test_every_depth_of_a_record_has_values_or_reasons(number: int) -> None:
+    """Each combination of depth, brackets and field with one of the settings: each two of the four meet."""
+    judge = Judge(FIELDS, SETTINGS[number])
+    for (i, depth), (j, brackets), (k, name) in product(*map(enumerate, (DEPTHS, BRACKETS, NAMES))):
+        if (i + j + k) % len(SETTINGS) == number:
+            _has_values_or_reasons(judge, depth, brackets, name)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_every_depth_of_a_record_has_values_or_reasons(settings: Settings) -> None:
+def test_every_depth_of_a_record_has_values_or_reasons_with_all_settings(settings: Settings) -> None:
     judge = Judge(FIELDS, settings)
-    for depth, brackets, name in product(DEPTHS, BRACKETS, [*FIELDS.names, "no_field"]):
-        found = judge.json(f'{{"{name}": {nested(depth, brackets)}}}')
-        assert (found.values is None) == bool(found.reasons)
-        if depth * len(brackets[0].strip('"aé:')) < 860 and name == "json":
-            assert found.values is not None
+    for depth, brackets, name in product(DEPTHS, BRACKETS, NAMES):
+        _has_values_or_reasons(judge, depth, brackets, name)
+
+
+OF_TWO_RECORDS = pa.schema([FIELDS.field(name) for name in ("int", "text", "list", "struct")])
+
+
+def _is_nothing_to_the_next_one(depth: int, brackets: tuple[str, str], name: str) -> None:
+    texts = [f'{{"{name}": {nested(depth, brackets)}}}', "{}"]
+    validated = Validator(OF_TWO_RECORDS, Settings()).validate(pa.record_batch([pa.array(texts)], [TEXT]))
+    alone = [Judge(OF_TWO_RECORDS).json(text).reasons for text in texts]
+    assert [tuple(validated.reasons.get(row, ())) for row in (0, 1)] == alone
 
 
 def test_every_depth_of_a_record_is_nothing_to_the_next_one() -> None:
-    schema = pa.schema([FIELDS.field(name) for name in ("int", "text", "list", "struct")])
-    for depth, brackets, name in product(DEPTHS, BRACKETS, [*schema.names, "other"]):
-        texts = [f'{{"{name}": {nested(depth, brackets)}}}', "{}"]
-        validated = Validator(schema, Settings()).validate(pa.record_batch([pa.array(texts)], [TEXT]))
-        alone = [Judge(schema).json(text).reasons for text in texts]
-        assert [tuple(validated.reasons.get(row, ())) for row in (0, 1)] == alone
+    """Each depth of each field, with the next brackets: each two of the three meet."""
+    for (i, depth), (j, name) in product(enumerate(DEPTHS), enumerate([*OF_TWO_RECORDS.names, "other"])):
+        _is_nothing_to_the_next_one(depth, BRACKETS[(i + j) % len(BRACKETS)], name)
+
+
+@pytest.mark.long
+def test_every_depth_of_all_brackets_is_nothing_to_the_next_one() -> None:
+    for depth, brackets, name in product(DEPTHS, BRACKETS, [*OF_TWO_RECORDS.names, "other"]):
+        _is_nothing_to_the_next_one(depth, brackets, name)
 
 
 def objects(depth: int) -> Iterator[Any]:

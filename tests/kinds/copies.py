@@ -38,7 +38,7 @@ def copy_with_uuid(folder: Path) -> Path:
 
 def run_python(folder: Path, work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python in a folder with the compiler of another one."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
     return subprocess.run(
         [sys.executable, *arguments], cwd=work, env=environment, capture_output=True, text=True, check=False
     )

@@ -171,15 +171,32 @@ ENDS = (
 )
 
 
+LINE_ENDS = ("\n", "\r\n")
+
+
+def _keep_value(scalar: str, place: tuple[str, str], end: str, line_end: str) -> None:
+    start, indent = place
+    text = (start + SCALARS[scalar].format(indent) + end).replace("\n", line_end)
+    report = Report()
+    before = [one.value for one in parse(SourceText(text), report)]
+    laid_out = formatted(text)
+    assert report.has_errors or [one.value for one in parse(SourceText(laid_out), Report())] == before
+    assert formatted(laid_out) == laid_out, (text, laid_out)
+
+
+@pytest.mark.parametrize("number", range(len(SCALARS)), ids=list(SCALARS))
+def test_keep_any_value_at_the_end_of_a_text(number: int) -> None:
+    """With each end and each line end in one place, and in another place for the next of them: each pair of two occurs."""
+    for (n, end), (m, line_end) in product(enumerate(ENDS), enumerate(LINE_ENDS)):
+        place = PLACES[(number + n + m * len(PLACES) // 2) % len(PLACES)]
+        _keep_value(list(SCALARS)[number], place, end, line_end)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("scalar", SCALARS)
-def test_keep_any_value_at_the_end_of_a_text(scalar: str) -> None:
-    for (start, indent), end, line_end in product(PLACES, ENDS, ("\n", "\r\n")):
-        text = (start + SCALARS[scalar].format(indent) + end).replace("\n", line_end)
-        report = Report()
-        before = [one.value for one in parse(SourceText(text), report)]
-        laid_out = formatted(text)
-        assert report.has_errors or [one.value for one in parse(SourceText(laid_out), Report())] == before
-        assert formatted(laid_out) == laid_out, (text, laid_out)
+def test_keep_any_value_at_the_end_of_a_text_in_every_place(scalar: str) -> None:
+    for place, end, line_end in product(PLACES, ENDS, LINE_ENDS):
+        _keep_value(scalar, place, end, line_end)
 
 
 def test_format_the_other_files_where_one_is_a_mistake_of_ours(
