@@ -19,7 +19,7 @@ from schemac.importers.importer import refuse
 from schemac.language.checks.run import check
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
-from schemac.language.manifest.bind import read_datasets
+from schemac.language.manifest.bind import Binder, read_datasets
 from schemac.language.manifest.library import Library, Reuse, imports_of
 from schemac.language.manifest.standard import with_system_columns
 from schemac.project.configuration import Project
@@ -62,7 +62,9 @@ def with_inferred(
         return None
     if report.has_errors:
         return [], []
-    datasets = read_datasets(documents, source, parsed, report, is_named=False, stem=stem, reuse=reuse)
+    datasets = read_datasets(
+        Binder(source, is_named=False, stem=stem, reuse=reuse), documents, parsed, report
+    )
     columns = project.configuration.system_columns
     if columns is not None:
         datasets = [with_system_columns(dataset, columns) for dataset in datasets]

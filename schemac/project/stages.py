@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from schemac.language.checks.run import check
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.manifest.bind import read_datasets
+from schemac.language.manifest.bind import Binder, read_datasets
 from schemac.language.manifest.groups import GroupFile
 from schemac.language.manifest.library import Reuse
 from schemac.language.manifest.standard import with_system_columns
@@ -76,16 +76,8 @@ def check_source(
     with stage("parse", source.name):
         documents = parse(source, parsed)
     with stage("bind", source.name):
-        datasets = read_datasets(
-            documents,
-            source,
-            parsed,
-            report,
-            strict=options.strict,
-            is_named=is_named,
-            stem=stem,
-            reuse=import_context,
-        )
+        binder = Binder(source, options.strict, is_named, stem, import_context)
+        datasets = read_datasets(binder, documents, parsed, report)
         if reuse is None:
             report.extend(
                 diagnostic

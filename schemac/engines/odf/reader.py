@@ -21,7 +21,7 @@ from schemac.engines.odf.binary import MalformedBufferError
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema
-from schemac.language.manifest.bind import read_datasets
+from schemac.language.manifest.bind import Binder, read_datasets
 from schemac.language.manifest.foreign import flow, suggest_meaning
 from schemac.language.manifest.write import write_fields
 from schemac.text.source.json_object import Json, TreePath
@@ -189,7 +189,7 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
     edited = replace_ddl(source, report)
     text = edited or source
     parsed = Report()
-    datasets = [] if report.has_errors else read_datasets(parse(text, parsed), text, parsed, report)
+    datasets = [] if report.has_errors else read_datasets(Binder(text), parse(text, parsed), parsed, report)
     if report.has_errors:
         return None
     if not datasets:

@@ -245,16 +245,20 @@ class Binder(NamedTuple):
     """Makes datasets of the documents of one text."""
 
     source: SourceText
-    strict: bool
-    is_named: bool
-    stem: str
-    reuse: Reuse
+    strict: bool = False
+    is_named: bool = True
+    """Whether somebody named the file; one that was found in a folder may be something else than a manifest."""
+    stem: str | None = None
+    """The name of datasets without one; the name of the text if None."""
+    reuse: Reuse | None = None
+    """The files that the text may import, which also records those that it used."""
 
     def bind(self, documents: Sequence[Document], report: Report) -> list[LogicalDataset]:
         """Return the datasets of the documents, as far as they can be read; what is wrong is in the report."""
-        source, strict, is_named, stem, reuse = self
+        source, strict, is_named, _, reuse = self
+        stem = stem_of(source, self.stem)
         datasets: list[LogicalDataset] = []
-        scope = scope_of(documents, stem, reuse, report)
+        scope = scope_of(documents, stem, Reuse() if reuse is None else reuse, report)
         for document in documents:
             bodies = Documents(
                 document, stem, strict, is_named, DocumentFindings(document, report, is_named=is_named)
@@ -294,22 +298,13 @@ class Binder(NamedTuple):
 
 
 def read_datasets(
-    documents: Sequence[Document],
-    source: SourceText,
-    parsed: Report,
-    report: Report,
-    *,
-    strict: bool = False,
-    is_named: bool = True,
-    stem: str | None = None,
-    reuse: Reuse | None = None,
+    binder: Binder, documents: Sequence[Document], parsed: Report, report: Report
 ) -> list[LogicalDataset]:
     """Return the datasets of a manifest's documents; what is wrong with it, also what was `parsed` wrong, is in the report.
 
     A file that was found in a folder may be something else than a manifest, and is then ignored.
-    A dataset without a name gets the name of the text, or `stem`. `reuse` has the files that it may import, and records those that it used.
     """
-    binder = Binder(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
+    source = binder.source
     attempt = Report()
     attempt.extend(parsed.diagnostics)
     datasets = binder.bind(documents, attempt)
@@ -322,7 +317,7 @@ def read_datasets(
         whole_datasets = binder.bind(whole_documents, whole_attempt)
         if whole_attempt.has_errors:
             datasets, attempt = whole_datasets, whole_attempt
-    if not is_named and not datasets and attempt.diagnostics:
+    if not binder.is_named and not datasets and attempt.diagnostics:
         from schemac.language.manifest.manifest_detection import is_meant
 
         is_empty = not attempt.has_errors and all(document.value is None for document in documents)
@@ -372,7 +367,7 @@ def standard_schemas(
 ) -> list[list[tuple[Body, Any]]]:
     """Return the schemas of each document in the standard's form, without groups, and where each of them is."""
     stem = stem_of(source)
-    scope = scope_of(documents, stem, reuse, report)
+    scope = scope_of(documents, stem, Reuse() if reuse is None else reuse, report)
     schemas_by_document: list[list[tuple[Body, Any]]] = []
     for document in documents:
         add = DocumentFindings(document, report, is_named=True)

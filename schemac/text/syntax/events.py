@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import CollectionStartEvent, Event, NodeEvent, ScalarEvent, StreamEndEvent
+from ruamel.yaml.events import ScalarEvent, StreamEndEvent
 from ruamel.yaml.reader import ReaderError
 
 from schemac.text.source.catalogue import INVALID_YAML, TAB_INDENTATION
@@ -46,61 +46,6 @@ EventSource = Callable[[str], Callable[[], Any]]
 """Makes of a text a function that gives the next event each time it is called."""
 
 _LINE_ENDS_OF_1_1 = ("\x85", "\u2028", "\u2029")
-
-
-def _scalar(
-    self: Any,
-    anchor: Any,
-    tag: Any,
-    implicit: Any,
-    value: Any,
-    start_mark: Any = None,
-    end_mark: Any = None,
-    style: Any = None,
-    comment: Any = None,
-) -> None:
-    self.start_mark = start_mark
-    self.end_mark = end_mark
-    self.comment = comment
-    self.anchor = anchor
-    self.ctag = tag
-    self.implicit = implicit
-    self.value = value
-    self.style = style
-
-
-def _collection_start(
-    self: Any,
-    anchor: Any,
-    tag: Any,
-    implicit: Any,
-    start_mark: Any = None,
-    end_mark: Any = None,
-    flow_style: Any = None,
-    comment: Any = None,
-    nr_items: Any = None,
-) -> None:
-    self.start_mark = start_mark
-    self.end_mark = end_mark
-    self.comment = comment
-    self.anchor = anchor
-    self.ctag = tag
-    self.implicit = implicit
-    self.flow_style = flow_style
-    self.nr_items = nr_items
-
-
-_CONSTRUCTORS = (
-    (ScalarEvent, ("ctag", "implicit", "value", "style"), _scalar),
-    (CollectionStartEvent, ("ctag", "implicit", "flow_style", "nr_items"), _collection_start),
-)
-"""What makes the events that nearly all of a text consists of. ruamel's own constructors do the same in three calls each, which
-takes half of the time of reading; so these are in their place as long as its classes have the attributes that are set here."""
-
-if Event.__slots__ == ("start_mark", "end_mark", "comment") and NodeEvent.__slots__ == ("anchor",):
-    for kind, fields, constructor in _CONSTRUCTORS:
-        if kind.__slots__ == fields:
-            kind.__init__ = constructor
 
 
 def fast_events(text: str) -> Callable[[], Any]:
