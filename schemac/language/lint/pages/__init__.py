@@ -1,4 +1,0 @@
-"""The pages of rules.
-
-Layer: language.
-"""

@@ -1,4 +1,0 @@
-"""The pages of `schemac explain` about Java and Spark.
-
-Layer: pipeline.
-"""
