@@ -11,7 +11,7 @@ import pytest
 
 from schemac.registry.codes import builtin_codes
 from schemac.text.source.diagnostic import Severity
-from schemac.text.source.render.text import render_text
+from schemac.text.source.rendering import render_text
 from tests.compiling import compile_bytes
 from tests.golden import CORPUS, Golden
 

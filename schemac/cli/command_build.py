@@ -48,7 +48,7 @@ from schemac.project.workers import PROGRESS, share
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import counted
-from schemac.text.source.render.text import count_summary
+from schemac.text.source.rendering import count_summary
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 

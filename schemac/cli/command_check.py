@@ -35,7 +35,7 @@ from schemac.project.fixing import Fixing
 from schemac.project.targets import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.phrases import counted, listed
-from schemac.text.source.render.text import count_summary, render_text
+from schemac.text.source.rendering import count_summary, render_text
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_file
 from schemac.text.syntax.document import parse
@@ -235,7 +235,7 @@ def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], compile_opti
 
 
 def _diff(fixing: Fixing) -> str:
-    from schemac.text.source.render.text import render_diff  # for start-up time: few runs show a change
+    from schemac.text.source.rendering import render_diff  # for start-up time: few runs show a change
 
     return "".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after)
 

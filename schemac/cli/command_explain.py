@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from schemac.cli.terminal import ExitCode, notify, put, put_page, wrapped
 from schemac.registry.codes import builtin_code, codes, loss_pages, page
-from schemac.text.source.code import Code
+from schemac.text.source.catalogue import Code
 from schemac.text.source.pages import rule_pages
 from schemac.text.source.phrases import closest
 

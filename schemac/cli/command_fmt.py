@@ -15,7 +15,7 @@ from schemac.project.fixing import rewrite
 from schemac.project.targets import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.text.source.phrases import counted
-from schemac.text.source.render.text import render_diff, render_text
+from schemac.text.source.rendering import render_diff, render_text
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import parse

@@ -35,9 +35,9 @@ from schemac.text.source.catalogue import (
     STALE_ARTIFACT,
     UNLOCKED_CHANGE,
 )
+from schemac.text.source.ci_reports import envelope
 from schemac.text.source.diagnostic import Diagnostic, Severity
-from schemac.text.source.render.reports import envelope
-from schemac.text.source.render.text import count_summary, render_text
+from schemac.text.source.rendering import count_summary, render_text
 from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
     if options.format in CI_FORMATS:
         # Imported here for start-up time: XML and the codes of all engines take a while to load.
         from schemac.registry.codes import codes
-        from schemac.text.source.render.reports import from_root, render
+        from schemac.text.source.ci_reports import from_root, render
 
         diagnostics = from_root(diagnostics, Path.cwd())
         put_rendered(render(options.format, diagnostics, Severity(options.fail_on), codes))

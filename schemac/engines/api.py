@@ -115,11 +115,9 @@ class Dataset(CheckedDataset):
 
     def _repr_html_(self) -> str:
         """Return the fields as an HTML table, for notebooks."""
-        from schemac.language.attributes.builtin import (
-            DESCRIPTION,  # for start-up time: programs show nothing
-        )
+        from schemac.language.attributes.builtin import DESCRIPTION
         from schemac.language.logical.schema_fields import preorder, type_text_of
-        from schemac.text.source.render.text import html_table
+        from schemac.text.source.rendering import html_table
 
         rows = [
             (field.path_text, type_text_of(field), str(DESCRIPTION.read(field.extra) or ""))

@@ -3,7 +3,7 @@
 Layer: pipeline.
 """
 
-from schemac.text.source.code import codes_in, error
+from schemac.text.source.catalogue import codes_in, error
 
 PIPELINE_FAILED = error("SC612", "pipeline-failed", "a run that Spark stopped for a cause of its own")
 HIDDEN_INPUT = error("SC632", "hidden-input", "a file whose name hides it from Spark")

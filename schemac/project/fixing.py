@@ -31,7 +31,7 @@ from schemac.text.source.text import SourceText, applied, decode_text, files_of,
 from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
-    from schemac.language.lint.ignores import Ignores
+    from schemac.language.lint.run import Ignores
 
 MOST_ROUNDS = 100
 """Rounds of fixes; a text with more is done when the command runs again."""
@@ -225,7 +225,7 @@ def without_ignored(
 
 
 def _ignores(source: SourceText, project: Project, *, has_rules: bool = False) -> "Ignores":
-    from schemac.language.lint.ignores import Ignores  # for start-up time, as above
+    from schemac.language.lint.run import Ignores  # for start-up time, as above
     from schemac.registry.codes import codes
 
     selection = project.selection if has_rules else project.known_rules

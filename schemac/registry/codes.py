@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from schemac.registry.engine import EngineError, load_as, reason_of
 from schemac.registry.installed import builtin_engines, engines
-from schemac.text.source.catalogue import CATALOGUE
-from schemac.text.source.code import Code
+from schemac.text.source.catalogue import CATALOGUE, Code
 from schemac.text.source.pages import FOLDER, Page, read_page
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hatchling.bridge.app import Application
 from ruamel.yaml import YAML
 
 from schemac.cli.main import main
-from schemac.packaging.hatch import SchemacBuildHook
+from schemac.packaging import SchemacBuildHook
 
 ROOT = Path(__file__).parent.parent.parent
 SOUND = "fields: [{name: a, type: Int8}]\n"
@@ -31,7 +31,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     about = tmp_path / "plugins/schemac_hook-0.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: schemac-hook\nVersion: 0\n")
-    (about / "entry_points.txt").write_text("[hatch]\nschemac = schemac.packaging.hatch\n")
+    (about / "entry_points.txt").write_text("[hatch]\nschemac = schemac.packaging\n")
     path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
     python = os.pathsep.join(
         [str(ROOT), str(tmp_path / "plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]

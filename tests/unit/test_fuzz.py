@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import schemac
-from schemac.text.source.render.reports import render_github, render_json
-from schemac.text.source.render.text import render_text
+from schemac.text.source.ci_reports import render_github, render_json
+from schemac.text.source.rendering import render_text
 from tests.effort import law
 from tests.golden import CORPUS
 

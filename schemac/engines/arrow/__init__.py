@@ -4,7 +4,7 @@ Layer: engines.
 """
 
 from schemac.registry.engine import Engine, Format
-from schemac.text.source.code import codes_in, note
+from schemac.text.source.catalogue import codes_in, note
 
 ARROW_LOSS = note("SC531", "arrow-loss", "something that the Arrow artifact does not keep")
 CODES = codes_in(globals())

@@ -4,7 +4,7 @@ Layer: engines.
 """
 
 from schemac.registry.engine import Engine, Format
-from schemac.text.source.code import codes_in, error, note
+from schemac.text.source.catalogue import codes_in, error, note
 
 AVRO_TYPE = error("SC591", "avro-type", "a type that Avro cannot hold")
 AVRO_NAME = error("SC592", "avro-name", "names that Avro cannot tell apart")

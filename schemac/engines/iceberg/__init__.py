@@ -5,7 +5,7 @@ Source: the Iceberg table specification (iceberg.apache.org/spec), and pyiceberg
 """
 
 from schemac.registry.engine import Engine, Format
-from schemac.text.source.code import codes_in, error, note
+from schemac.text.source.catalogue import codes_in, error, note
 
 ICEBERG_TYPE = error("SC581", "iceberg-type", "a type that Iceberg cannot hold")
 ICEBERG_NAME = error("SC582", "iceberg-name", "names that Iceberg cannot tell apart")

@@ -7,7 +7,7 @@ Source: JSON Schema, draft 2020-12, "Core" and "Validation".
 from typing import TYPE_CHECKING
 
 from schemac.registry.engine import Engine, Format
-from schemac.text.source.code import codes_in, error, note
+from schemac.text.source.catalogue import codes_in, error, note
 
 if TYPE_CHECKING:
     from pathlib import Path

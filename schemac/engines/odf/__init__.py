@@ -4,7 +4,7 @@ Layer: engines.
 """
 
 from schemac.registry.engine import Engine, Format
-from schemac.text.source.code import codes_in, error, note, warning
+from schemac.text.source.catalogue import codes_in, error, note, warning
 
 ODF_LOSS = note("SC532", "odf-loss", "something that the ODF standard cannot express")
 ODF_KIND = error("SC533", "odf-kind", "a kind that the ODF standard does not have")

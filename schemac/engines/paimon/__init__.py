@@ -4,7 +4,7 @@ Layer: engines.
 """
 
 from schemac.registry.engine import Engine, Format, Trait
-from schemac.text.source.code import codes_in, error, note, warning
+from schemac.text.source.catalogue import codes_in, error, note, warning
 
 PAIMON_TYPE = error("SC561", "paimon-type", "a type that Paimon cannot represent")
 PAIMON_NAME = error("SC562", "paimon-name", "a column name that Paimon reserves")

@@ -4,7 +4,7 @@ Layer: engines.
 """
 
 from schemac.registry.engine import Engine, Format
-from schemac.text.source.code import codes_in, error, note
+from schemac.text.source.catalogue import codes_in, error, note
 
 PROTOBUF_TYPE = error("SC595", "protobuf-type", "a type that Protobuf cannot hold")
 PROTOBUF_NAME = error("SC596", "protobuf-name", "names that Protobuf cannot tell apart")

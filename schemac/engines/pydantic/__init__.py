@@ -6,7 +6,7 @@ Layer: engines. The compiler writes the models and reads them as text; pydantic 
 from typing import TYPE_CHECKING
 
 from schemac.registry.engine import Engine, Format
-from schemac.text.source.code import codes_in, error, note
+from schemac.text.source.catalogue import codes_in, error, note
 
 if TYPE_CHECKING:
     from pathlib import Path

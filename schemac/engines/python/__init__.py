@@ -4,7 +4,7 @@ Layer: engines.
 """
 
 from schemac.registry.engine import Engine
-from schemac.text.source.code import codes_in, note
+from schemac.text.source.catalogue import codes_in, note
 
 PYTHON_LOSS = note("SC588", "python-loss", "something that the module for Python does not keep")
 CODES = codes_in(globals())

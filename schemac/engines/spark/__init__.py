@@ -6,7 +6,7 @@ Layer: engines.
 from typing import TYPE_CHECKING
 
 from schemac.registry.engine import Engine, Format, Trait, VersionSetting
-from schemac.text.source.code import codes_in, error, note, warning
+from schemac.text.source.catalogue import codes_in, error, note, warning
 
 if TYPE_CHECKING:
     from pathlib import Path

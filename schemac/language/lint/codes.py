@@ -5,7 +5,7 @@ Shape: SC80x comments and settings, SC81x and SC82x names, SC83x descriptions, S
 SC88x owners, SC89x data about people.
 """
 
-from schemac.text.source.code import codes_in, warning
+from schemac.text.source.catalogue import codes_in, warning
 
 # fmt: off
 UNUSED_IGNORE = warning("SC801", "unused-ignore", "a comment that ignores a finding that does not occur")

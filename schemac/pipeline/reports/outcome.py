@@ -59,7 +59,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """Give the document that `--format json` prints."""
-        from schemac.text.source.render.reports import envelope
+        from schemac.text.source.ci_reports import envelope
 
         run = None if self.report is None else self.report.to_json()
         return envelope("run", self.diagnostics, {"run": run})
@@ -91,7 +91,7 @@ def _json(outcome: Outcome) -> str:
 
 
 def _text(outcome: Outcome) -> str:
-    from schemac.text.source.render.text import render_text
+    from schemac.text.source.rendering import render_text
 
     diagnostics_text = render_text(outcome.diagnostics)
     return diagnostics_text + ("" if outcome.report is None else run_text(outcome.report) + "\n")

@@ -1,13 +1,59 @@
-"""The diagnostic codes of the core; engines have theirs next to their `ENGINE`, the pipeline in a `codes.py`, and `registry.codes` finds all.
+"""Kinds of findings, and the codes of the core.
 
 Layer: text.
-Shape: numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one
-schema, SC4xx identity and evolution, SC5xx targets, SC6xx configuration and the pipeline, SC8xx rules of `lint`. A number is never
-used twice; a retired code stays here, marked. What each means at length, with a wrong and a right example, is
-in `pages/<code>.md`.
+Shape: apart from the findings themselves, for `explain` needs no more and starts sooner so.
+      The diagnostic codes of the core; engines have theirs next to their `ENGINE`, the pipeline in a `codes.py`, and `registry.codes`
+      finds all: numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one schema, SC4xx identity
+      and evolution, SC5xx targets, SC6xx configuration and the pipeline, SC8xx rules of `lint`. A number is never used twice; a retired
+      code stays here, marked. What each means at length, with a wrong and a right example, is in `pages/<code>.md`.
 """
 
-from schemac.text.source.code import codes_in, error, note, warning
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Severity(StrEnum):
+    """How bad a finding is. Errors stop artifacts; warnings and notes do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """Zero for the gravest."""
+        return list(Severity).index(self)
+
+
+class Code(NamedTuple):
+    """One kind of finding: a number for ever, and a slug that completes "this schema has a …"."""
+
+    id: str
+    slug: str
+    severity: Severity
+    title: str
+
+
+def error(id: str, slug: str, title: str) -> Code:
+    """Return the code of an error."""
+    return Code(id, slug, Severity.ERROR, title)
+
+
+def warning(id: str, slug: str, title: str) -> Code:
+    """Return the code of a warning."""
+    return Code(id, slug, Severity.WARNING, title)
+
+
+def note(id: str, slug: str, title: str) -> Code:
+    """Return the code of a note."""
+    return Code(id, slug, Severity.NOTE, title)
+
+
+def codes_in(names: Mapping[str, object]) -> tuple[Code, ...]:
+    """Return the codes among the names of a module, in the order of its text."""
+    return tuple(code for code in list(names.values()) if isinstance(code, Code))
+
 
 # fmt: off
 UNREADABLE_FILE = error("SC101", "unreadable-file", "a file cannot be read")

@@ -7,7 +7,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemac.text.source.code import Code, Severity
+from schemac.text.source.catalogue import Code, Severity
 
 __all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "SchemaError", "Severity"]
 

@@ -235,7 +235,7 @@ class Changes(tuple[Change, ...]):
         return "\n".join(map(str, self)) or "no changes"
 
     def _repr_html_(self) -> str:
-        from schemac.text.source.render.text import html_table  # for start-up time: programs show nothing
+        from schemac.text.source.rendering import html_table  # for start-up time: programs show nothing
 
         rows = [
             (

@@ -13,7 +13,7 @@ import os
 import re
 from typing import NamedTuple
 
-from schemac.text.source.code import Code
+from schemac.text.source.catalogue import Code
 
 FOLDER = os.path.dirname(__file__)
 _FENCE = r"(?ms)^```(\w+) (wrong|right)\n(.*?)^```$"

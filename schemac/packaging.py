@@ -23,7 +23,7 @@ from schemac.project.discovery import find_manifests
 from schemac.project.targets import CompileOptions
 from schemac.project.workers import share
 from schemac.text.source.json_object import Json
-from schemac.text.source.render.text import render_text
+from schemac.text.source.rendering import render_text
 from schemac.text.source.report import Report
 
 _SETTINGS = ("out", "paths", "targets", "strict")

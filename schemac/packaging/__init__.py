@@ -1,4 +1,0 @@
-"""schemac as a part of tools that make packages.
-
-Layer: packaging.
-"""

@@ -1,4 +1,0 @@
-"""Findings as text for people and for machines: one file a format.
-
-Layer: text.
-"""
