@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from schemac.cli.command_check import report_missing_package, without_ignored_in
 from schemac.cli.output import add_output_arguments, add_overlay_argument, exit_code, print_status, show
 from schemac.cli.project import overlay_of
-from schemac.cli.terminal import ExitCode, ProgressLines, notify, put, put_json, records_bar
+from schemac.cli.terminal import ExitCode, ProgressLines, WaitNotice, notify, put, put_json, records_bar
 from schemac.text.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
@@ -307,5 +307,14 @@ def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]
         yield lambda state: lines.notify(state.step.value, state.records, state.rate)
         return
     is_watched = options.format == "text" and not options.dry_run and sys.stderr.isatty()
+    waiting = WaitNotice()
     with records_bar(is_watched and options.progress == "auto") as show_state:
-        yield lambda state: show_state(state.step.value, state.records, state.rate)
+
+        def show_progress(state: "State") -> None:
+            from schemac.pipeline.reports.progress import WAIT_ADVICE, Step  # for start-up time, as above
+
+            show_state(state.step.value, state.records, state.rate)
+            if options.progress == "auto":
+                waiting.look(state.step is Step.WAITING, WAIT_ADVICE)
+
+        yield show_progress

@@ -13,11 +13,13 @@ from schemac.cli.output import add_output_arguments, exit_code, show, show_docum
 from schemac.cli.terminal import put, put_rendered, table, wrapped
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import CommittedRun
-from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
+from schemac.rows.runs.storage import NO_STORAGE, is_local, storage_in_use
 from schemac.rows.runs.tables import Sink, sink_names, sink_of, table_runs
 from schemac.text.source.catalogue import INPUT_NOT_FOUND
 from schemac.text.source.report import Report
 
+FOLDER_HELP = "name the folder of a table, as under `target: {path: ...}` of a pipeline"
+STORAGE_HELP = "name the pipeline file that writes it, whose section `storage` says how the store is reached, as `schemac runs pipeline.yaml`"
 COLUMNS = ("version", "committed", "mode", "written", "quarantined", "schema", "run", "source")
 
 
@@ -57,12 +59,13 @@ def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
             return []
         if runs is None:
             message = f"there is no table at {options.table}"
-            help = "name the folder of a table, as under `target: {path: ...}` of a pipeline"
+            help = STORAGE_HELP if not is_local(options.table) else FOLDER_HELP
             report.add(INPUT_NOT_FOUND, message, file=options.table, help=help)
             return []
         return list(runs)[: options.limit]
     except PipelineError as error:
-        report.add(error.code, error.message, file=options.table, help=error.help or "")
+        help = error.help or ("" if is_local(options.table) else STORAGE_HELP)
+        report.add(error.code, error.message, file=options.table, help=help)
         return []
 
 

@@ -9,6 +9,7 @@ Source: The one way to print: width, colours and tables: no-color.org for `NO_CO
 """
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -327,6 +328,7 @@ def ask(question: str) -> bool:
 
 
 LINE_EVERY_SECONDS = 10.0
+WAIT_NOTICE_SECONDS = 60.0
 
 
 @contextmanager
@@ -378,6 +380,26 @@ def records_bar(is_enabled: bool) -> Iterator[Callable[[str, int, float], None]]
             bar.update(task, description=what, count=_count(records, rate))
 
         yield notify
+
+
+class WaitNotice:
+    """Prints one line if a run waits long for an executor; where no progress is shown it would wait in silence."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+
+    def look(self, is_waiting: bool, advice: str) -> None:
+        """Take note of whether the run waits at this moment; `advice` says what can be done."""
+        now = time.monotonic()
+        if not is_waiting:
+            self.since = None
+        elif self.since is None:
+            self.since = now
+        elif now - self.since > WAIT_NOTICE_SECONDS:
+            self.since = math.inf
+            notify(
+                f"schemac: no executor has taken a task for {WAIT_NOTICE_SECONDS:g} seconds, and the run waits; {advice}"
+            )
 
 
 class ProgressLines:

@@ -26,7 +26,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.progress import Step, Watch, watched
 from schemac.pipeline.spark.executors import active, is_local_master, python_of_executors, ship
 from schemac.pipeline.spark.failures import not_started, spark_errors_reported
-from schemac.pipeline.spark.startup import archive_options, check_master, java_home, with_links_as_home
+from schemac.pipeline.spark.startup import Master, archive_options, java_home, with_links_as_home
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
@@ -36,6 +36,8 @@ from schemac.rows.runs.tables import sink_names
 from schemac.versions.evolution.tables import PartsTask, Progress
 
 LOCAL, CONNECT = "local[*]", "sc://"
+MASTER, REMOTE = "spark.master", "spark.remote"
+REMOTE_VARIABLE, ARGUMENTS_VARIABLE = "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS"
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -103,9 +105,9 @@ def start_session(
 ) -> SparkSession:
     """Start a session for a run: the one that exists, or one that listens on loopback only and writes no console noise.
 
-    The default master is that of `spark-submit`, or else all cores of this machine.
+    The default master is that of `spark-submit` or of SPARK_REMOTE, or else all cores of this machine.
     """
-    active = _existing() or _create(master or _submitted_master() or LOCAL, dict(settings or {}), app_name)
+    active = _existing() or _create(master_of(master, settings or {}), dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
         register_engine(active, engine)
@@ -174,31 +176,40 @@ def _existing() -> SparkSession | None:
     return SparkSession.builder.getOrCreate()
 
 
-def _submitted_master() -> str | None:
-    """Return the master of `spark-submit`; None if this program was started without it."""
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:
-        return None
-    from pyspark import SparkConf
+def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
+    """Choose the master: a setting of Spark's own counts more than `configured`, and the environment least."""
+    for key in (REMOTE, MASTER):
+        if settings.get(key):
+            return Master(settings[key], ("spark", "settings", key))
+    if configured:
+        return Master(configured, ("spark", "master"))
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        from pyspark import SparkConf
 
-    SparkContext._ensure_initialized()
-    master: str | None = SparkConf().get("spark.master", None)
-    return master
+        SparkContext._ensure_initialized()
+        return Master(SparkConf().get(MASTER, None) or LOCAL, variable="spark-submit")
+    if os.environ.get(REMOTE_VARIABLE):
+        return Master(os.environ[REMOTE_VARIABLE], variable=REMOTE_VARIABLE)
+    return Master(LOCAL)
 
 
-def _connected(address: str) -> SparkSession:
+def _connected(master: Master) -> SparkSession:
     """Open a session on a Spark Connect server; its settings are the server's own."""
     try:
-        return SparkSession.builder.remote(address).getOrCreate()
+        return SparkSession.builder.remote(master.address).getOrCreate()
     except ImportError as error:
         message = "a session on a Spark Connect server needs packages that are not installed"
         raise PipelineError(MISSING_PACKAGE, message, "pip install 'pyspark[connect]'") from error
     except PySparkException as error:
-        raise not_started(str(error), "") from error
+        raise not_started(str(error), "", master) from error
 
 
-def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSession:
+def _create(named: Master, settings: dict[str, str], app_name: str) -> SparkSession:
+    master = named.address
     if master.startswith(CONNECT):
-        return _connected(master)
+        return _connected(named)
+    for key in (REMOTE, MASTER):
+        settings.pop(key, None)
     os.environ["JAVA_HOME"] = str(java_home())
     python = os.environ["PYSPARK_PYTHON"] = python_of_executors(master, settings)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -206,7 +217,7 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:
-        check_master(master)
+        named.check()
     _make_importable_on_workers()
     java_options = settings.get("spark.driver.extraJavaOptions", "")
     collector = "" if re.search(r"-XX:\+Use\w*GC\b", java_options) else COLLECTOR
@@ -221,11 +232,14 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
         builder = builder.config(name, text)
     # Another Python may have no other PySpark than the one that Spark brings.
     home = with_links_as_home() if is_local and python == sys.executable else nullcontext()
-    with _clean_console() as log, home:
+    with _clean_console() as log, home, _without_remote():
         try:
             spark = builder.getOrCreate()
         except Exception as error:
-            raise not_started(str(error), log()) from error
+            # What is submitted by a variable counts more than what this program says.
+            submitted = re.search(r"--master[ =]+(\S+)", os.environ.get(ARGUMENTS_VARIABLE, ""))
+            launched = named if submitted is None else Master(submitted[1], variable=ARGUMENTS_VARIABLE)
+            raise not_started(str(error), log(), launched) from error
     _print_no_stacks(spark)
     return spark
 
@@ -245,6 +259,17 @@ def _print_no_stacks(spark: SparkSession) -> None:
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     return "py4j" not in Path(record.pathname).parts
+
+
+@contextmanager
+def _without_remote() -> Iterator[None]:
+    """Hide SPARK_REMOTE, beside which PySpark takes no other master, though the pipeline names one."""
+    address = os.environ.pop(REMOTE_VARIABLE, None)
+    try:
+        yield
+    finally:
+        if address is not None:
+            os.environ[REMOTE_VARIABLE] = address
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from schemac.pipeline.record_tasks import EXPLAINED
 from schemac.pipeline.spark import startup
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.failures import error_of_text, not_started
+from schemac.pipeline.spark.startup import Master
 from schemac.pipeline.writing.table_sink import spark_sink
 from schemac.registry.codes import builtin_codes
 from schemac.registry.codes import page as page_of
@@ -190,7 +191,7 @@ def test_explain_each_rule(rule: str, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(("code", "example"), examples("log"), ids=name)
 def test_tell_the_code_of_what_spark_says(code: Code, example: Example) -> None:
     text = example.text
-    error = not_started(text, text) if code is SPARK_NOT_STARTED else error_of_text(text)
+    error = not_started(text, text, Master("yarn")) if code is SPARK_NOT_STARTED else error_of_text(text)
     assert error.code is code
 
 

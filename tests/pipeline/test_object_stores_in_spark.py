@@ -61,11 +61,15 @@ def schemac_run(folder: Path, job: dict[str, Any]) -> "subprocess.CompletedProce
     (folder / "rides.yaml").write_text(SCHEMA)
     with (folder / "p.yaml").open("w") as file:
         YAML().dump({"schema": "rides.yaml", **job}, file)
+    return schemac(folder, "run", "p.yaml", "--format", "json")
+
+
+def schemac(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     environment = {
         **os.environ, "JAVA_HOME": str(java_home()), "WHERE_KEY": KEY, "WHERE_SECRET": SECRET,
         "PYTHONPATH": str(Path(__file__).parents[2]),
     }  # fmt: skip
-    command = [sys.executable, "-m", "schemac", "run", "p.yaml", "--format", "json"]
+    command = [sys.executable, "-m", "schemac", *words]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -117,6 +121,38 @@ def test_read_and_write_a_store(rides: Store, tmp_path: Path, form: str) -> None
     assert lance.dataset("s3://rides/t.lance", storage_options=options).count_rows() == 200
     assert lance.dataset("s3://rides/t.quarantine.lance", storage_options=options).count_rows() == 100
     assert_not_told(tmp_path, done, rides)
+
+
+@with_jars
+@pytest.mark.long
+@pytest.mark.parametrize("form", ["lance", "parquet", "csv"])
+def test_the_runs_of_what_was_just_written(rides: Store, tmp_path: Path, form: str) -> None:
+    """By the pipeline file alone: a table, or a folder of files, with its quarantine on the same store."""
+    rides.empty()
+    (tmp_path / "in.json").write_bytes(content("json"))
+    target = {"path": "s3://rides/out", "mode": "append"} | ({} if form == "lance" else {"format": form})
+    job = {
+        "source": {"path": "in.json"},
+        "target": target,
+        "quarantine": {"path": "s3://rides/q.lance"},
+        "storage": rides.section(),
+        "spark": {"master": "local[2]", "settings": settings(tmp_path)},
+    }
+    ids: list[str] = []
+    for name in ("one", "two"):
+        done = schemac_run(tmp_path, {**job, "run": name})
+        assert done.returncode == 0, done.stdout + done.stderr
+        ids.insert(0, name)
+        listed = schemac(tmp_path, "runs", "p.yaml", "--format", "json")
+        assert listed.returncode == 0, listed.stdout + listed.stderr
+        runs = json.loads(listed.stdout)["runs"]
+        assert [run["id"] for run in runs] == ids
+        counts = {(run["records"]["written"], run["records"]["quarantined"]) for run in runs}
+        assert counts == {(200, 100)}
+    # The address alone does not say how the store is reached, but the error says what does.
+    refused = schemac(tmp_path, "runs", "s3://rides/out")
+    assert refused.returncode == 1
+    assert "schemac runs pipeline.yaml" in " ".join(refused.stdout.split())
 
 
 @with_jars

@@ -17,12 +17,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.cli.terminal import ProgressLines
+from schemac.cli.terminal import ProgressLines, WaitNotice
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.html import run_page
 from schemac.pipeline.reports.offenders import Offender, lines_of
 from schemac.pipeline.reports.outcome import SCHEMAS, Lineage, Outcome, dataset_name, metrics_text
-from schemac.pipeline.reports.progress import Step
+from schemac.pipeline.reports.progress import WAIT_ADVICE, Step
 from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.runner import RunReport
 from schemac.rows.runs.history import CommittedRun
@@ -309,6 +309,27 @@ def test_lines_of_progress_tell_each_step_once(capsys: pytest.CaptureFixture[str
         Step.WRITING.value,
         f"{Step.COMMITTING.value}: 1,000 records, 500 a second",
     ]
+
+
+def test_say_once_that_a_run_waits_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("schemac.cli.terminal.time.monotonic", lambda: clock[0])
+    notice = WaitNotice()
+
+    def look(seconds: float, is_waiting: bool) -> None:
+        clock[0] = seconds
+        notice.look(is_waiting, WAIT_ADVICE)
+
+    for seconds, is_waiting in ((0, True), (50, True), (55, False), (60, True), (119, True)):
+        look(seconds, is_waiting)
+    assert not capsys.readouterr().err
+    for seconds in (121, 200, 300):
+        look(seconds, True)
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("no executor has taken a task for 60 seconds") == 1
+    assert "see the logs of the executors" in said
 
 
 @pytest.mark.spark

@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,8 +26,9 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.reports.progress import ORDER, Notes, State, Step
 from schemac.pipeline.runner import run
+from schemac.pipeline.session import master_of
 from schemac.pipeline.spark.failures import error_of_text, not_started
-from schemac.pipeline.spark.startup import check_master
+from schemac.pipeline.spark.startup import Master
 from schemac.pipeline.writing.table_sink import _counted
 from schemac.rows.runs import staging
 from schemac.rows.runs.tables import runs_of
@@ -163,14 +166,14 @@ def test_unreachable_master_is_named_at_once() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         with pytest.raises(PipelineError) as caught:
-            check_master(f"spark://127.0.0.1:{port}")
+            Master(f"spark://127.0.0.1:{port}").check()
     assert str(port) in str(caught.value)
     assert "refused" in str(caught.value)
     for master in ("spark://no-such-host.invalid:7077,127.0.0.1:1", "spark://", "spark://host"):
         with pytest.raises(PipelineError, match="cannot be reached"):
-            check_master(master)
-    check_master("local[2]")
-    check_master("yarn")
+            Master(master).check()
+    Master("local[2]").check()
+    Master("yarn").check()
 
 
 SAID = {
@@ -231,8 +234,10 @@ def test_damaged_files_are_named(
 
 def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
     log = "26/11/21 WARN StandaloneAppClient: Failed to connect to master nowhere:7077\n\tat x.y(Z.java:1)\n"
-    assert "cannot be reached" in str(not_started("Py4JJavaError: null", log))
-    assert "told here" in str(not_started("x\nCaused by: java.lang.Error: told here\n", "INFO nothing\n"))
+    assert "cannot be reached" in str(not_started("Py4JJavaError: null", log, Master("yarn")))
+    assert "told here" in str(
+        not_started("x\nCaused by: java.lang.Error: told here\n", "INFO nothing\n", Master("yarn"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -241,12 +246,12 @@ def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
         (
             "Job aborted due to stage failure: Master removed our application: FAILED",
             EXECUTOR_LOST,
-            r"all of its executors had died \(FAILED\).*see their logs",
+            r"all of its executors had died \(FAILED\).*see the logs of the executors",
         ),
         (
             "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.",
             SESSION_STOPPED,
-            "its executors may all have died: see their logs",
+            "its executors may all have died: see the logs of the executors",
         ),
         (
             (
@@ -271,18 +276,89 @@ WARNING: Using incubator modules: jdk.incubator.vector
 
 def test_the_cause_is_not_hidden_by_warnings_of_java() -> None:
     mistyped = 'Exception in thread "main" org.apache.spark.SparkException: Master must either be yarn or start with spark, k8s, or local'
+    master = Master("lokal[2]", ("spark", "master"))
     for log, text in (
         (WARNED + mistyped, "[JAVA_GATEWAY_EXITED] ..."),
         ("", "Could not parse Master URL: 'lokal[2]'"),
     ):
-        error = not_started(text, log)
+        error = not_started(text, log, master)
         assert error.code is UNREACHABLE_MASTER
-        assert "`local[2]`" in (error.help or "")
+        assert "`lokal[2]`" in error.message
+        assert "did you mean `local[2]`?" in (error.help or "")
+        assert error.place == ("spark", "master")
     error = not_started(
-        "[JAVA_GATEWAY_EXITED] ...", WARNED + "Error: Unable to access jarfile x.jar\n" + WARNED
+        "[JAVA_GATEWAY_EXITED] ...", WARNED + "Error: Unable to access jarfile x.jar\n" + WARNED, master
     )
     assert error.help == "Error: Unable to access jarfile x.jar"
-    assert "loopback" in (not_started("x", WARNED).help or "")
+    assert "loopback" in (not_started("x", WARNED, master).help or "")
+
+
+@pytest.mark.parametrize(
+    ("address", "correction"),
+    [
+        ("spak://host:7077", "spark://host:7077"),
+        ("spark:/host:7077", "spark://host:7077"),
+        ("locl", "local"),
+        ("local[x]", "local[*]"),
+        ("lokal[4, 2]", "local[4, 2]"),
+        ("Yarn", "yarn"),
+        ("k8://https://h:443", "k8s://https://h:443"),
+        ("SC:/h", "sc://h"),
+        ("sparc", None),
+        ("mesos://h:1", None),
+        ("é", None),
+        ("", None),
+    ],
+)
+def test_a_mistyped_master_has_its_correction(address: str, correction: str | None) -> None:
+    error = Master(address, variable="PYSPARK_SUBMIT_ARGS").of_no_kind()
+    assert f"`{address}` of PYSPARK_SUBMIT_ARGS" in error.message
+    proposed = re.match(r"did you mean `(.+?)`\?", error.help or "")
+    assert (proposed and proposed[1]) == correction
+
+
+# What Spark takes for no master is found in Java, which knows nothing of the pipeline.
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("section", "variables", "line"),
+    [
+        ("spark: {master: 'spak://h:7077'}", {}, "p.yaml:4:17"),
+        ("spark: {settings: {spark.master: 'spak://h:7077'}}", {}, "p.yaml:4:34"),
+        ("", {"PYSPARK_SUBMIT_ARGS": "--master spak://h:7077 pyspark-shell"}, "p.yaml\n"),
+        ("spark: {master: 'local[1]'}", {"PYSPARK_SUBMIT_ARGS": "--master=spak://h:7077 x"}, "p.yaml\n"),
+        # A port that nobody listens on; the setting of Spark's own does not go round the question.
+        ("spark: {settings: {spark.master: 'spark://127.0.0.1:1'}}", {}, "p.yaml:4:34"),
+    ],
+)
+def test_the_master_is_told_in_the_word_and_at_the_place_of_its_author(
+    tmp_path: Path, section: str, variables: dict[str, str], line: str
+) -> None:
+    (tmp_path / "in.json").write_text('{"id": 1}\n')
+    (tmp_path / "rides.yaml").write_text("fields:\n  - {name: id, type: Int64}\n")
+    sections = ("source: {path: in.json}", "schema: rides.yaml", "target: {path: t.lance}", section)
+    (tmp_path / "p.yaml").write_text("\n".join(sections) + "\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "schemac", "run", "p.yaml"],
+        cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    told = done.stdout + done.stderr
+    assert done.returncode == 1, told
+    assert "SC672" in told
+    assert line in told
+    assert ("`spark://127.0.0.1:1`" if "127" in section else "did you mean `spark://h:7077`?") in told
+    assert "`spak://h:7077` of PYSPARK_SUBMIT_ARGS" in told or not variables
+
+
+def test_the_master_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    assert master_of(None, {}) == Master("local[*]")
+    monkeypatch.setenv("SPARK_REMOTE", "sc://h")
+    assert master_of("", {}) == Master("sc://h", variable="SPARK_REMOTE")
+    assert master_of("yarn", {}) == Master("yarn", ("spark", "master"))
+    assert master_of("yarn", {"spark.master": "local"}) == Master(
+        "local", ("spark", "settings", "spark.master")
+    )
+    assert master_of(None, {"spark.remote": "sc://g"}).place == ("spark", "settings", "spark.remote")
 
 
 @pytest.mark.parametrize(

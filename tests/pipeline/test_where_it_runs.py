@@ -140,6 +140,42 @@ def test_executors_without_the_libraries_are_told(machines: Cluster, folder: Pat
     assert not (folder / "t.lance").exists()
 
 
+KILLER = """#!/bin/sh
+# A Python whose executor is killed as soon as it needs one.
+grep -qz CoarseGrainedExecutorBackend /proc/$PPID/cmdline && kill -9 $PPID
+exec {python} "$@"
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("kind", "code", "reason"),
+    [("killed", "SC677", "code 137"), ("unstartable", "SC696", "took a task for 15 seconds")],
+)
+def test_executors_that_all_die_are_told_with_their_logs(
+    machines: Cluster, folder: Path, kind: str, code: str, reason: str
+) -> None:
+    """It is not the author's program that has to be looked at: only the logs know why a machine kills executors."""
+    python = folder / "python"
+    python.write_text(KILLER.format(python=machines.python))
+    python.chmod(0o755)
+    write_pipeline(folder, machines, python=str(python if kind == "killed" else machines.python))
+    if kind == "unstartable":
+        text = (folder / "p.yaml").read_text()
+        options = f"extraJavaOptions: {JAVA_OF_SHORT_RUNS}"
+        assert options in text
+        text = text.replace(options, "extraJavaOptions: -agentlib:nowhere")
+        (folder / "p.yaml").write_text(text + "  waitForExecutors: 15\n")
+    done = schemac_run(folder, machines)
+    assert done.returncode == 1, done.stdout + done.stderr
+    (found,) = json.loads(done.stdout)["diagnostics"]
+    assert found["code"] == code, found
+    assert reason in found["message"]
+    assert "see the logs of the executors" in found["help"]
+    assert list(machines.folder.glob("work*/app-*/*/stderr"))
+    assert not (folder / "t.lance").exists()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["slow", "worker", "executor"])
 def test_a_task_that_is_done_twice_counts_once(machines: Cluster, tmp_path: Path, kind: str) -> None:

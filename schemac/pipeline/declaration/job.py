@@ -321,7 +321,7 @@ class Spark(JobModel):
 
     master: str | None = Field(
         default=None,
-        description="Spark master; without one, that of `spark-submit`, or all cores of this machine.",
+        description="Spark master; without one, that of `spark-submit` or SPARK_REMOTE, or all cores of this machine.",
     )
     settings: Options = Field(default_factory=dict, description="Extra `spark.*` settings.")
     wait_for_executors: float | None = Field(

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.codes import NO_EXECUTOR
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.spark.failures import LOGS
 from schemac.rows.runs import staging
 from schemac.rows.runs.staging import Heartbeat
 
@@ -27,6 +28,10 @@ LOOKED_EVERY_SECONDS = 0.2
 LONG_WAIT_SECONDS = 3.0
 SHORTEST_SECONDS = 0.5
 """In less time no rate is to be had."""
+WAIT_ADVICE = (
+    "check that its workers are running, and have the cores and the memory that `spark.executor.cores` and"
+    f" `spark.executor.memory` require; if executors start and die, {LOGS}"
+)
 
 
 class Step(StrEnum):
@@ -173,8 +178,7 @@ def _no_executor(spark: SparkSession, patience: float | None) -> PipelineError:
     return PipelineError(
         NO_EXECUTOR,
         f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written",
-        "check that its workers are running, and have the cores and the memory that `spark.executor.cores` and"
-        " `spark.executor.memory` require; leave `waitForExecutors` out to wait for them",
+        f"{WAIT_ADVICE}; leave `waitForExecutors` out to wait for them",
         place=("spark", "waitForExecutors"),
     )
 

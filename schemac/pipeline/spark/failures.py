@@ -32,12 +32,14 @@ from schemac.pipeline.codes import (
     WORKER_KILLED,
 )
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.spark.startup import Master
 from schemac.text.source.catalogue import NOT_SHARED, SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
 from schemac.text.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)
 TO_JAVA = "trying to connect to the Java server"
+NO_KIND = re.compile(r"Master must either be |Could not parse Master URL: ")
 LOGGED = re.compile(r"[0-9/]+ [0-9:]+ (?:WARN|INFO|DEBUG) |WARNING: |Using Spark's default log4j")
 
 
@@ -65,11 +67,11 @@ FEWER_TASKS = (
     "run it again; if it happens again, let fewer tasks run at once, as `spark: {master: 'local[2]'}` or, on a cluster,"
     " `spark: {settings: {spark.executor.cores: 1}}`"
 )
+LOGS = "see the logs of the executors: on a standalone cluster `work/<application>/<executor>/stderr` of each worker"
 EXECUTORS_AGAIN = (
-    "run it again; if it happens again, give the executors more memory, as `spark: {settings: {spark.executor.memory: 4g}}`,"
-    " or let each run fewer tasks at once, as `spark: {settings: {spark.executor.cores: 1}}`"
+    f"{LOGS}; where memory ran out, give them more, as `spark: {{settings: {{spark.executor.memory: 4g}}}}`, or let each run"
+    " fewer tasks at once, as `spark: {settings: {spark.executor.cores: 1}}`"
 )
-LOGS = "see their logs: on a standalone cluster `work/<application>/<executor>/stderr` of each worker"
 PYTHON = (
     "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
     " or send one along with `spark.archives`"
@@ -172,12 +174,6 @@ CAUSES = (
         LOGS,
     ),
     _cause(
-        r"Master must either be [^\n]+|Could not parse Master URL: [^\n]+",
-        UNREACHABLE_MASTER,
-        "there is no such kind of Spark master",
-        "write `spark: {master: ...}` as `local[2]`, `local[*]`, `spark://host:7077`, `yarn`, `k8s://https://host:443` or `sc://host`",
-    ),
-    _cause(
         r"stopped SparkContext|SparkContext (?:was|has been) (?:shut ?down|stopped)|Spark ?Session (?:was|has been) stopped"
         r"|after SparkContext was shutdown",
         SESSION_STOPPED,
@@ -265,11 +261,14 @@ def error_of_text(text: str) -> PipelineError:
     return PipelineError.uncommitted(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}")
 
 
-def not_started(text: str, log: str) -> PipelineError:
+def not_started(text: str, log: str, master: Master) -> PipelineError:
     """Name the error of a session that did not start; Java's log often has the cause that the exception lacks."""
+    if NO_KIND.search(log) or NO_KIND.search(text):
+        return master.of_no_kind()
     known = known_cause(log) or known_cause(text)
     if known is not None and known.code is not JAVA_GONE:
-        return PipelineError(known.code, f"Spark did not start: {known.message}", known.help)
+        place = master.place if known.code in (UNREACHABLE_MASTER, UNKNOWN_HOST) else ()
+        return PipelineError(known.code, f"Spark did not start: {known.message}", known.help, place=place)
     lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\t", " "))]
     # What Java only warns of is no cause, unless it says nothing else.
     messages = [line for line in lines if not LOGGED.match(line)] or lines

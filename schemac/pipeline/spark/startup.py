@@ -22,6 +22,7 @@ import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -29,6 +30,8 @@ import pyspark
 
 from schemac.pipeline.codes import JAVA_NOT_FOUND, UNREACHABLE_MASTER
 from schemac.pipeline.errors import PipelineError
+from schemac.rows.runs.errors import Place
+from schemac.text.source.phrases import closest
 
 
 def user_cache() -> Path:
@@ -267,25 +270,65 @@ def _put(place: Path) -> Iterator[Path]:
 ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:,]+):(?P<port>\d+)")
 ANSWERS_WITHIN_SECONDS = 5.0
 STANDALONE = "spark://"
+THREADS = re.compile(r"\[(?:\d+|\*)(?:, *\d+)?\]")
+KINDS = "`local[2]`, `local[*]`, `spark://host:7077`, `yarn`, `k8s://https://host:443` and `sc://host`"
 
 
-def check_master(master: str) -> None:
-    """Raise where no address of a `spark://` master takes a connection; other masters are asked by Spark alone."""
-    if not master.startswith(STANDALONE):
-        return
-    causes = []
-    for match in ADDRESS.finditer(master.removeprefix(STANDALONE)):
-        try:
-            socket.create_connection(
-                (match["host"].strip("[]"), int(match["port"])), ANSWERS_WITHIN_SECONDS
-            ).close()
-        except OSError as error:
-            causes.append(f"{match[0]}: {error.strerror or error}")
-        else:
+@dataclass(frozen=True)
+class Master:
+    """The address of a Spark master or of a Spark Connect server, and what names it."""
+
+    address: str
+    place: Place = ()
+    """The setting of the pipeline that names it, such as ("spark", "master"); empty if none does."""
+    variable: str = ""
+    """The environment variable that names it; empty if none does."""
+
+    def check(self) -> None:
+        """Raise where no address of a `spark://` master takes a connection; other masters are asked by Spark alone."""
+        if not self.address.startswith(STANDALONE):
             return
-    reason = "; ".join(causes) or "it has no address such as spark://host:7077"
-    raise PipelineError(
-        UNREACHABLE_MASTER,
-        f"the Spark master `{master}` cannot be reached: {reason}",
-        "start it, or name another one as `spark: {master: ...}`; `local[*]` needs none",
-    )
+        causes = []
+        for match in ADDRESS.finditer(self.address.removeprefix(STANDALONE)):
+            try:
+                socket.create_connection(
+                    (match["host"].strip("[]"), int(match["port"])), ANSWERS_WITHIN_SECONDS
+                ).close()
+            except OSError as error:
+                causes.append(f"{match[0]}: {error.strerror or error}")
+            else:
+                return
+        reason = "; ".join(causes) or "it has no address such as spark://host:7077"
+        raise PipelineError(
+            UNREACHABLE_MASTER,
+            f"the Spark master `{self.address}`{self._origin} cannot be reached: {reason}",
+            "start it, or name another one there; `local[*]` needs none",
+            place=self.place,
+        )
+
+    def of_no_kind(self) -> PipelineError:
+        """Return the error of an address that Spark takes for none of its kinds."""
+        near = self._correction()
+        return PipelineError(
+            UNREACHABLE_MASTER,
+            f"there is no kind of Spark master like `{self.address}`{self._origin}",
+            f"masters are {KINDS}" if near is None else f"did you mean `{near}`? Masters are {KINDS}",
+            place=self.place,
+        )
+
+    @property
+    def _origin(self) -> str:
+        return f" of {self.variable}" if self.variable else ""
+
+    def _correction(self) -> str | None:
+        """Return the address with its kind spelt as Spark does; None if the kind is unlike all, or the rest does not fit it."""
+        match = re.match(r"[\w-]*", self.address)
+        word = "" if match is None else match[0]
+        rest = self.address[len(word) :]
+        kind = closest(word, ("local", "spark", "yarn", "k8s", "sc"))
+        if kind == "local":
+            return kind + (rest if not rest or THREADS.fullmatch(rest) else "[*]")
+        if kind == "yarn":
+            return kind
+        host = rest.lstrip(":/")
+        return f"{kind}://{host}" if kind is not None and host else None

@@ -33,7 +33,7 @@ from schemac.rows.runs import staging
 from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, ordered
 from schemac.rows.runs.identity import Mode, RunIdentity, is_gone, this_process
 from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, STALE_SECONDS, Heartbeat
-from schemac.rows.runs.storage import current_storage, hadoop_address
+from schemac.rows.runs.storage import current_storage, hadoop_address, table_address
 from schemac.text.source.catalogue import CONCURRENT_RUN, UNWRITABLE_TARGET
 
 LOCAL = "file:"
@@ -83,8 +83,8 @@ def open_files(spark: SparkSession, path: str) -> tuple[FileSystem, str]:
 
 
 def local_address(full: str) -> str:
-    """Spell a path in full as tables have it: a folder of this machine without a scheme."""
-    return str(_local(full)) if full.startswith(LOCAL) else full
+    """Spell a path in full as tables have it: a folder of this machine without a scheme, S3 by the one name that engines know."""
+    return str(_local(full)) if full.startswith(LOCAL) else table_address(full)
 
 
 class LocalFiles:

@@ -399,13 +399,13 @@ def table_runs(
         return [record.run for record in records]
     if sink is not None:
         return sink.runs(table, storage)
-    return _in_store(table) if is_path and not is_local(table) else None
+    return _in_store(table, storage or NO_STORAGE) if is_path and not is_local(table) else None
 
 
-def _in_store(path: str) -> list[CommittedRun] | None:
+def _in_store(path: str, storage: Storage) -> list[CommittedRun] | None:
     """Return the runs of a folder of files on an object store; None if there are none, or if it cannot be opened."""
     try:
-        records = records_in(path)
+        records = records_in(path, storage)
     except (OSError, ValueError):
         return None
     return None if records is None else [record.run for record in records]
