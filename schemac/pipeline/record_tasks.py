@@ -85,7 +85,7 @@ class RecordTask:
                 rules, texts = batch.faults.take(rows).to_pylist(), batch.raw.take(rows).to_pylist()
                 for row, rule, text in zip(rows.to_pylist(), rules, texts, strict=True):
                     judged.reasons.refuse(row, Reason("", rule, text[:LONGEST_VALUE]))
-            for row, (why,) in judged.reasons.whole.items():
+            for row, why in judged.reasons.whole.items():
                 if why.rule in EXPLAINED:
                     judged.reasons.refuse(row, Reason("", why.rule, EXPLAINED[why.rule][:LONGEST_VALUE]))
             yield from self._packed(batch, judged) if self.packs else self._rows(batch, judged)

@@ -24,9 +24,10 @@ from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_
 from schemac.pipeline.reading.source import records_of_row_texts
 from schemac.pipeline.reading.table_source import TableSource
 from schemac.pipeline.reading.texts import BatchSource
-from schemac.pipeline.spark.columns import ADDRESS, POSITIONS, RAW, SOURCE
+from schemac.pipeline.spark.columns import ADDRESS, RAW, SOURCE
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.sql import literal, parsed
+from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, Replay
 from schemac.rows.runs.storage import is_local

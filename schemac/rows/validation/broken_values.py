@@ -1,138 +1,114 @@
-"""The constraints of values that rows break, with the path of each value.
+"""The constraints that rows break, as columns of reasons; and texts of values, many at a time.
 
 Layer: rows.
-Shape: columns in their loose types in; reasons by rows out, a value's own
-       constraints before those of its parts, item by item.
+Shape: the columns of a batch in their loose types in; rows, paths, rules and texts of values out. In a row the reasons have the order of
+       the columns, a value's own constraints before those of its parts, item by item.
 """
 
 import base64
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.arrow.constraints import Constrained
 from schemac.language.attributes.attribute import Family
-from schemac.rows.judging.arrays import compact, entries_of
-from schemac.rows.judging.judge import Reason
+from schemac.language.constraints.evaluation import Breach, Constrained, PlacedValues, breaches
+from schemac.rows.judging.arrays import is_string
 from schemac.rows.judging.settings import LONGEST_VALUE
-from schemac.rows.judging.typed_values import (
-    cast_text,
-    count_text,
-    json_object,
-    json_text,
-    key_text,
-    raw_values,
-)
+from schemac.rows.judging.tokens import quoted
+from schemac.rows.judging.typed_values import cast_text, count_text, json_text, key_text, raw_values
+from schemac.rows.validation.result import REASON, Reasons, repeated
 
-_Order = tuple[int, ...]
-_Trail = Callable[[int], tuple[int, str, _Order]]
-"""Gives the row, the path and the order of the value with a number."""
+_PLAIN = r'^[^\x00-\x1f"\\]*$'
+"""Texts that need no escape."""
 
 
-@dataclass(frozen=True)
-class _BrokenValue:
-    row: int
-    order: _Order
-    reason: Reason
-
-
-def broken_values(places: tuple[Constrained, ...], rows: pa.RecordBatch) -> Iterator[tuple[int, Reason]]:
-    """Yield the rows that break a constraint of values, with the reasons."""
+def add_broken_values(places: Sequence[Constrained], batch: pa.RecordBatch, reasons: Reasons) -> None:
+    """Add a reason for each value that breaks a constraint."""
     for place in places:
-        name = place.field.name
-        broken = _walk(place, rows.column(name), _column_trail(name))
-        for one in sorted(broken, key=lambda one: (one.row, one.order)):
-            yield one.row, one.reason
+        parts, orders = [], []
+        for one in breaches([place], batch):
+            paths, order = _located(one.at, one.numbers)
+            rule = repeated(one.constraint.rule, len(paths))
+            array = pa.StructArray.from_arrays([paths, rule, _value_texts(one)], fields=list(REASON))
+            parts.append((one.at.rows(one.numbers), array))
+            orders.append([*order, 0, one.place.constraints.index(one.constraint)])
+        if len(parts) < 2:
+            for part in parts:
+                reasons.add(*part)
+            continue
+        rows, depth = np.concatenate([rows for rows, _ in parts]), max(map(len, orders))
+        keys = [
+            np.concatenate(
+                [np.broadcast_to(key, len(part)) for key, (part, _) in zip(column, parts, strict=True)]
+            )
+            for column in zip(*([*order, *[0] * (depth - len(order))] for order in orders), strict=True)
+        ]
+        by_place = np.lexsort([*reversed(keys), rows])
+        reasons.add(rows[by_place], pa.concat_arrays([array for _, array in parts]).take(pa.array(by_place)))
 
 
-def _column_trail(name: str) -> _Trail:
-    return lambda i: (i, name, ())
+def _located(at: PlacedValues, numbers: Any) -> tuple[pa.Array, list[Any]]:
+    """Return the paths of values, and keys by which they are sorted in their row, each a number or one for each value."""
+    if at.parent is None:
+        return repeated(at.label, len(numbers)), []
+    above = at.above(numbers)
+    paths, order = _located(at.parent, above)
+    if at.parents is None:
+        return pc.binary_join_element_wise(paths, at.label, "."), [*order, at.child, 0]
+    positions = numbers - np.searchsorted(at.parents, above)
+    if at.keys is None:
+        steps = ("[", pa.array(positions).cast(pa.string()), "]")
+    else:
+        keys = at.keys.take(pa.array(numbers))
+        steps = ('["', _texts_of(keys, lambda key: key_text(key, keys.type)), '"]')
+    return pc.binary_join_element_wise(paths, *steps, ""), [*order, at.child, positions]
 
 
-def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_BrokenValue]:
-    for number, constraint in enumerate(place.constraints):
-        wrong = pc.indices_nonzero(constraint.violations(values))
-        raw = raw_values(values.take(wrong)) if len(wrong) else []
-        for i, value in zip(wrong.to_pylist(), raw, strict=True):
-            row, path, order = trail(i)
-            text = _item_text(place, value, values.type)[:LONGEST_VALUE]
-            yield _BrokenValue(row, (*order, 0, number), Reason(path, constraint.rule, text))
-    for number, child in enumerate(place.children, 1):
-        match place.schema_field.type.family:
-            case Family.STRUCT:
-                yield from _walk_member(child, values, trail, number)
-            case Family.MAP:
-                yield from _walk_map(place, child, values, trail, number)
-            case _:
-                yield from _walk_items(child, values, trail, number)
+def _value_texts(breach: Breach) -> pa.Array:
+    values, family = breach.values, breach.place.field.type.family
+    data_type, is_ = values.type, pa.types
+    if is_string(data_type):
+        texts = values.cast(pa.string())
+    elif family is Family.BYTES:
+        texts = _texts_of(values, lambda value: base64.b64encode(value).decode())
+    elif is_.is_time(data_type) or (is_.is_timestamp(data_type) and data_type.unit == "ns"):
+        texts = _texts_of(values, lambda value: count_text(value, data_type))
+    else:
+        text_of = json_text if breach.place.field.children else cast_text
+        texts = _texts_of(values, lambda value: text_of(value, data_type))
+    return pc.utf8_slice_codeunits(texts, 0, LONGEST_VALUE)
 
 
-def _walk_member(child: Constrained, values: Any, trail: _Trail, number: int) -> Iterator[_BrokenValue]:
-    label = str(child.schema_field.segment)
-
-    def below(i: int) -> tuple[int, str, _Order]:
-        row, path, order = trail(i)
-        return row, f"{path}.{label}", (*order, number, 0)
-
-    yield from _walk(child, pc.struct_field(values, label), below)
-
-
-def _places(lists: Any) -> tuple[list[int], list[int]]:
-    """Return the list that each item is in, and its place there."""
-    parents = pc.list_parent_indices(lists).to_pylist()
-    places: list[int] = []
-    for i, parent in enumerate(parents):
-        places.append(places[-1] + 1 if i and parents[i - 1] == parent else 0)
-    return parents, places
+def _texts_of(values: pa.Array, text_of: Callable[[Any], str]) -> pa.Array:
+    """Write values, those that are equal once; null stays null."""
+    data_type, is_ = values.type, pa.types
+    if is_.is_integer(data_type) or is_.is_boolean(data_type) or is_.is_null(data_type):
+        return values.cast(pa.string())
+    if is_.is_nested(data_type):
+        return pa.array(
+            [None if value is None else text_of(value) for value in raw_values(values)], pa.string()
+        )
+    if is_.is_decimal(data_type) and data_type.bit_width < 128:
+        # Arrow encodes no small decimals.
+        values = values.cast(pa.decimal128(data_type.precision, data_type.scale))
+    encoded = values.dictionary_encode()
+    return pa.array(map(text_of, raw_values(encoded.dictionary)), pa.string()).take(encoded.indices)
 
 
-def _walk_items(child: Constrained, lists: Any, trail: _Trail, number: int) -> Iterator[_BrokenValue]:
-    lists = compact(lists)
-    parents, places = _places(lists)
-
-    def below(i: int) -> tuple[int, str, _Order]:
-        row, path, order = trail(parents[i])
-        return row, f"{path}[{places[i]}]", (*order, number, places[i])
-
-    yield from _walk(child, lists.flatten(), below)
-
-
-def _walk_map(
-    place: Constrained, child: Constrained, maps: Any, trail: _Trail, number: int
-) -> Iterator[_BrokenValue]:
-    lists = entries_of(maps)
-    parents, places = _places(lists)
-    keys, items = lists.flatten().flatten()
-    is_key = child.schema_field is place.schema_field.children[0]
-
-    def below(i: int) -> tuple[int, str, _Order]:
-        row, path, order = trail(parents[i])
-        key = key_text(raw_values(keys.slice(i, 1))[0], keys.type)
-        return row, f'{path}["{key}"]', (*order, number, places[i])
-
-    yield from _walk(child, keys if is_key else items, below)
+def object_texts(members: Iterable[tuple[str, pa.Array]]) -> pa.Array:
+    """Write named columns as objects of JSON; what is null is left out."""
+    texts = [
+        pc.fill_null(pc.binary_join_element_wise(f",{quoted(label)}:", _json_texts(column), ""), "")
+        for label, column in members
+    ]
+    inner = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*texts, ""), 1, LONGEST_VALUE)
+    return pc.utf8_slice_codeunits(pc.binary_join_element_wise("{", inner, "}", ""), 0, LONGEST_VALUE)
 
 
-def text_of_members(rows: pa.RecordBatch, fields: list[tuple[str, tuple[str, ...]]], row: int) -> str:
-    """Write some fields of a row, each with its name and its path, as an object of JSON; those that are null are left out."""
-    members = []
-    for label, path in fields:
-        column = rows.column(path[0]).slice(row, 1)
-        for name in path[1:]:
-            column = pc.struct_field(column, name)
-        value = raw_values(column)[0]
-        if value is not None:
-            members.append((label, value, column.type))
-    return json_object(members)[:LONGEST_VALUE]
-
-
-def _item_text(place: Constrained, value: Any, type_: Any) -> str:
-    if place.schema_field.children:
-        return json_text(value, type_)
-    if place.schema_field.type.family is Family.BYTES:
-        return base64.b64encode(value).decode()
-    is_count = pa.types.is_time(type_) or (pa.types.is_timestamp(type_) and type_.unit == "ns")
-    return count_text(value, type_) if is_count else cast_text(value, type_)
+def _json_texts(values: pa.Array) -> pa.Array:
+    if is_string(values.type) and pc.all(pc.match_substring_regex(values, _PLAIN)).as_py() is not False:
+        return pc.binary_join_element_wise('"', values.cast(pa.string()), '"', "")
+    return _texts_of(values, lambda value: json_text(value, values.type))

@@ -9,6 +9,7 @@ Errors: SC697 reference, for a table that cannot be compared.
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,13 +23,11 @@ from schemac.language.constraints.evaluation import (
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.model import dotted
-from schemac.rows.judging.arrays import storage_type
-from schemac.rows.judging.judge import Reason
-from schemac.rows.validation.broken_values import text_of_members
+from schemac.rows.judging.arrays import is_string, storage_type
+from schemac.rows.judging.typed_values import is_bytes
+from schemac.rows.validation.broken_values import object_texts
 from schemac.rows.validation.result import JudgedBatch
 from schemac.text.source.phrases import closest
-
-DUPLICATE = "duplicate"
 
 
 class UnusableTargetError(Exception):
@@ -37,10 +36,6 @@ class UnusableTargetError(Exception):
     def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
         self.help = help
-
-
-def _of_nodes(nodes: Sequence[FieldNode]) -> list[tuple[str, tuple[str, ...]]]:
-    return [(str(node), node.path) for node in nodes]
 
 
 def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
@@ -92,7 +87,7 @@ def _cast_column(
     if is_.is_integer(source_type) and is_.is_integer(expected_type):
         return column
     pairs = (is_.is_integer, is_.is_floating, is_.is_decimal, is_.is_timestamp, is_.is_date, is_.is_time, is_.is_duration,
-             _is_text, _is_bytes, is_.is_boolean)  # fmt: skip
+             is_string, is_bytes, is_.is_boolean)  # fmt: skip
     if any(one(source_type) and one(expected_type) for one in pairs):
         try:
             return column.cast(source_type).cast(expected_type)
@@ -102,28 +97,24 @@ def _cast_column(
     raise UnusableTargetError(message, "give both fields one type")
 
 
-def _is_text(type_: pa.DataType) -> bool:
-    is_ = pa.types
-    return bool(is_.is_string(type_) or is_.is_large_string(type_) or is_.is_string_view(type_))
-
-
-def _is_bytes(type_: pa.DataType) -> bool:
-    is_ = pa.types
-    return bool(is_.is_binary(type_) or is_.is_large_binary(type_) or is_.is_fixed_size_binary(type_))
-
-
 def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:
     """Object to rows whose values are in no row of another table."""
     for target in targets:
         reference = target.reference
-        for row in without_target(reference, batch.rows, target.keys).to_pylist():
-            members_text = text_of_members(batch.rows, _of_nodes(reference.fields), row)
-            batch.object_to(row, Reason(reference.path, REFERENCE_RULE, members_text))
+        _object_to(
+            batch, without_target(reference, batch.rows, target.keys), reference.fields, REFERENCE_RULE
+        )
 
 
-def report_duplicates(
-    nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str
-) -> None:
+def _object_to(batch: JudgedBatch, rows: Any, fields: Sequence[FieldNode], rule: str) -> None:
+    """Object to the values of some fields in some rows."""
+    if len(rows):
+        wrong = batch.rows.take(rows)
+        texts = object_texts((str(node), node.raw(wrong)) for node in fields)
+        batch.reasons.add_rule(rows.to_numpy(), ",".join(map(str, fields)), rule, texts)
+
+
+def report_duplicates(nodes: Sequence[FieldNode], batches: Sequence[JudgedBatch], rule: str) -> None:
     """Object to good rows that have the same values as another good row of any batch."""
     parts: list[list[Any]] = [[] for _ in nodes]
     rows: list[Any] = []
@@ -139,23 +130,11 @@ def report_duplicates(
             part.append(array.filter(counted))
         rows.append(pa.array(range(start, start + batch.rows.num_rows), pa.int64()).filter(counted))
         start += batch.rows.num_rows
-    if (
-        start
-        and (
-            duplicates := duplicate_rows([pa.concat_arrays(part) for part in parts], pa.concat_arrays(rows))
-        ).num_rows
-    ):
-        _report(sorted(duplicates.column("row").to_pylist()), nodes, path, batches, rule)
-
-
-def _report(
-    rows: list[int], nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str
-) -> None:
-    starts = iter(batches)
-    batch, start = next(starts), 0
-    for row in rows:
-        while row >= start + batch.rows.num_rows:
-            start += batch.rows.num_rows
-            batch = next(starts)
-        members_text = text_of_members(batch.rows, _of_nodes(nodes), row - start)
-        batch.object_to(row - start, Reason(path, rule, members_text))
+    if any(map(len, rows)):
+        duplicates = duplicate_rows([pa.concat_arrays(part) for part in parts], pa.concat_arrays(rows))
+        numbers, start = np.sort(duplicates.column("row").to_numpy()), 0
+        for batch in batches:
+            end = start + batch.rows.num_rows
+            first, last = np.searchsorted(numbers, (start, end))
+            _object_to(batch, pa.array(numbers[first:last] - start), nodes, rule)
+            start = end
