@@ -359,12 +359,12 @@ def all_there(arrays: Sequence[Any]) -> Any:
 
 
 def _joinable(array: Any) -> Any:
-    """Return values in a type that Arrow can group and join by."""
+    """Return values in a type that Arrow can group and join by, the same for texts, and for bytes, of every layout."""
     array = plain(array)
     is_ = pa.types
-    if is_.is_string(array.type):
-        return array.cast(pa.large_string())
-    return array.cast(pa.large_string()) if is_.is_decimal(array.type) else array
+    if is_.is_binary(array.type) or is_.is_fixed_size_binary(array.type):
+        return array.cast(pa.large_binary())
+    return array.cast(pa.large_string()) if is_.is_string(array.type) or is_.is_decimal(array.type) else array
 
 
 def _places(mask: Any, most: int) -> list[int]:
