@@ -23,19 +23,15 @@ from schemac.rows.judging.arrays import MissingMemberError, opened, to_batches
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, PythonRowReader, batches_of
-from schemac.rows.validation.result import ERRORS, REASONS, ROW, JudgedBatch, Validation
-from schemac.rows.validation.row_constraints import (
+from schemac.rows.validation.constraints import (
     UnusableTargetError,
     object_to_references,
     report_duplicates,
     target_of,
 )
-from schemac.rows.validation.validator import (
-    FieldReader,
-    look_at_constraints,
-    validated_columns,
-)
+from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, PythonRowReader, batches_of
+from schemac.rows.validation.result import ERRORS, REASONS, ROW, JudgedBatch, Validation
+from schemac.rows.validation.validator import FieldReader, look_at_constraints, validated_columns
 from schemac.text.source.catalogue import (
     DUPLICATE_COLUMN,
     NO_ROWS,

@@ -36,16 +36,10 @@ from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proof, Proven
 from schemac.rows.judging.timestamps import of_pattern, zone_of
-from schemac.rows.judging.tokens import (
-    BLANK,
-    NotJsonError,
-    Number,
-    parse,
-    written,
-)
+from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
 from schemac.rows.judging.typed_values import raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
-from schemac.rows.validation.broken_values import add_broken_values, object_texts
+from schemac.rows.validation.constraints import add_broken_values, object_texts
 from schemac.rows.validation.result import JudgedBatch, Reasons, reason_array, repeated
 
 WORTH_A_LOOK = 20
