@@ -29,10 +29,11 @@ from schemac.pipeline.reading.source import records_in_column, records_of_frame
 from schemac.pipeline.reports.html import conform_fragment, conformed_fragment
 from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
-from schemac.pipeline.spark.columns import ERRORS, POSITIONS, RAW, SOURCE
+from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.executors import active, ship
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.sql import name
+from schemac.rows.judging.settings import POSITIONS
 from schemac.text.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
 from schemac.text.syntax.model import model_errors
 

@@ -7,15 +7,13 @@ Errors: SC622 for a field that the schema does not have, and what opening the so
 """
 
 import textwrap
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from schemac.arrow.constraints import Constrained, constraints_of
-from schemac.language.constraints.constraint import Constraint
+from schemac.arrow.constraints import constraints_of
 from schemac.pipeline.conforming.gather import with_computed_fields
 from schemac.pipeline.conforming.mapping import with_zones, zone_of
 from schemac.pipeline.conforming.validation import Validation
@@ -168,15 +166,9 @@ def _rules(
         zone = clock_of(data_type, zone_of(member)).zone
         named |= {"zone"} if zone is None else set() if zone == "UTC" else {"zone-gap", "zone-overlap"}
     constraints = constraints_of(schema)
-    named |= {one.rule for place in constraints.columns for one in _all(place)}
+    named |= {one.rule for place in constraints.columns for one in place.each()}
     named |= {"check"} if constraints.rows.checks else set()
     return tuple(rule for rule in rule_pages() if rule in named)
-
-
-def _all(place: Constrained) -> Iterator[Constraint]:
-    yield from place.constraints
-    for child in place.children:
-        yield from _all(child)
 
 
 def _place(records: Records, field: str, job: Job) -> str:

@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: `RecordBatch`es in, wherever they are read: out of files by our own tasks, or brought by Spark. Rows for Spark out: `_errors` with
       what is wrong, `_raw` and `_source` of records that are wrong (of all, if rows are compared with each other), and either columns
-      `__v…` with the values, or `_packed` with thousands of good records in one row.
+      `__v…` with the values, or `_packed` with thousands of records in one row: good ones, or wrong ones with their reasons.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ EXPLAINED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class RecordTask:
-    """Validates batches of records; with `packs` good ones leave it packed."""
+    """Validates batches of records; with `packs` they leave it packed."""
 
     schema_bytes: bytes
     """An IPC message: a type that is pickled loses what its children say."""
@@ -85,7 +85,7 @@ class RecordTask:
                 rules, texts = batch.faults.take(rows).to_pylist(), batch.raw.take(rows).to_pylist()
                 for row, rule, text in zip(rows.to_pylist(), rules, texts, strict=True):
                     judged.reasons.refuse(row, Reason("", rule, text[:LONGEST_VALUE]))
-            for row, (why,) in judged.reasons.whole.items():
+            for row, why in judged.reasons.whole.items():
                 if why.rule in EXPLAINED:
                     judged.reasons.refuse(row, Reason("", why.rule, EXPLAINED[why.rule][:LONGEST_VALUE]))
             yield from self._packed(batch, judged) if self.packs else self._rows(batch, judged)
@@ -103,17 +103,21 @@ class RecordTask:
                 yield RecordBatch(batch, batch.column(RAW), batch.column(SOURCE), faults)
 
     def _packed(self, batch: RecordBatch, judged: JudgedBatch) -> Iterator[pa.RecordBatch]:
-        """Pack good records, and give each of the others as a row."""
+        """Pack good records, and the others with their reasons; texts that Spark has yet to make need a row each."""
         bad = pa.array(judged.reasons.rows)
         good = judged.rows.filter(pc.invert(judged.is_bad)) if len(bad) else judged.rows
         if good.num_rows:
-            yield self._batch(
-                [pa.nulls(1, REASONS), packed(good), pa.nulls(1, batch.raw.type), pa.nulls(1, pa.string())]
-            )
+            yield self._of_packed(good, batch)
         if len(bad):
-            reasons = judged.reasons.array(REASONS)
-            none_packed = pa.nulls(len(bad), ARROW_TYPE)
-            yield self._batch([reasons, none_packed, batch.raw.take(bad), batch.origin.take(bad)])
+            columns = [judged.reasons.array(REASONS), batch.raw.take(bad), batch.origin.take(bad)]
+            if pa.types.is_string(batch.raw.type):
+                yield self._of_packed(pa.record_batch(columns, [ERRORS, RAW, SOURCE]), batch)
+            else:
+                yield self._batch([columns[0], pa.nulls(len(bad), ARROW_TYPE), *columns[1:]])
+
+    def _of_packed(self, records: pa.RecordBatch, batch: RecordBatch) -> pa.RecordBatch:
+        nulls = [pa.nulls(1, column_type) for column_type in (REASONS, batch.raw.type, pa.string())]
+        return self._batch([nulls[0], packed(records), *nulls[1:]])
 
     def _rows(self, batch: RecordBatch, judged: JudgedBatch) -> Iterator[pa.RecordBatch]:
         """Give each record as a row."""

@@ -6,12 +6,12 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 import schemac
-from schemac.arrow.constraints import Constrained, constraints_of
+from schemac.arrow.constraints import constraints_of
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import Constraint, limits_of, shown, step_of
 from schemac.language.constraints.field_constraints import CONSTRAINTS, Enum, MultipleOf, Pattern, Size
@@ -177,13 +177,20 @@ def dataset_of(found: list[Case]) -> schemac.Dataset:
     return dataset
 
 
-def columns_of(found: list[Case]) -> list[Constrained]:
+class Column(NamedTuple):
+    """A column with the constraints that hold there."""
+
+    field: pa.Field
+    constraints: tuple[Constraint, ...]
+
+
+def columns_of(found: list[Case]) -> list[Column]:
     """Return the constraints of the cases as an Arrow schema carries them, in their order."""
     schema = dataset_of(found).to_arrow()
     held = constraints_of(schema)
     places = [held.column(f"c{i}") for i in range(len(found))]
     assert all(place is not None and len(place.constraints) == 1 for place in places)
-    return [place for place in places if place is not None]
+    return [Column(schema.field(i), place.constraints) for i, place in enumerate(places) if place is not None]
 
 
 def arrow_of(type_: LogicalType, arrow: pa.DataType, values: tuple[Any, ...]) -> pa.Array:

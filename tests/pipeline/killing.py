@@ -32,7 +32,7 @@ from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE, is_local
-from schemac.rows.runs.tables import sink_of, source_of
+from schemac.rows.runs.tables import Projection, sink_of, source_of
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
 STEPS: tuple[tuple[Any, str], ...] = (
@@ -149,7 +149,9 @@ def replay(folder: Path, run: str, even: bool) -> None:
     version = source.newest_version(quarantine)
     assert version is not None
     parts = source.parts(quarantine, version)
-    rows = [b for part in parts for b in source.read(quarantine, version, part, address="_address")]
+    rows = [
+        b for part in parts for b in source.read(quarantine, version, part, Projection(address="_address"))
+    ]
     found = pa.Table.from_batches(rows).to_pylist() if rows else []
     numbers = [int(row["raw"].removeprefix("raw")) for row in found]
     fits = [(number % 2 == 0) == even for number in numbers]

@@ -19,7 +19,7 @@ from schemac.pipeline.reading.files import File, FileSplit
 from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.spark.columns import ERRORS, RAW
 from schemac.rows.validation import validator
-from schemac.rows.validation.result import RowReasons
+from schemac.rows.validation.result import Reasons
 from schemac.rows.validation.validator import FieldInput, FieldReader, Validator
 
 
@@ -49,7 +49,7 @@ def one_by_one() -> Iterator[None]:
     """No value is proven, and no record taken apart with others."""
     known = FieldReader.validated
 
-    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, RowReasons]:
+    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
         return known(replace(self, proof=None), array)
 
     tokens = mock.patch.object(validator, "_tokens_of", return_value=None)
@@ -62,7 +62,7 @@ def doubts_counted() -> Iterator[set[int]]:
     """The numbers of the records of a batch that have a value which is read by itself."""
     known, rows = FieldReader.validated, set[int]()
 
-    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, RowReasons]:
+    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
         if self.proof is None:
             rows.update(range(len(array)))
         elif (doubts := self.proof(array).doubtful) is not None:

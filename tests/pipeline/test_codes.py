@@ -17,9 +17,9 @@ from ruamel.yaml import YAML
 import schemac
 from schemac.cli.main import main
 from schemac.language.constraints.field_constraints import CONSTRAINTS
-from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
+from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.codes import JAVA_NOT_FOUND, MISSING_PACKAGE, OUT_OF_MEMORY, SPARK_NOT_STARTED
-from schemac.pipeline.conforming.validation import DUPLICATE, UNEXPECTED
+from schemac.pipeline.conforming.validation import UNEXPECTED
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import csv_records, source
@@ -117,7 +117,7 @@ def test_give_a_page_to_each_rule() -> None:
         text = path.read_text(encoding="utf-8")
         found |= set(RULES) & set(re.findall(r"\"([a-z][a-z-]+)\"", text))
         found |= set(re.findall(r"""^[A-Z_]+ = "(zone[a-z-]*): """, text, re.MULTILINE))
-    found |= {QUOTES, BAD_ENCODING, DUPLICATE, UNEXPECTED, *EXPLAINED}
+    found |= {QUOTES, BAD_ENCODING, DUPLICATE_RULE, UNEXPECTED, *EXPLAINED}
     found |= {UNIQUE_RULE, REFERENCE_RULE, CHECK_RULE, *(kind.attribute.name for kind in CONSTRAINTS)}
     assert found == set(RULES)
 

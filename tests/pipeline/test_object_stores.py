@@ -17,7 +17,7 @@ from schemac.engines.lance.dataset import options_for
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.registry.installed import engine
-from schemac.rows.runs.columns import ADDRESSES, COLUMN_SINK
+from schemac.rows.runs.columns import ADDRESSES, COLUMN_SINK, FilledColumns
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import Storage
@@ -238,7 +238,7 @@ def fill(storage: Storage, values: list[int], *, is_killed: bool = False) -> int
     sink = COLUMN_SINK.of(engine("lance"))
     form = TableForm(SCHEMA.append(pa.field("n", pa.int64())))
     identity = RunIdentity("f", datetime.now(UTC), "", "backfill", this_process())
-    filling = sink.open(TABLE, form, ("n",), key="k", keeps=False, storage=storage, run=identity)
+    filling = sink.open(TABLE, form, FilledColumns(("n",), "k", keeps=False), storage=storage, run=identity)
     found = sink.look(filling)
     for part in found.missing[: 1 if is_killed else None]:
         rows = pa.record_batch([pa.array([part << 32]), pa.array([values[part]])], names=[ADDRESSES, "n"])

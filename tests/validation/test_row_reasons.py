@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemac.rows.judging.judge import Reason
-from schemac.rows.validation.result import REASONS, RowReasons
+from schemac.rows.validation.result import REASONS, Reasons, reason_array
 
 REASON = st.sampled_from([Reason(f"p{i}", "r", None if i % 2 else "v") for i in range(6)])
 ROW = st.integers(0, 7)
@@ -19,20 +19,20 @@ STEP = st.one_of(
 
 @given(st.lists(STEP, max_size=6))
 def test_reasons_of_many_rows_are_those_of_each(steps: list[tuple[str, object, object]]) -> None:
-    together, single, whole = RowReasons(), dict[int, list[Reason]](), dict[int, list[Reason]]()
+    together, single, whole = Reasons(), dict[int, list[Reason]](), dict[int, list[Reason]]()
     for what, rows, reasons in steps:
         if what == "many":
             assert isinstance(rows, dict)
             assert isinstance(reasons, list)
             numbers = dict(sorted(rows.items()))
-            together.add_many(np.array([*numbers], np.int64), np.array([*numbers.values()], np.int64), [[one] for one in reasons])  # fmt: skip
+            together.add(np.array([*numbers], np.int64), reason_array([reasons[i] for i in numbers.values()]))
             for row, number in numbers.items():
                 single.setdefault(row, []).append(reasons[number])
             continue
         assert isinstance(rows, int)
         assert isinstance(reasons, Reason)
         if what == "add":
-            together.add(rows, reasons)
+            together.add(np.array([rows]), reason_array([reasons]))
             single.setdefault(rows, []).append(reasons)
         else:
             together.refuse(rows, reasons)

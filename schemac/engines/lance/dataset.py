@@ -28,7 +28,7 @@ from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local, local_path
-from schemac.rows.runs.tables import Source, StorageOptions
+from schemac.rows.runs.tables import WHOLE_ROWS, Projection, Source, StorageOptions
 from schemac.text.source.catalogue import CHANGED_INPUT, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNREADABLE_TABLE
 
 NAMES = {
@@ -246,29 +246,24 @@ class LanceSource(Source):
         path: str,
         version: int,
         part: int,
-        columns: Sequence[str] | None = None,
+        projection: Projection = WHOLE_ROWS,
         storage_options: StorageOptions = NO_STORAGE,
-        *,
-        filter: str | None = None,
-        row_id: str | None = None,
-        address: str | None = None,
-        is_exact: bool = False,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment; a filter is an SQL condition of Lance's scan."""
         table = open_dataset(path, version, storage_options)
-        schema = _plain_schema(table.schema, is_exact=is_exact)
-        if columns is not None:
-            schema = pa.schema([schema.field(name) for name in columns])
+        schema = _plain_schema(table.schema, is_exact=projection.is_exact)
+        if projection.columns is not None:
+            schema = pa.schema([schema.field(name) for name in projection.columns])
         names = schema.names
-        last = [one for one in (row_id, address) if one is not None]
+        last = [one for one in (projection.row_id, projection.address) if one is not None]
         if not names and not last:
             names = table.schema.names[:1]  # rows that are only counted have a column too
         scanner = table.get_fragment(part).scanner(
             columns=names,
-            filter=filter,
+            filter=projection.filter,
             batch_size=ROWS_PER_BATCH,
-            with_row_id=row_id is not None,
-            with_row_address=address is not None,
+            with_row_id=projection.row_id is not None,
+            with_row_address=projection.address is not None,
         )
         for one in last:
             schema = schema.append(pa.field(one, pa.int64()))

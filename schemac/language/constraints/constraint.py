@@ -1,4 +1,4 @@
-"""The interface of a constraint, and the values that constraints compare.
+"""The interface of a constraint, the values that constraints compare, and Arrow arrays in a form whose values compare exactly.
 
 Layer: language.
 Shape: a constraint is made of a type and of the value of an attribute. It finds the values of an Arrow array that break it, and
@@ -109,6 +109,38 @@ def compute() -> Any:
     import pyarrow.compute
 
     return pyarrow.compute
+
+
+def lists_of(lists: Any, items: Any, type_: Any = None) -> Any:
+    """Return lists of other items, as many in each as there were."""
+    offsets = _offsets(compute().list_value_length(lists))
+    return pa.ListArray.from_arrays(offsets, items, type_, mask=mask_of(lists))
+
+
+def compact(lists: Any) -> Any:
+    """Return lists with nothing below null, for which `list_parent_indices` has as many numbers as `flatten` has items."""
+    return lists_of(lists, lists.flatten()) if lists.null_count else lists
+
+
+def entries_of(maps: Any) -> Any:
+    """Return maps as lists of their entries, which is how Arrow keeps them."""
+    entries = pa.StructArray.from_arrays([maps.keys, maps.items], ["key", "value"])
+    buffers = maps.buffers()[:2]
+    lists = pa.ListArray.from_buffers(
+        pa.list_(entries.type), len(maps), buffers, offset=maps.offset, children=[entries]
+    )
+    return compact(lists)
+
+
+def mask_of(array: Any) -> Any:
+    """Return which values are null; None if none is."""
+    return array.is_null() if array.null_count else None
+
+
+def _offsets(lengths: Any) -> Any:
+    """Return offsets of lists that lie close together."""
+    ends = compute().cumulative_sum(compute().fill_null(lengths, 0).cast(pa.int64()))
+    return pa.concat_arrays([pa.array([0], pa.int64()), ends]).cast(pa.int32())
 
 
 def whole(value: Decimal, scale: int) -> int:

@@ -1,8 +1,8 @@
 """Evaluates constraints over Arrow: the rows of a batch, or of a whole table, that break each.
 
 Layer: language.
-Shape: `breaches` takes fields and a batch, and yields for each constraint that some rows break their numbers in the batch and the
-       values, at any depth. `survey` takes the batches of a table one after the other, which it may ask for twice, and returns counts
+Shape: `breaches` takes fields and a batch, and yields for each constraint that some values break which ones they are, with the way
+       back to their rows, at any depth. `survey` takes the batches of a table one after the other, which it may ask for twice, and returns counts
        with the first offenders.
 Memory: the largest batch, 8 bytes for each row and list of unique fields, and the keys of tables that are referred to.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import are_constrained
-from schemac.language.constraints.constraint import Constraint, compute, plain
+from schemac.language.constraints.constraint import Constraint, compact, compute, entries_of, plain
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.constraints.rows import (
@@ -32,58 +32,126 @@ from schemac.language.physical.arrow import pa
 
 
 @dataclass(frozen=True)
+class Constrained:
+    """A field of a schema with the constraints that hold there, and those below it that have some, at whatever depth."""
+
+    field: SchemaField
+    constraints: tuple[Constraint, ...] = ()
+    children: "tuple[Constrained, ...]" = ()
+
+    def each(self) -> Iterator[Constraint]:
+        """Yield the constraints here and below."""
+        yield from self.constraints
+        for child in self.children:
+            yield from child.each()
+
+
+def constrained(fields: Iterable[SchemaField]) -> tuple[Constrained, ...]:
+    """Return those of some fields that have a constraint at some depth."""
+    return tuple(
+        [
+            Constrained(field, constraints_at(field), constrained(field.children))
+            for field in fields
+            if any(are_constrained(one.extra) for one in preorder([field]))
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class PlacedValues:
+    """All values at one place of a schema in the rows of a batch, each of them found again by its number."""
+
+    values: Any
+    parent: "PlacedValues | None" = None
+    """The values that these are parts of; None for those of a column."""
+    parents: Any = None
+    """The number of the list or map that each is in, as an array of numpy, sorted; None for members of structs, which have the same."""
+    keys: Any = None
+    """The keys of the entries of maps."""
+    child: int = 0
+    """The number of this part among those that have constraints, from 1."""
+    label: str = ""
+    """The name of the column, or of the member."""
+
+    def above(self, numbers: Any) -> Any:
+        """Return the numbers of the values that some are parts of."""
+        return numbers if self.parents is None else self.parents[numbers]
+
+    def rows(self, numbers: Any) -> Any:
+        """Return the rows of some values."""
+        return numbers if self.parent is None else self.parent.rows(self.above(numbers))
+
+    def parts(self, place: Constrained) -> "Iterator[tuple[Constrained, PlacedValues]]":
+        """Yield the parts that have constraints, with all of their values."""
+        family, constrained_parts = place.field.type.family, [part.field for part in place.children]
+        indices = [
+            i for i, part in enumerate(place.field.children) if any(part is one for one in constrained_parts)
+        ]
+        if family is Family.STRUCT:
+            for i, (part, index) in enumerate(zip(place.children, indices, strict=True), 1):
+                yield (
+                    part,
+                    PlacedValues(
+                        compute().struct_field(self.values, [index]),
+                        self,
+                        child=i,
+                        label=str(part.field.segment),
+                    ),
+                )
+            return
+        lists = compact(entries_of(self.values) if family is Family.MAP else self.values)
+        parents = compute().list_parent_indices(lists).to_numpy()
+        if family is not Family.MAP:
+            yield place.children[0], PlacedValues(lists.flatten(), self, parents, child=1)
+            return
+        entries = lists.flatten().flatten()
+        for i, (part, index) in enumerate(zip(place.children, indices, strict=True), 1):
+            yield part, PlacedValues(entries[index], self, parents, entries[0], i)
+
+
+@dataclass(frozen=True)
 class Breach:
     """A constraint that values of a batch break."""
 
-    path: str
+    place: Constrained
     constraint: Constraint
-    rows: Any
-    """The rows of the batch; a row is there as often as it has such values."""
-    values: Any
+    at: PlacedValues
+    numbers: Any
+    """Of the values that break it, as an array of numpy."""
+
+    @property
+    def path(self) -> str:
+        """The path of the field."""
+        return self.place.field.path_text
+
+    @property
+    def rows(self) -> Any:
+        """The rows of the batch, as an array of Arrow; a row is there as often as it has such values."""
+        return pa.array(self.at.rows(self.numbers), pa.int64())
+
+    @property
+    def values(self) -> Any:
+        """The values."""
+        return self.at.values.take(pa.array(self.numbers, pa.int64()))
 
 
-def constrained_columns(columns: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
-    """Return the columns that have a constraint at some depth."""
-    return tuple([one for one in columns if any(are_constrained(field.extra) for field in preorder([one]))])
+def breaches(places: Iterable[Constrained], batch: Any) -> Iterator[Breach]:
+    """Yield what the rows of a batch break, a field before its parts; columns are found by their names."""
+    for place in places:
+        name = str(place.field.segment)
+        yield from _breaches(place, PlacedValues(batch.column(name), label=name))
 
 
-def breaches(columns: Sequence[SchemaField], batch: Any) -> Iterator[Breach]:
-    """Yield what the rows of a batch break; columns are found by their names."""
-    for column in columns:
-        values = batch.column(str(column.segment))
-        for field, field_values, rows in each_value(column, values, pa.array(range(len(values)), pa.int64())):
-            for constraint in constraints_at(field):
-                mask = constraint.violations(field_values)
-                if compute().any(mask).as_py():
-                    yield Breach(field.path_text, constraint, rows.filter(mask), field_values.filter(mask))
-
-
-def each_value(field: SchemaField, values: Any, rows: Any) -> Iterator[tuple[SchemaField, Any, Any]]:
-    """Yield the places at and below a field, each with all of its values and the row of each; those without constraints count."""
-    if isinstance(values.type, pa.BaseExtensionType):
-        values = values.storage
-    yield field, values, rows
-    if not field.children:
-        return
-    if field.type.family is Family.STRUCT:
-        for i, child in enumerate(field.children):
-            yield from each_value(child, compute().struct_field(values, [i]), rows)
-        return
-    lists = _as_list(values) if field.type.family is Family.MAP else values
-    items, below = lists.flatten(), rows.take(compute().list_parent_indices(lists))
-    if field.type.family is Family.MAP:
-        for i, child in enumerate(field.children):
-            yield from each_value(child, compute().struct_field(items, [i]), below)
-    else:
-        yield from each_value(field.children[0], items, below)
-
-
-def _as_list(maps: Any) -> Any:
-    """Return maps as lists of their entries, which is how Arrow keeps them."""
-    entries = pa.StructArray.from_arrays([maps.keys, maps.items], ["key", "value"])
-    return pa.ListArray.from_buffers(
-        pa.list_(entries.type), len(maps), maps.buffers()[:2], offset=maps.offset, children=[entries]
-    )
+def _breaches(place: Constrained, at: PlacedValues) -> Iterator[Breach]:
+    if isinstance(at.values.type, pa.BaseExtensionType):
+        at = dataclasses.replace(at, values=at.values.storage)
+    for constraint in place.constraints:
+        mask = constraint.violations(at.values)
+        if mask.true_count:
+            yield Breach(place, constraint, at, compute().indices_nonzero(mask).cast(pa.int64()).to_numpy())
+    if place.children:
+        for part, values in at.parts(place):
+            yield from _breaches(part, values)
 
 
 Scan = Callable[[Sequence[str]], Iterator[tuple[Any, Any]]]
@@ -141,17 +209,17 @@ def survey(
     def offence(path: str, rule: str, text: str, subject: Any) -> Offence:
         return offences.setdefault((path, rule, text), Offence(path, rule, text, subject))
 
-    constrained = constrained_columns(columns)
+    places = constrained(columns)
     references = [target.reference for target in targets]
     fields = [node for check in constraints.checks for node in check.condition.fields()]
     fields += [node for unique in constraints.unique for node in unique.fields]
     fields += [node for reference in references for node in reference.fields]
     names = list(
-        dict.fromkeys([*(str(one.segment) for one in constrained), *(node.path[0] for node in fields)])
+        dict.fromkeys([*(str(one.field.segment) for one in places), *(node.path[0] for node in fields)])
     )
     hashes: list[list[Any]] = [[] for _ in constraints.unique]
     for batch, rows in scan(names) if names else ():
-        for breach in breaches(constrained, batch):
+        for breach in breaches(places, batch):
             constraint = breach.constraint
             one = offence(breach.path, constraint.rule, constraint.text, constraint)
             one.add(breach.values, rows.take(breach.rows))
@@ -291,12 +359,12 @@ def all_there(arrays: Sequence[Any]) -> Any:
 
 
 def _joinable(array: Any) -> Any:
-    """Return values in a type that Arrow can group and join by."""
+    """Return values in a type that Arrow can group and join by, the same for texts, and for bytes, of every layout."""
     array = plain(array)
     is_ = pa.types
-    if is_.is_string(array.type):
-        return array.cast(pa.large_string())
-    return array.cast(pa.large_string()) if is_.is_decimal(array.type) else array
+    if is_.is_binary(array.type) or is_.is_fixed_size_binary(array.type):
+        return array.cast(pa.large_binary())
+    return array.cast(pa.large_string()) if is_.is_string(array.type) or is_.is_decimal(array.type) else array
 
 
 def _places(mask: Any, most: int) -> list[int]:

@@ -18,6 +18,8 @@ from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
 
 UNIQUE_RULE, REFERENCE_RULE, CHECK_RULE = "unique", "references", "check"
+DUPLICATE_RULE = "duplicate"
+"""That of the primary key."""
 _HIDDEN = (Role.JSON, Role.BLOB)
 """Roles of fields whose values are kept in another form than they are written in."""
 

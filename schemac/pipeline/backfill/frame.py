@@ -33,7 +33,7 @@ from schemac.pipeline.spark.python_functions import Computed, PythonFunction, ty
 from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import absolute
-from schemac.rows.runs.tables import sink_engine, source_of
+from schemac.rows.runs.tables import Projection, sink_engine, source_of
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
 MOST_KEYS = 3
@@ -350,7 +350,8 @@ class Frames:
             source = source_of(self.job.source.format)
             assert source is not None
             path, storage = self.job.target.path, self.job.storage_options
-            batches = (one for part in parts for one in source.read(path, version, part, columns, storage))
+            projection = Projection(columns)
+            batches = (one for part in parts for one in source.read(path, version, part, projection, storage))
             try:
                 first_batch = next((one for one in batches if one.num_rows), None)
             except pa.ArrowInvalid as error:

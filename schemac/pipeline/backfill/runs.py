@@ -26,7 +26,7 @@ from schemac.pipeline.reruns.repeats import begin, fingerprint
 from schemac.pipeline.runner import no_progress
 from schemac.pipeline.session import on_spark
 from schemac.pipeline.spark.executors import register
-from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling, Look
+from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS
 from schemac.rows.runs.identity import RunIdentity, RunRequest, random_id
 from schemac.rows.runs.staging import keep_alive, temporary_folder
@@ -74,15 +74,10 @@ class _Backfill:
     def filling(self) -> Iterator[Filling]:
         """Open what the run fills, and leave it to the next attempt, or remove it."""
         job = self.job
-        key = fingerprint(job, self.form) or random_id()
+        names = tuple(field.name for field in self.schema if field.name in job.fields)
+        columns = FilledColumns(names, fingerprint(job, self.form) or random_id(), job.where is not None)
         filling = self.columns.open(
-            job.target.path,
-            self.form,
-            tuple(field.name for field in self.schema if field.name in job.fields),
-            key=key,
-            keeps=job.where is not None,
-            storage=job.storage_options,
-            run=self.identity,
+            job.target.path, self.form, columns, storage=job.storage_options, run=self.identity
         )
         try:
             yield filling

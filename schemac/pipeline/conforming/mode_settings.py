@@ -11,9 +11,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, functions
 
 from schemac.arrow.constraints import constraints_of
-from schemac.language.constraints.rows import UNIQUE_RULE
+from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE
 from schemac.pipeline.conforming.mapping import Mistake
-from schemac.pipeline.conforming.validation import DUPLICATE, primary_key
+from schemac.pipeline.conforming.validation import primary_key
 from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.columns import DELETE, ERRORS
@@ -61,13 +61,13 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
                 Help.add_keys("set `mode: upsert`", ("mode", "upsert")),
                 place=("target", name),
             )
-    if DUPLICATE in job.warned and (is_upsert or job.keys is Keys.REFUSE):
+    if DUPLICATE_RULE in job.warned and (is_upsert or job.keys is Keys.REFUSE):
         message = "records with the same key cannot only warn where rows are compared by key"
         yield PipelineError(
             MERGE_SETTING,
             message,
             Help.remove(help="leave `duplicate` out", is_safe=False),
-            place=("rules", DUPLICATE),
+            place=("rules", DUPLICATE_RULE),
         )
     if is_upsert and target.latest is not None:
         yield from _latest_mistakes(target.latest, schema)

@@ -18,6 +18,7 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
 from schemac.arrow.constraints import constraints_of
+from schemac.language.constraints.rows import DUPLICATE_RULE
 from schemac.pipeline.conforming.mapping import has_zone, with_zones
 from schemac.pipeline.conforming.row_constraints import rows_checked
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
@@ -47,7 +48,7 @@ from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
 from schemac.rows.validation.validator import TEXT, FieldInput
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH
 
-UNEXPECTED, DUPLICATE = "unexpected", "duplicate"
+UNEXPECTED = "unexpected"
 
 
 @dataclass(frozen=True)
@@ -331,7 +332,7 @@ def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
     """Check the rows against each other and against other tables: constraints, and the primary key where the job asks for it."""
     keys = primary_key(schema)
     frame = rows_checked(frame, schema, job, keys)
-    if not keys or not (job.compares_keys or DUPLICATE in job.warned):
+    if not keys or not (job.compares_keys or DUPLICATE_RULE in job.warned):
         return frame
     # Of records with one key the latest counts; those that are equally late are judged as duplicates.
     latest = [job.target.latest] if job.target.latest is not None else []
@@ -356,7 +357,7 @@ def key_check(frame: DataFrame, keys: list[str], warned: Sequence[str] = ()) -> 
     same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
     keys_json = f"to_json({struct((key, name(key)) for key in keys)})"
     path = ",".join(keys)
-    duplicate = f"array({reason(literal(path), literal(DUPLICATE), keys_json)})"
+    duplicate = f"array({reason(literal(path), literal(DUPLICATE_RULE), keys_json)})"
     with_counts = frame.withColumn("__twins", functions.count(functions.lit(1)).over(same))
     more = functions.expr(f"concat(coalesce({ERRORS}, array()), {duplicate})")
     checked = functions.when(is_good & (functions.col("__twins") > 1), more).otherwise(functions.col(ERRORS))

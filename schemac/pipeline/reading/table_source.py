@@ -10,7 +10,6 @@ Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a quer
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -30,7 +29,7 @@ from schemac.pipeline.spark.columns import ADDRESS, ROW_ID, SOURCE
 from schemac.pipeline.spark.executors import register
 from schemac.registry.installed import engine as registered
 from schemac.rows.runs.storage import NO_STORAGE, Storage
-from schemac.rows.runs.tables import Source, source_of
+from schemac.rows.runs.tables import Projection, Source, source_of
 from schemac.text.source.catalogue import (
     INPUT_NOT_FOUND,
     SINK_OPTION,
@@ -254,15 +253,15 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
         name, path, version, storage, is_exact = self.table
-        read = partial(
-            _engine(name).read, path, version, partition.value, row_id=self.row_id, address=self.address
-        )
+        columns = None if self.columns is None else tuple(self.columns)
+        projection = Projection(columns, self.filter, self.row_id, self.address, is_exact)
         schema = self.schema
-        if self.columns is not None:
-            for batch in read(tuple(self.columns), storage, filter=self.filter):
+        batches = _engine(name).read(path, version, partition.value, projection, storage)
+        if columns is not None:
+            for batch in batches:
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             return
-        for batch in read(storage_options=storage, is_exact=is_exact):
+        for batch in batches:
             source = pa.array([path] * batch.num_rows, pa.string())
             arrays = [
                 array if array.type.equals(field.type) else array.view(field.type)

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.pipeline.reports.run_facts import RunFacts
-from schemac.pipeline.spark.columns import POSITIONS
+from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.storage import current_storage
 from schemac.rows.runs.tables import sink_engine, source_of
 

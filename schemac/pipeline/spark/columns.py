@@ -24,4 +24,3 @@ QUARANTINE_SCHEMA = pa.schema(
         pa.field("errors", pa.list_(pa.field("item", REASON)), nullable=False),
     ]
 )
-POSITIONS = r'\[(?:\d+|"[^\]]*")\]'

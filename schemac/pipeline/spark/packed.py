@@ -1,10 +1,10 @@
 """Packed records: many records in one row of a frame, as a batch of Arrow in a column of bytes.
 
 Layer: pipeline.
-Shape: a row in which `_packed` is null is one record. Where it is not, the row stands for `rows` records, whose fields are in
-       `batch`, an IPC stream; all other columns of the row are null. None of these records has a reason.
+Shape: a row in which `_packed` is null is one record. Where it is not, the row stands for `rows` records, whose columns are in
+       `batch`, an IPC stream; all other columns of the row are null. Either none of these records has a reason, or all have some.
 Rule: whoever looks at single records (a key that is compared, an expression, a format of Spark) cannot be given packed ones.
-      Records that are proven to be right where they are read need not become rows of Spark on their way to the sink.
+      Records that were validated where they are read need not become rows of Spark on their way to the sink.
 """
 
 from collections.abc import Iterator

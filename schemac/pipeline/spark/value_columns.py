@@ -13,18 +13,15 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DataType
 
 from schemac.language.attributes.attribute import Role
+from schemac.language.constraints.constraint import compact, entries_of, lists_of, mask_of
 from schemac.pipeline.errors import PipelineError
 from schemac.rows.judging.arrays import (
-    compact,
-    entries_of,
     extension_name,
     is_binary,
     is_list,
     is_scalar,
     is_string,
-    lists_of,
     maps_of,
-    mask_of,
     role_of,
     storage_type,
 )

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from schemac.pipeline.declaration.limits import Broken, Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE
+from schemac.pipeline.spark.columns import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE
 from schemac.rows.judging.arrays import MissingMemberError, to_field
+from schemac.rows.validation.result import reason_counts
 from schemac.text.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
 NO_LIMITS = Limits()
@@ -68,15 +68,6 @@ class QuarantineBuffer:
         self.writer.close()
         self.file.seek(0)
         yield from pa.ipc.open_stream(self.file)
-
-
-def reason_counts(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
-    """Count reasons by path and rule."""
-    each = reasons.flatten()
-    paths = pc.replace_substring_regex(each.field("path"), POSITIONS, "[]")
-    table = pa.table({"path": paths, "rule": each.field("rule")})
-    counts = table.group_by(["path", "rule"]).aggregate([([], "count_all")])
-    return Counter({(row["path"], row["rule"]): row["count_all"] for row in counts.to_pylist()})
 
 
 def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -26,12 +26,13 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, check_seen
-from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.columns import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
 from schemac.pipeline.spark.sql import name
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits
+from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import hadoop_address, seen_from

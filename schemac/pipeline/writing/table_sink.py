@@ -28,7 +28,7 @@ from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import unpacked
-from schemac.pipeline.writing.batches import QuarantineBuffer, reason_counts, to_schema
+from schemac.pipeline.writing.batches import QuarantineBuffer, to_schema
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,
     SinkReport,
@@ -51,6 +51,7 @@ from schemac.rows.runs.tables import (
     sink_names,
     sink_of,
 )
+from schemac.rows.validation.result import reason_counts
 from schemac.text.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 

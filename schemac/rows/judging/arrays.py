@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from schemac.arrow.metadata import extension_roles
 from schemac.language.attributes.attribute import Role
+from schemac.language.constraints.constraint import entries_of, lists_of, mask_of
 
 _PLAIN = {
     pa.string_view(): pa.large_string(),
@@ -70,17 +71,6 @@ def is_laid_out(type_: pa.DataType) -> bool:
     return is_laid_out(type_.value_type) if is_.is_nested(type_) else True
 
 
-def lists_of(lists: pa.Array, items: pa.Array, type_: pa.DataType | None = None) -> pa.Array:
-    """Return lists of other items, as many in each as there were."""
-    offsets = _offsets(pc.list_value_length(lists))
-    return pa.ListArray.from_arrays(offsets, items, type_, mask=mask_of(lists))
-
-
-def compact(lists: pa.Array) -> pa.Array:
-    """Return lists with nothing below null, for which `list_parent_indices` has as many numbers as `flatten` has items."""
-    return lists_of(lists, lists.flatten()) if lists.null_count else lists
-
-
 def maps_of(lists: pa.Array, keys: pa.Array, items: pa.Array, type_: pa.DataType) -> pa.Array:
     """Return maps of other entries, as many in each as there were."""
     entries = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
@@ -88,27 +78,6 @@ def maps_of(lists: pa.Array, keys: pa.Array, items: pa.Array, type_: pa.DataType
     return pa.Array.from_buffers(
         type_, len(entries_lists), entries_lists.buffers()[:2], entries_lists.null_count, 0, [entries]
     )
-
-
-def entries_of(maps: pa.Array) -> pa.Array:
-    """Return maps as lists of their entries, which is how Arrow keeps them."""
-    entries = pa.StructArray.from_arrays([maps.keys, maps.items], ["key", "value"])
-    buffers = maps.buffers()[:2]
-    lists = pa.ListArray.from_buffers(
-        pa.list_(entries.type), len(maps), buffers, offset=maps.offset, children=[entries]
-    )
-    return compact(lists)
-
-
-def mask_of(array: pa.Array) -> pa.Array | None:
-    """Return which values are null; None if none is."""
-    return array.is_null() if array.null_count else None
-
-
-def _offsets(lengths: pa.Array) -> pa.Array:
-    """Return offsets of lists that lie close together."""
-    ends = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
-    return pa.concat_arrays([pa.array([0], pa.int64()), ends]).cast(pa.int32())
 
 
 def extension_name(field: pa.Field) -> str | None:

@@ -13,17 +13,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.language.constraints.constraint import compact, entries_of, lists_of, mask_of
 from schemac.language.kinds.answers import ARROW_PER_SECOND
 from schemac.rows.judging.arrays import (
-    compact,
-    entries_of,
     integer_limits,
     is_list,
     is_scalar,
     is_string,
-    lists_of,
     maps_of,
-    mask_of,
     role_of,
     storage_type,
 )

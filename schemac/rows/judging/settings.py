@@ -63,6 +63,8 @@ class Settings:
         return self.fields.get(label, OWN_NAME)
 
 
+POSITIONS = r'\[(?:[0-9]+|"(?s:.*?)")\]'
+"""Numbers of items and keys of maps in a path, in a pattern that RE2, Java and Python read alike."""
 LONGEST_VALUE = 1000
 """Characters of a value that a reason shows."""
 

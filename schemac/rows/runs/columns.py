@@ -53,6 +53,17 @@ class Filling:
 
 
 @dataclass(frozen=True)
+class FilledColumns:
+    """The columns that a run fills."""
+
+    names: tuple[str, ...]
+    key: str
+    """What their values are made of, as a digest: those of another key do not count."""
+    keeps: bool
+    """Whether rows that are not written keep the value that they have."""
+
+
+@dataclass(frozen=True)
 class Look:
     """A version of the table, and what is to be done there."""
 
@@ -82,10 +93,8 @@ class ColumnSink(ABC):
         self,
         path: str,
         form: TableForm,
-        columns: tuple[str, ...],
+        columns: FilledColumns,
         *,
-        key: str,
-        keeps: bool,
         storage: Storage,
         run: RunIdentity,
     ) -> Filling:

@@ -285,6 +285,25 @@ class Sink(ABC):
         """Undo a commit of this run; what others have written since stays."""
 
 
+@dataclass(frozen=True)
+class Projection:
+    """What is read of which rows of a table."""
+
+    columns: Sequence[str] | None = None
+    """Columns of the source's `schema`; None for all."""
+    filter: str | None = None
+    """A condition in the engine's own language that the rows have to meet."""
+    row_id: str | None = None
+    """The name of a last column (int64) for the ids of the rows, which stay; None if there is to be none."""
+    address: str | None = None
+    """Likewise, for their addresses, behind the ids."""
+    is_exact: bool = False
+    """Whether types are read that some readers do not have: see `Source.schema`."""
+
+
+WHOLE_ROWS = Projection()
+
+
 class Source(ABC):
     """An engine whose tables runs read; the format of a source is the name of the engine."""
 
@@ -325,19 +344,10 @@ class Source(ABC):
         path: str,
         version: int,
         part: int,
-        columns: Sequence[str] | None = None,
+        projection: Projection = WHOLE_ROWS,
         storage_options: StorageOptions = NO_STORAGE,
-        *,
-        filter: str | None = None,
-        row_id: str | None = None,
-        address: str | None = None,
-        is_exact: bool = False,
     ) -> Iterator[pa.RecordBatch]:
-        """Read the rows of one part with these columns of `schema`, or all.
-
-        `filter` is a condition in the engine's own language that the rows have to meet. `row_id` and `address` are the names of
-        last columns (int64) that are to have the ids of the rows, which stay, and their addresses.
-        """
+        """Read the rows of one part."""
 
     @abstractmethod
     def check_filter(

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from schemac.arrow.constraints import constraints_of
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
-from schemac.language.constraints.evaluation import breaches, constrained_columns
+from schemac.language.constraints.evaluation import breaches, constrained
 from schemac.language.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.dataset import primary_key
@@ -84,7 +84,7 @@ class Sampler:
         self.keys = [
             tuple(map(str, field.path)) for field in primary_key(self.fields) if field.parent is None
         ]
-        self._held = constrained_columns(self.fields)
+        self._held = constrained(self.fields)
         if not self.members:
             raise self._error("it has no fields")
         try:

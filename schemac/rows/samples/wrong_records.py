@@ -23,7 +23,7 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import EXACT, Constraint, shown, step_of
 from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pattern, Size, constraints_at
-from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE
+from schemac.language.constraints.rows import DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.arrays import opened, to_batches
@@ -35,7 +35,6 @@ from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import csv_line, json_lines
-from schemac.rows.validation.row_constraints import DUPLICATE
 from schemac.rows.validation.validating import Rules, validated
 
 GOOD = 60
@@ -89,7 +88,7 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
     by_reason: dict[tuple[str, str], WrongRow] = {("", "malformed"): WrongRow(good[0][:-1], "", "malformed")}
     changed = list(_changed(sampler, good, seed))
     for text, reasons in _judged(dataset, [*changed, *raw], references):
-        if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE):
+        if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE_RULE):
             path, rule = reasons[0]
             by_reason.setdefault((_without_places(path), rule), WrongRow(text, path, rule))
     duplicates = list(_duplicates(sampler, dataset, good, references))
@@ -317,7 +316,7 @@ def _duplicates(
     """Yield pairs of records that are alike in what is unique, and in nothing else that is."""
     lists = [(one.path, [node.path for node in one.fields], UNIQUE_RULE) for one in sampler.rows.unique]
     if sampler.keys:
-        lists.append((",".join(map(".".join, sampler.keys)), sampler.keys, DUPLICATE))
+        lists.append((",".join(map(".".join, sampler.keys)), sampler.keys, DUPLICATE_RULE))
     at = 0
     for path, fields, rule in lists:
         while at + 1 < len(good):
@@ -343,7 +342,7 @@ def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | No
     return record_text(second)
 
 
-_OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE})
+_OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE_RULE})
 
 
 @dataclass(frozen=True)

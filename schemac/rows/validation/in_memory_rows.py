@@ -14,6 +14,7 @@ from functools import partial
 from itertools import groupby, islice
 from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 
 from schemac.rows.judging.arrays import is_laid_out, laid_out
@@ -21,7 +22,7 @@ from schemac.rows.judging.judge import Judge, Reader, Run, malformed, object_to_
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.tokens import NotJsonError, Number, as_record_value, text_of_object
-from schemac.rows.validation.result import JudgedBatch
+from schemac.rows.validation.result import JudgedBatch, reason_array
 from schemac.rows.validation.validator import (
     NO_RECORD,
     TEXT,
@@ -139,8 +140,8 @@ class PythonRowReader:
         if not self.fields:
             # Then no text is taken apart.
             for row, text in enumerate(chunk):
-                for reason in self._judge.json(text).reasons:
-                    judged.object_to(row, reason)
+                several = self._judge.json(text).reasons
+                judged.reasons.add(np.full(len(several), row), reason_array(several))
         judged.forget([*judged.reasons.whole])
         return judged
 
@@ -169,8 +170,7 @@ class PythonRowReader:
         for row in members.others if self._judge.objects else ():
             run = Run()
             object_to_unexpected(dicts[row], frozenset(names), "", run)
-            for reason in run.reasons:
-                reasons.add(row, reason)
+            reasons.add(np.full(len(run.reasons), row), reason_array(run.reasons))
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         broken |= {row: shown_row(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
         judged.forget([*broken])
@@ -194,11 +194,10 @@ def _of_objects(read: Reader) -> Reader:
     return read_object
 
 
-def _texts_of_rows(rows: Sequence[Any], places: Sequence[int]) -> pa.RecordBatch:
+def _texts_of_rows(rows: Sequence[Any], numbers: Any) -> pa.RecordBatch:
     """Return some rows as text."""
-    return pa.RecordBatch.from_arrays(
-        [pa.array([shown_row(rows[place]) for place in places], pa.string())], ["_raw"]
-    )
+    texts = pa.array([shown_row(rows[number]) for number in numbers.tolist()], pa.string())
+    return pa.RecordBatch.from_arrays([texts], ["_raw"])
 
 
 def shown_row(row: Any) -> str:

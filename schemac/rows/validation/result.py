@@ -8,15 +8,18 @@ Errors: SC350 unfit-rows, by `raise_if_bad`.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemac.rows.judging.judge import Reason
+from schemac.rows.judging.settings import POSITIONS
 from schemac.text.source.catalogue import UNFIT_ROWS
 from schemac.text.source.diagnostic import Diagnostic, SchemaError
 from schemac.text.source.json_object import Json
@@ -26,81 +29,121 @@ ROW, ERRORS = "_row", "_errors"
 REASONS = pa.list_(
     pa.struct([pa.field("path", pa.string()), pa.field("rule", pa.string()), pa.field("value", pa.string())])
 )
-_POSITIONS = re.compile(r'\[[0-9]+\]|\["(?:[^"]|"(?!\]))*"\]')
 _LONGEST_VALUE = 40
 """Characters of a value in a message."""
 
 
-class RowReasons(MutableMapping[int, list[Reason]]):
-    """The reasons of rows, by the number of the row in its batch.
+REASON = REASONS.value_type
 
-    The reasons of a field for many rows are kept as indices into a list, until those of one row are requested.
+
+def repeated(text: str, count: int) -> pa.Array:
+    """Return a column with one text."""
+    return pa.array([text], pa.string()).take(pa.array(np.zeros(count, np.int8)))
+
+
+def reason_array(reasons: Sequence[Reason]) -> pa.StructArray:
+    """Return reasons as an array."""
+    columns = zip(*reasons, strict=True) if reasons else ((), (), ())
+    return pa.StructArray.from_arrays(
+        [pa.array(column, pa.string()) for column in columns], fields=list(REASON)
+    )
+
+
+def reason_counts(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
+    """Count the reasons of rows by path, without positions, and rule."""
+    each = reasons.flatten()
+    paths = pc.replace_substring_regex(each.field("path"), POSITIONS, "[]")
+    table = pa.table({"path": paths, "rule": each.field("rule")})
+    counts = table.group_by(["path", "rule"]).aggregate([([], "count_all")])
+    return Counter({(row["path"], row["rule"]): row["count_all"] for row in counts.to_pylist()})
+
+
+class Reasons(Mapping[int, list[Reason]]):
+    """The reasons of rows, by the number of the row in its batch: columns of Arrow, in the order in which they were added.
+
+    `whole` are the rows that are no records, with the one reason that counts.
     """
 
     def __init__(self) -> None:
-        self._columns: list[tuple[Any, Any, list[list[Reason]]]] = []
-        """Rows, numbers, and the reasons that these stand for."""
-        self._single: dict[int, list[Reason]] = {}
-        self.whole: dict[int, list[Reason]] = {}
-        """Rows that are no records, with the one reason that counts."""
+        self._parts: list[tuple[Any, pa.StructArray]] = []
+        """Numbers of rows, and a reason for each."""
+        self.whole: dict[int, Reason] = {}
+        self._opened: tuple[Any, dict[int, list[Reason]]] | None = None
 
-    def add_many(self, rows: Any, numbers: Any, reasons: list[list[Reason]]) -> None:
-        """Add reasons to rows that differ."""
-        if not len(rows):
-            return
-        single = self._open() if self._single else {}
-        self._columns.append((rows, numbers, reasons))
-        if single:
-            # What is opened stands in front of what comes later.
-            self._single = {}
-            for row, several in self._open().items():
-                single.setdefault(row, []).extend(several)
-            self._single = single
+    def add(self, rows: Any, reasons: pa.StructArray) -> None:
+        """Add a reason to each of some rows, behind those that they have."""
+        if len(rows):
+            self._parts.append((rows.astype(np.int64, copy=False), reasons))
 
-    def add_all(self, other: "RowReasons") -> None:
+    def add_rule(self, rows: Any, path: str, rule: str, values: pa.Array) -> None:
+        """Add one rule at one path, with the text of a value for each row."""
+        columns = [repeated(path, len(rows)), repeated(rule, len(rows)), values]
+        self.add(rows, pa.StructArray.from_arrays(columns, fields=list(REASON)))
+
+    def add_all(self, other: "Reasons") -> None:
         """Add those of another field."""
-        for column in other._columns:
-            self.add_many(*column)
-        for row, several in other._single.items():
-            for reason in several:
-                self.add(row, reason)
-
-    def add(self, row: int, reason: Reason) -> None:
-        """Add a reason behind the others of a row."""
-        self._single.setdefault(row, []).append(reason)
+        self._parts += other._parts
 
     def refuse(self, row: int, reason: Reason) -> None:
         """Give a row one reason alone, as for a malformed record."""
-        self.whole[row] = [reason]
+        self.whole[row] = reason
 
-    def _open(self) -> dict[int, list[Reason]]:
-        if self._columns:
-            opened: dict[int, list[Reason]] = {}
-            for rows, numbers, reasons in self._columns:
-                for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-                    opened.setdefault(row, []).extend(reasons[number])
-            for row, several in self._single.items():
-                opened.setdefault(row, []).extend(several)
-            self._single, self._columns = opened, []
-        return self._single
+    def without(self, rows: Sequence[int], path: str) -> "Reasons":
+        """Return the same without those of some rows at a path."""
+        result = Reasons()
+        for numbers, reasons in self._parts:
+            is_other = ~np.isin(numbers, rows) | (
+                reasons.field("path").to_numpy(zero_copy_only=False) != path
+            )
+            result.add(numbers[is_other], reasons.filter(pa.array(is_other)))
+        return result
+
+    def rows_with(self, reason: Reason) -> list[int]:
+        """Return the rows that have a reason without a value."""
+        numbers = set[int]()
+        for rows, reasons in self._parts:
+            has_path = pc.and_(pc.equal(reasons.field("path"), reason.path), reasons.field("value").is_null())
+            is_alike = pc.and_(has_path, pc.equal(reasons.field("rule"), reason.rule))
+            numbers.update(rows[is_alike.to_numpy(zero_copy_only=False)].tolist())
+        return sorted(numbers)
+
+    @property
+    def rows(self) -> Any:
+        """The numbers of the rows, in their order, as an array of numpy."""
+        whole = np.array([*self.whole], np.int64)
+        return np.unique(np.concatenate([*(rows for rows, _ in self._parts), whole]))
+
+    def array(self, data_type: pa.DataType = REASONS) -> pa.ListArray:
+        """Return the reasons of each of `rows`, in a type of lists of structs."""
+        whole = np.array([*self.whole], np.int64)
+        rows = np.concatenate([*(numbers for numbers, _ in self._parts), whole])
+        reasons = pa.concat_arrays(
+            [*(several for _, several in self._parts), reason_array([*self.whole.values()])]
+        )
+        order = np.argsort(rows, kind="stable")
+        if len(whole):
+            is_counted = ~np.isin(rows, whole)
+            is_counted[len(rows) - len(whole) :] = True
+            order = order[is_counted[order]]
+        _, starts = np.unique(rows[order], return_index=True)
+        offsets = pa.array(np.append(starts, len(order)), pa.int32())
+        return pa.ListArray.from_arrays(offsets, reasons.take(pa.array(order)), data_type)
+
+    @property
+    def _by_row(self) -> dict[int, list[Reason]]:
+        state = len(self._parts), tuple(self.whole.items())
+        if self._opened is None or self._opened[0] != state:
+            lists = ([Reason(**one) for one in several] for several in self.array().to_pylist())
+            self._opened = state, dict(zip(self.rows.tolist(), lists, strict=True))
+        return self._opened[1]
 
     def __getitem__(self, row: int) -> list[Reason]:
         """Return the reasons of a row."""
-        return self.whole[row] if row in self.whole else self._open()[row]
-
-    def __setitem__(self, row: int, several: list[Reason]) -> None:
-        """Replace the reasons of a row."""
-        self._open()[row] = several
-        self.whole.pop(row, None)
-
-    def __delitem__(self, row: int) -> None:
-        """Leave a row without reasons."""
-        self._open().pop(row, None)
-        self.whole.pop(row, None)
+        return self._by_row[row]
 
     def __iter__(self) -> Iterator[int]:
         """Yield the rows."""
-        return iter({**self._open(), **self.whole})
+        return iter(self._by_row)
 
     def __len__(self) -> int:
         """Return how many rows have reasons."""
@@ -108,37 +151,11 @@ class RowReasons(MutableMapping[int, list[Reason]]):
 
     def __repr__(self) -> str:
         """Show them as a dict does."""
-        return repr(dict(self))
+        return repr(self._by_row)
 
-    @property
-    def rows(self) -> Any:
-        """The numbers of the rows, in their order, as an array of numpy."""
-        single = np.array([*self._single, *self.whole], np.int64)
-        return np.unique(np.concatenate([*(rows for rows, _, _ in self._columns), single]))
-
-    def rows_with(self, reason: Reason) -> list[int]:
-        """Return the rows that have a reason."""
-        found = {row for row, several in self._single.items() if reason in several}
-        for rows, numbers, reasons in self._columns:
-            with_it = [number for number, several in enumerate(reasons) if reason in several]
-            if with_it:
-                found.update(rows[np.isin(numbers, with_it)].tolist())
-        return sorted(found)
-
-    def array(self, data_type: pa.DataType) -> pa.Array:
-        """Return the reasons of each of `rows`, in a type of lists of structs."""
-        rows = self.rows
-        count = len(self._single) + sum(len(column[0]) for column in self._columns)
-        if self._columns and not self.whole and count == len(rows):
-            parts = [
-                pa.array(reasons, data_type).take(pa.array(numbers)) for _, numbers, reasons in self._columns
-            ]
-            parts.append(pa.array([*self._single.values()], data_type))
-            order = np.argsort(
-                np.concatenate([*(rows for rows, _, _ in self._columns), np.array([*self._single], np.int64)])
-            )
-            return pa.concat_arrays(parts).take(pa.array(order))
-        return pa.array([self[row] for row in rows.tolist()], data_type)
+    def __bool__(self) -> bool:
+        """Return whether a row has one."""
+        return bool(self._parts or self.whole)
 
 
 @dataclass
@@ -146,13 +163,9 @@ class JudgedBatch:
     """Rows with their values and with the reasons found so far, by the number of the row in the batch."""
 
     rows: pa.RecordBatch
-    reasons: RowReasons = field(default_factory=RowReasons)
-    source: Callable[[Sequence[int]], pa.RecordBatch] | None = None
-    """Gives rows as they came, by their numbers."""
-
-    def object_to(self, row: int, reason: Reason) -> None:
-        """Add a reason."""
-        self.reasons.add(row, reason)
+    reasons: Reasons = field(default_factory=Reasons)
+    source: Callable[[Any], pa.RecordBatch] | None = None
+    """Gives rows as they came, by an array of their numbers."""
 
     @property
     def is_bad(self) -> pa.Array:
@@ -160,7 +173,7 @@ class JudgedBatch:
         return pa.array(np.isin(np.arange(self.rows.num_rows), self.reasons.rows))
 
     def forget(self, rows: Sequence[int]) -> None:
-        """Remove the reasons about values of rows that are not records."""
+        """Remove the values of rows that are not records."""
         if rows:
             places = np.arange(self.rows.num_rows)
             is_none = np.isin(places, rows)
@@ -207,10 +220,16 @@ class Validation:
     """The rows that fit, with the dataset's Arrow schema."""
     bad: pa.Table
     """The other rows unchanged, with their numbers (`_row`) and reasons (`_errors`). Python rows are given as text (`_raw`)."""
-    reasons: tuple[RowReason, ...]
-    """Every reason, in the order of the rows."""
     unchecked: tuple[str, ...] = ()
     """Datasets that the schema refers to but that were not passed: these references were not checked."""
+
+    @cached_property
+    def reasons(self) -> tuple[RowReason, ...]:
+        """Every reason, in the order of the rows."""
+        errors = self.bad.column(ERRORS).combine_chunks()
+        rows = self.bad.column(ROW).combine_chunks().take(pc.list_parent_indices(errors))
+        columns = (column.to_pylist() for column in (rows, *errors.flatten().flatten()))
+        return tuple(map(RowReason._make, zip(*columns, strict=True)))
 
     @property
     def rows(self) -> int:
@@ -225,7 +244,7 @@ class Validation:
     @property
     def counts(self) -> tuple[RuleCount, ...]:
         """How often each rule is broken, the most frequent first; paths have `[]` for a position."""
-        validated = Counter((_POSITIONS.sub("[]", one.path), one.rule) for one in self.reasons)
+        validated = reason_counts(self.bad.column(ERRORS).combine_chunks())
         counts = [RuleCount(path, rule, count) for (path, rule), count in validated.items()]
         return tuple(sorted(counts, key=lambda one: (-one.count, one.path, one.rule)))
 
@@ -276,7 +295,7 @@ def _diagnostics(validation: Validation) -> Iterator[Diagnostic]:
     """Yield a finding for each rule that is broken at a path, with the first row that breaks it."""
     first: dict[tuple[str, str], RowReason] = {}
     for one in validation.reasons:
-        first.setdefault((_POSITIONS.sub("[]", one.path), one.rule), one)
+        first.setdefault((re.sub(POSITIONS, "[]", one.path), one.rule), one)
     for counted in validation.counts:
         path, rule, count = counted.path, counted.rule, counted.count
         one = first[path, rule]

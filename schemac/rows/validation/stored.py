@@ -21,7 +21,7 @@ from schemac.rows.judging.judge import Reason
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.row_constraints import UnusableTargetError, target_of
+from schemac.rows.validation.constraints import UnusableTargetError, target_of
 from schemac.rows.validation.validator import FieldReader, validated_columns
 from schemac.text.source.catalogue import (
     BROKEN_CONSTRAINT,

@@ -17,21 +17,20 @@ from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.constraints.evaluation import Target
 from schemac.language.constraints.expressions import FieldNode
-from schemac.language.constraints.rows import UNIQUE_RULE
+from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE
 from schemac.language.logical.dataset import primary_key
 from schemac.rows.judging.arrays import MissingMemberError, opened, to_batches
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, PythonRowReader, batches_of
-from schemac.rows.validation.result import ERRORS, REASONS, ROW, JudgedBatch, RowReason, Validation
-from schemac.rows.validation.row_constraints import (
-    DUPLICATE,
+from schemac.rows.validation.constraints import (
     UnusableTargetError,
     object_to_references,
     report_duplicates,
     target_of,
 )
+from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, PythonRowReader, batches_of
+from schemac.rows.validation.result import ERRORS, REASONS, ROW, JudgedBatch, Validation
 from schemac.rows.validation.validator import FieldReader, look_at_constraints, validated_columns
 from schemac.text.source.catalogue import (
     DUPLICATE_COLUMN,
@@ -67,10 +66,10 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
         object_to_references(targets, batch)
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
-        report_duplicates(unique.fields, unique.path, judged_batches, UNIQUE_RULE)
+        report_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
     key = _key(dataset) if rules.keys == "check" else ()
     if key:
-        report_duplicates(key, ",".join(map(str, key)), judged_batches, DUPLICATE)
+        report_duplicates(key, judged_batches, DUPLICATE_RULE)
     return _result(dataset, judged_batches, unchecked)
 
 
@@ -181,22 +180,19 @@ def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tupl
     exact = dataset.to_arrow()
     good: list[pa.RecordBatch] = []
     bad: list[pa.RecordBatch] = []
-    reasons: list[RowReason] = []
     start = 0
     for batch in batches:
         count = batch.rows.num_rows
         good += _good(batch, exact)
         if batch.reasons:
             bad.append(_bad(batch, start))
-        for row in sorted(batch.reasons):
-            reasons += [RowReason(start + row, *reason) for reason in batch.reasons[row]]
         start += count
     rejected = (
         pa.Table.from_batches(bad)
         if bad
         else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
     )
-    return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, tuple(reasons), unchecked)
+    return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
 
 
 def _good(batch: JudgedBatch, exact: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -207,10 +203,8 @@ def _good(batch: JudgedBatch, exact: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
-    rows = batch.reasons.rows.tolist()
     assert batch.source is not None
+    rows = batch.reasons.rows
     bad_rows = batch.source(rows)
-    numbers = pa.array([start + row for row in rows], pa.int64())
-    why = batch.reasons.array(REASONS)
-    names = [*bad_rows.schema.names, ROW, ERRORS]
-    return pa.RecordBatch.from_arrays([*bad_rows.columns, numbers, why], names=names)
+    columns = [*bad_rows.columns, pa.array(start + rows), batch.reasons.array()]
+    return pa.RecordBatch.from_arrays(columns, names=[*bad_rows.schema.names, ROW, ERRORS])

@@ -39,8 +39,8 @@ from schemac.rows.judging.timestamps import of_pattern, zone_of
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
 from schemac.rows.judging.typed_values import raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
-from schemac.rows.validation.broken_values import broken_values, text_of_members
-from schemac.rows.validation.result import JudgedBatch, RowReasons
+from schemac.rows.validation.constraints import add_broken_values, object_texts
+from schemac.rows.validation.result import JudgedBatch, Reasons, reason_array, repeated
 
 WORTH_A_LOOK = 20
 """Texts that are read one by one, of which it is worth to know whether they are alike."""
@@ -94,9 +94,9 @@ class FieldReader:
         proof = None if epoch is not None else proof_of(member, source, settings.null_values)
         return cls(member, read, raw_values, proof, source)
 
-    def validated(self, array: Any) -> tuple[pa.Array, RowReasons]:
+    def validated(self, array: Any) -> tuple[pa.Array, Reasons]:
         """Return the values, and the reasons by row."""
-        count, certain, reasons = len(array), None, RowReasons()
+        count, certain, reasons = len(array), None, Reasons()
         if self.proof is None:
             rows = np.arange(count)
         else:
@@ -108,23 +108,17 @@ class FieldReader:
             array = array.filter(doubtful) if isinstance(array, pa.Array) else list(compress(array, mask))
         array, numbers = _distinct(array)
         read_values: list[Any] = []
-        wrong: list[int] = []
-        several: list[list[Reason]] = []
-        for number, value in enumerate(self.values(array)):
-            run = Run()
+        run, ends = Run(), [0]
+        for value in self.values(array):
             read_values.append(self.read(value, self.member.name, run))
-            if run.reasons:
-                wrong.append(number)
-                several.append(run.reasons)
+            ends.append(len(run.reasons))
         exact = nullable_array(read_values, self.member, self.source)
-        if numbers is None:
-            reasons.add_many(rows[wrong], np.arange(len(wrong)), several)
-        else:
+        if numbers is not None:
             exact = exact.take(pa.array(numbers))
-            places = np.full(len(read_values), -1)
-            places[wrong] = np.arange(len(wrong))
-            wrong_numbers = places[numbers]
-            reasons.add_many(rows[wrong_numbers >= 0], wrong_numbers[wrong_numbers >= 0], several)
+        if run.reasons:
+            several = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), reason_array(run.reasons))
+            several = several if numbers is None else several.take(pa.array(numbers))
+            reasons.add(rows[pc.list_parent_indices(several).to_numpy()], several.flatten())
         if certain is None or len(rows) == count:
             return exact, reasons
         order = np.arange(count)
@@ -184,20 +178,17 @@ class Validator:
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
         """Return the values of each record, and the reasons of those that do not fit."""
         records = self._records(batch) if self._places or self.folders else _Records({})
-        reasons = RowReasons()
+        reasons = Reasons()
         arrays = []
         for one in self.inputs:
             column = self._column(one, batch, records)
             values, field_reasons = self._reader(one, column.type).validated(column)
             arrays.append(values)
-            reasons.add_all(field_reasons)
-            if one.failed:
-                for row in pc.indices_nonzero(batch.column(one.failed)).to_pylist():
-                    others = [why for why in reasons.get(row, ()) if why.path != one.label]
-                    reasons[row] = [*others, Reason(one.label, "expression", one.expression)]
+            failed = pc.indices_nonzero(batch.column(one.failed)).to_numpy() if one.failed else ()
+            reasons.add_all(field_reasons.without(failed, one.label) if len(failed) else field_reasons)
+            reasons.add_rule(failed, one.label, "expression", repeated(one.expression, len(failed)))
         for row, several in records.unexpected.items():
-            for reason in several:
-                reasons.add(row, reason)
+            reasons.add(np.full(len(several), row), reason_array(several))
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         look_at_constraints(self.constraints, judged)
@@ -346,13 +337,13 @@ def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
 
 def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:
     """Object to values, and to whole rows, that break constraints."""
-    for row, reason in broken_values(constraints.columns, judged.rows):
-        judged.object_to(row, reason)
+    add_broken_values(constraints.columns, judged.rows, judged.reasons)
     for check in constraints.rows.checks:
-        names = list(dict.fromkeys(node.path[0] for node in check.condition.fields()))
-        for row in pc.indices_nonzero(check.violations(judged.rows)).to_pylist():
-            members_text = text_of_members(judged.rows, [(name, (name,)) for name in names], row)
-            judged.object_to(row, Reason(check.path, check.rule, members_text))
+        rows = pc.indices_nonzero(check.violations(judged.rows))
+        if len(rows):
+            names = dict.fromkeys(node.path[0] for node in check.condition.fields())
+            texts = object_texts((name, judged.rows.column(name).take(rows)) for name in names)
+            judged.reasons.add_rule(rows.to_numpy(), check.path, check.rule, texts)
 
 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
@@ -363,12 +354,10 @@ def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> 
     return JudgedBatch(rows, reasons, lambda rows: batch.take(pa.array(rows, pa.int64())))
 
 
-def validated_fields(
-    fields: Sequence[FieldReader], columns: Iterable[Any]
-) -> tuple[list[pa.Array], RowReasons]:
+def validated_fields(fields: Sequence[FieldReader], columns: Iterable[Any]) -> tuple[list[pa.Array], Reasons]:
     """Return the values of fields, and the reasons by row."""
     arrays: list[pa.Array] = []
-    reasons = RowReasons()
+    reasons = Reasons()
     for one, column in zip(fields, columns, strict=True):
         array, field_reasons = one.validated(column)
         arrays.append(array)

@@ -16,7 +16,7 @@ from schemac.engines.lance.runs.recovery import recover
 from schemac.engines.lance.runs.writing import encode
 from schemac.engines.lance.tables.fields import lance_fields_of
 from schemac.rows.runs import staging
-from schemac.rows.runs.columns import ADDRESSES, Filling
+from schemac.rows.runs.columns import ADDRESSES, FilledColumns, Filling
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import Mode, RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE
@@ -48,7 +48,9 @@ def identity(id: str = "r1", process: str | None = None) -> RunIdentity:
 
 def begin(path: str, *, keeps: bool = False, key: str = "k", form: TableForm = FORM, **run: Any) -> Filling:
     recover(path, None, NO_STORAGE)
-    return COLUMN_SINK.open(path, form, ("n",), key=key, keeps=keeps, storage=NO_STORAGE, run=identity(**run))
+    return COLUMN_SINK.open(
+        path, form, FilledColumns(("n",), key, keeps), storage=NO_STORAGE, run=identity(**run)
+    )
 
 
 def values_of(filling: Filling, version: int, part: int) -> list[tuple[int, int]]:
@@ -417,9 +419,11 @@ def test_fill_columns_that_lance_gives_in_another_form(tmp_path: Path) -> None:
     form = TableForm(schema)
     for name in ("n", "j"):
         with pytest.raises(PipelineError, match="cannot keep"):
-            COLUMN_SINK.open(path, form, (name,), key="k", keeps=True, storage=NO_STORAGE, run=identity())
+            COLUMN_SINK.open(
+                path, form, FilledColumns((name,), "k", keeps=True), storage=NO_STORAGE, run=identity()
+            )
     filling = COLUMN_SINK.open(
-        path, form, ("n", "j"), key="k", keeps=False, storage=NO_STORAGE, run=identity()
+        path, form, FilledColumns(("n", "j"), "k", keeps=False), storage=NO_STORAGE, run=identity()
     )
     look = COLUMN_SINK.look(filling)
     folder = COLUMN_SINK.prepare(filling, look.version)

@@ -41,7 +41,7 @@ from schemac.engines.lance.runs.writing import as_lance_reads
 from schemac.engines.lance.tables.recipe import Files, are_among
 from schemac.engines.lance.transactions import DATA, data_entries, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
-from schemac.rows.runs.columns import ColumnSink, Filling, Look
+from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.staging import AGAIN
@@ -228,10 +228,8 @@ class LanceColumnSink(ColumnSink):
         self,
         path: str,
         form: TableForm,
-        columns: tuple[str, ...],
+        columns: FilledColumns,
         *,
-        key: str,
-        keeps: bool,
         storage: Storage,
         run: RunIdentity,
     ) -> Filling:
@@ -239,26 +237,26 @@ class LanceColumnSink(ColumnSink):
         import lance  # noqa: F401  registers Lance's extension types before a schema is read
 
         table = _newest(path, storage)
-        column_schema = checked_columns(path, table, form, columns)
-        if keeps:
-            check_retainable(table, columns)
+        column_schema = checked_columns(path, table, form, columns.names)
+        if columns.keeps:
+            check_retainable(table, columns.names)
         place = writing.prepare(
             path, "append", storage_options=storage, storage_version=None, max_rows_per_file=0, run=run
         )
         if place.is_staged:
             staging.open_mark(place.staging, run)
             adopt_filled(place)
-        schema = as_lance_reads(pa.schema([form.schema.field(name) for name in columns]))
+        schema = as_lance_reads(pa.schema([form.schema.field(name) for name in columns.names]))
         return Filling(
             place=place,
-            columns=columns,
+            columns=columns.names,
             ids=column_schema.ids,
             schema=_message(schema),
             form=_message(form.schema),
             native=form.native,
             version=form.version,
-            key=key,
-            keeps=keeps,
+            key=columns.key,
+            keeps=columns.keeps,
         )
 
     def look(self, filling: Filling) -> Look:

@@ -1,0 +1,106 @@
+"""Keys of every type: rows are twins, or refer to no row, to Arrow and to Spark alike, with the same reasons."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+import lance
+from pyspark.sql import SparkSession
+
+import schemac
+from schemac.engines.jsonschema.keywords import dump
+from schemac.pipeline import conform
+from schemac.pipeline.errors import PipelineError
+from tests.conformance.manifest_types import TYPES, Manifest, member, option
+from tests.engines import crossing
+from tests.validation.test_pipeline import of_validation
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_utc")]
+ROWS = 16
+
+
+def dataset_of(types: dict[str, Manifest], **rules: Any) -> schemac.Dataset:
+    fields = [{"name": "id", "type": "Int64"}, *(member(label, option(one)) for label, one in types.items())]
+    extra = {f"schemac.dev/{key}": value for key, value in rules.items()}
+    (dataset,) = schemac.compile_text(json.dumps({"name": "keys", "fields": fields, "extra": extra}))
+    return dataset
+
+
+def keys(step: int) -> dict[str, Manifest]:
+    """The types of which a key may be, and a record of JSON has values. Spark has some decimals as texts; a struct without fields is no key to Arrow."""
+    found = {}
+    for i, one in [*enumerate(TYPES.values())][::step]:
+        try:
+            dataset = dataset_of({f"c{i}": one}, unique=[[f"c{i}"]])
+            dataset.to_table([{"id": 1}])
+            dataset.to_spark()
+        except schemac.SchemaError:
+            continue
+        if one["kind"] != "Struct":
+            found[f"c{i}"] = one
+    return found
+
+
+def drawn_records(dataset: schemac.Dataset, seed: int) -> list[str]:
+    """Rows with one key each, for a row that is wrong already is no twin: twins far from each other and next to each other, and nulls."""
+    chance, known = random.Random(seed), crossing.records(dataset)[:5]
+    labels = [label for label in dataset.to_arrow().names if label != "id"]
+    rows = [{label: chance.choice(known).get(label)} for label in labels for _ in range(ROWS)]
+    chance.shuffle(rows)
+    return [dump({"id": i, **row}) for i, row in enumerate(rows)]
+
+
+def some_records(dataset: schemac.Dataset) -> list[str]:
+    """Rows with the first value of each key, and with nulls."""
+    first, *_ = crossing.records(dataset)
+    return [dump({**row, "id": i}) for i, row in enumerate([first, {}])]
+
+
+def reasons_of_spark(spark: SparkSession, texts: list[str], dataset: schemac.Dataset, **rules: Any) -> Any:
+    frame = spark.createDataFrame([(text,) for text in texts], "value string").repartition(3)
+    rows = conform(frame, dataset, json_column="value", **rules).frame.select("id", "_errors").toArrow()
+    return {row["id"]: [(e["path"], e["rule"], e["value"]) for e in row["_errors"] or []] for row in rows.to_pylist()}  # fmt: skip
+
+
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_find_twins_of_every_type(spark: SparkSession, step: int) -> None:
+    types = keys(step)
+    assert len(types) > 40 / step
+    dataset = dataset_of(types, unique=[[label] for label in types])
+    texts = drawn_records(dataset, 1)
+    expected = of_validation(dataset.validate(texts))
+    missing = types.keys() - {path for several in expected.values() for path, _, _ in several}
+    assert len(missing) < len(types) / 4, {label: types[label] for label in missing}
+    assert reasons_of_spark(spark, texts, dataset) == expected
+
+
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_find_references_of_every_type(spark: SparkSession, tmp_path: Path, step: int) -> None:
+    """The other table has some of the values; one that has a type which cannot be compared is refused by both."""
+    types, path = {}, str(tmp_path / "others.lance")
+    others = {"others": {"path": path}}
+    for label, one in keys(step).items():
+        references = [{"fields": [label], "dataset": "others", "to": [label]}]
+        dataset = dataset_of({label: one}, references=references)
+        target = dataset_of({label: one}).to_table(some_records(dataset))
+        try:
+            lance.write_dataset(target, path, mode="overwrite", data_storage_version="2.1")
+            reasons_of_spark(spark, [], dataset, references=others)
+        except (PipelineError, OSError):
+            continue
+        types[label] = one
+    assert len(types) > 20 / step
+    dataset = dataset_of(
+        types, references=[{"fields": [label], "dataset": "others", "to": [label]} for label in types]
+    )
+    lance.write_dataset(dataset_of(types).to_table(some_records(dataset)), path, mode="overwrite", data_storage_version="2.1")  # fmt: skip
+    texts = drawn_records(dataset, 1)
+    expected = of_validation(dataset.validate(texts, references={"others": lance.dataset(path).to_table()}))
+    missing = types.keys() - {path for several in expected.values() for path, _, _ in several}
+    assert len(missing) < len(types) / 4, {label: types[label] for label in missing}
+    assert reasons_of_spark(spark, texts, dataset, references=others) == expected
