@@ -14,7 +14,7 @@ from schemac.language.constraints.evaluation import Constrained, constrained
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
-from schemac.language.physical.arrow import ArrowSchema, pa
+from schemac.language.physical import ArrowSchema, pa
 from schemac.text.source.report import Report
 
 

@@ -40,7 +40,7 @@ from schemac.language.attributes.registry import DOMAINS, domain_of, known, of_r
 from schemac.language.kinds.nested import Option
 from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME, KINDS
 from schemac.language.logical.model import FieldPath, Lifted, LogicalType, Part, UnsupportedTypeError, dotted
-from schemac.language.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

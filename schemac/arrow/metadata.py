@@ -19,8 +19,7 @@ from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Extra, Role
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of
-from schemac.language.physical.arrow import ArrowType
-from schemac.language.physical.field import LoweredSchema
+from schemac.language.physical import ArrowType, LoweredSchema
 from schemac.registry.engine import Capability
 from schemac.registry.installed import engines
 from schemac.text.source.json_object import Json

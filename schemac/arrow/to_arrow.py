@@ -22,8 +22,7 @@ from schemac.language.attributes.registry import are_telling
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowType, pa
-from schemac.language.physical.field import LoweredField, LoweredSchema
+from schemac.language.physical import ArrowType, LoweredField, LoweredSchema, pa
 
 
 @dataclass(frozen=True, slots=True)

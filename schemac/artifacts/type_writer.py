@@ -17,8 +17,7 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.language.kinds.sequences import Binary
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import pa
-from schemac.language.physical.field import LoweredField
+from schemac.language.physical import LoweredField, pa
 from schemac.text.source.diagnostic import Code
 
 MOST_DIGITS = 38

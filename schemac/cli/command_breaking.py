@@ -24,7 +24,7 @@ from schemac.cli.output import (
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put_rendered, wrapped
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
-from schemac.language.physical.arrow import numpy_left_out
+from schemac.language.physical import numpy_left_out
 from schemac.project.comparing import compare
 from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
 from schemac.project.shared_work import collector_paused

@@ -36,7 +36,7 @@ from schemac.cli.project import (
     report_files,
     watch,
 )
-from schemac.language.physical.arrow import numpy_left_out
+from schemac.language.physical import numpy_left_out
 from schemac.project.building import Output, compile_files
 from schemac.project.configuration import FILES, Project
 from schemac.project.discovery import lock_path

@@ -27,7 +27,7 @@ from schemac.cli.project import (
 )
 from schemac.cli.terminal import ExitCode, notify, put_source
 from schemac.language.manifest.documents import is_pipeline
-from schemac.language.physical.arrow import numpy_left_out
+from schemac.language.physical import numpy_left_out
 from schemac.project.building import Output, compile_files
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, lock_path

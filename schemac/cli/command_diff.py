@@ -9,7 +9,7 @@ from pathlib import Path
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, wrapped
-from schemac.language.physical.arrow import numpy_left_out
+from schemac.language.physical import numpy_left_out
 from schemac.project.comparing import compare
 from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
 from schemac.project.locking import summary

@@ -14,7 +14,7 @@ from schemac.cli.project import open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.write import write_manifest
-from schemac.language.physical.arrow import numpy_left_out
+from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
 from schemac.project.discovery import has_lock, lock_path
 from schemac.project.git_tree import merge_driver, resolve

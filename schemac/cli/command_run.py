@@ -26,7 +26,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:
-    from schemac.language.physical.arrow import ArrowSchema
+    from schemac.language.physical import ArrowSchema
     from schemac.pipeline.conforming.load import LoadedJob
     from schemac.pipeline.explain import FieldPlan
     from schemac.pipeline.reports.outcome import Lineage, Outcome

@@ -20,7 +20,7 @@ from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import MAX_LENGTH
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, Part, dotted
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

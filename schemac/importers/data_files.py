@@ -27,7 +27,7 @@ from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
 from schemac.importers.sources import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report

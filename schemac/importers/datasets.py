@@ -26,7 +26,7 @@ from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.model import FieldPath, LogicalType, Part, Schema, quoted
 from schemac.language.logical.schema_fields import columns
-from schemac.language.physical.arrow import ArrowSchema
+from schemac.language.physical import ArrowSchema
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.json_object import Json

@@ -35,7 +35,7 @@ from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.sequences import List
 from schemac.language.logical.model import FieldPath
 from schemac.language.manifest.foreign import suggest_meaning
-from schemac.language.physical.arrow import ArrowType, pa
+from schemac.language.physical import ArrowType, pa
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, decode_text

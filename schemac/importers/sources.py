@@ -23,7 +23,7 @@ from schemac.arrow.from_arrow import lift
 from schemac.importers.datasets import without_missing
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.language.logical.model import FieldPath, Part, quoted
-from schemac.language.physical.arrow import ArrowField, pa
+from schemac.language.physical import ArrowField, pa
 from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import blamed, engines
 from schemac.text.source.catalogue import FOREIGN_SCHEMA, UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE

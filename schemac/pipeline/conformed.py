@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict, Unpack
 from pydantic import ValidationError
 from pyspark.sql import DataFrame, functions
 
-from schemac.artifacts.dataset import CheckedDataset
+from schemac.artifacts.targets import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.conforming.gather import with_computed_fields
 from schemac.pipeline.conforming.mapping import mapping_mistakes
@@ -26,12 +26,12 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_in_column, records_of_frame
-from schemac.pipeline.reports.html import conform_fragment, conformed_fragment
 from schemac.pipeline.reports.run_facts import ReasonCount
+from schemac.pipeline.reports.run_report import conform_fragment, conformed_fragment
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
-from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.executors import active, ship
 from schemac.pipeline.spark.failures import spark_errors_reported
+from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.sql import name
 from schemac.rows.judging.settings import POSITIONS
 from schemac.text.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN

@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 
 from pyspark.sql import DataFrame, SparkSession
 
-from schemac.artifacts.dataset import CheckedDataset
+from schemac.artifacts.targets import CheckedDataset
 from schemac.pipeline.backfill.spool import Batches, spooled
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
 from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
@@ -22,7 +22,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.runner import Opened, RunReport
-from schemac.pipeline.spark.columns import ERRORS, ROW_ID
+from schemac.pipeline.spark.packed import ERRORS, ROW_ID
 from schemac.pipeline.spark.sql import name
 from schemac.pipeline.stream import run_or_stream as run_job
 from schemac.project.api import compile_file

@@ -21,7 +21,7 @@ from schemac.arrow.to_arrow import LoweringOptions, lower
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
-from schemac.language.physical.field import LoweredSchema
+from schemac.language.physical import LoweredSchema
 from schemac.project.comparisons import question
 from schemac.project.discovery import lock_path
 from schemac.project.writing import replace_file

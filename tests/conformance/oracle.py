@@ -12,7 +12,7 @@ import pyarrow as pa
 from google.protobuf.internal.decoder import _DecodeVarint  # type: ignore[attr-defined]
 from lance.schema import LanceSchema
 
-from schemac.language.physical.field import LoweredField, LoweredSchema
+from schemac.language.physical import LoweredField, LoweredSchema
 
 METADATA = 10
 

@@ -7,7 +7,7 @@ from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable
 from schemac.language.logical.model import Lifted
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 
 
 class Uuid(Invariable):

@@ -12,10 +12,10 @@ import pytest
 
 from schemac.engines.lance.runs import writing
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.columns import REASON
+from schemac.pipeline.spark.packed import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
-from schemac.rows.runs.tables import Place
+from schemac.rows.runs.tables import WriteTarget
 from schemac.text.source.catalogue import CONCURRENT_RUN
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
@@ -67,7 +67,7 @@ def named_files(path: Path) -> set[str]:
 def fail_on_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     commit = writing._commit
 
-    def failing(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
+    def failing(place: WriteTarget, schema: pa.Schema, fragments: list[str]) -> int:
         if place.path.endswith("t.lance"):
             raise OSError("the disk is full")
         return commit(place, schema, fragments)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
+from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
 from schemac.pipeline.writing import file_runs
 from schemac.pipeline.writing.file_runs import ROWS, FileRuns, LocalFiles, Staged
 from schemac.rows.runs import staging

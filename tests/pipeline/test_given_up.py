@@ -22,7 +22,7 @@ from schemac.pipeline.writing.format_sink import FormatTarget
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs import staging
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.rows.runs.tables import Place, Sink, runs_of, sink_of
+from schemac.rows.runs.tables import Sink, WriteTarget, runs_of, sink_of
 from tests.pipeline.killing import batch
 from tests.pipeline.test_altered_meanwhile import begun, write
 
@@ -48,7 +48,7 @@ def die_before(monkeypatch: pytest.MonkeyPatch, name: str, dataset: str) -> None
     sink = type(sink_of(None))
     step: Callable[..., Any] = getattr(sink, name)
 
-    def dying(self: Sink, place: Place, *rest: Any, **named: Any) -> Any:
+    def dying(self: Sink, place: WriteTarget, *rest: Any, **named: Any) -> Any:
         if Path(place.path).name == dataset:
             raise KilledError
         return step(self, place, *rest, **named)

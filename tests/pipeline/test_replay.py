@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.runs.recovery import recover
-from schemac.pipeline.spark.columns import REASON
+from schemac.pipeline.spark.packed import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs.storage import NO_STORAGE

@@ -24,8 +24,7 @@ from schemac.pipeline.reading.files import BLOCK_BYTES, File, FileSplit
 from schemac.pipeline.reading.parquet import RowGroups
 from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.runner import run
-from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
-from schemac.pipeline.spark.packed import PACKED, unpacked
+from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE, unpacked
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import Validator
 from tests.pipeline.read_alike import job_of, one_by_one, task_of

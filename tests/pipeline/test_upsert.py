@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemac.pipeline.spark.columns import REASON
+from schemac.pipeline.spark.packed import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs.errors import PipelineError

@@ -269,7 +269,7 @@ WITH_FORM = (
     + """
 from schemac.arrow.metadata import ArrowForm
 from schemac.language.checks.run import Checks
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 from schemac.text.source.catalogue import UNSUPPORTED_HINT
 from words import LARGE
 class Form(ArrowForm):

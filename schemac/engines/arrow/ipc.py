@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schemac.artifacts.dataset import RowReader, StoredRows
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, Emission, RowReader, StoredRows, Target
 from schemac.engines.arrow import ARROW_LOSS
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.importers.sources import detect
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowSchema, pa
+from schemac.language.physical import ArrowSchema, pa
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
 

@@ -20,7 +20,7 @@ from schemac.engines.sql_tables import (
     text,
 )
 from schemac.importers.importer import Importer
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 
 _BIG = "not kept: the type BIGNUMERIC, whose numbers may have one digit more before the point"
 _BOUNDS = {"RANGE<DATE>": lambda: pa.date32(), "RANGE<DATETIME>": lambda: pa.timestamp("us"), "RANGE<TIMESTAMP>": lambda: pa.timestamp("us", "UTC")}  # fmt: skip

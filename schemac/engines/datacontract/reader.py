@@ -29,7 +29,7 @@ from schemac.importers.declarations import (
 from schemac.importers.importer import Imported, Importer, Notes
 from schemac.language.attributes.builtin import OWNER
 from schemac.language.logical.model import FieldPath, Part, dotted
-from schemac.language.physical.arrow import ArrowType, pa
+from schemac.language.physical import ArrowType, pa
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 

@@ -32,7 +32,7 @@ from schemac.importers.sources import has_top_keys
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, dotted
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text

@@ -22,7 +22,7 @@ from typing import Any
 
 from schemac.importers.importer import first_line
 from schemac.importers.sources import ForeignDocument
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 
 LOG = "_delta_log"
 _COMMIT = re.compile(r"([0-9]{20})\.json")

@@ -23,7 +23,7 @@ from schemac.engines.sql_tables import (
     wkb,
 )
 from schemac.importers.importer import Importer
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 
 _ZONE = "not kept: the zone of each time"
 _HUGE = "not kept: the type {}, which has values with 39 digits"

@@ -40,7 +40,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.language.physical.field import LoweredSchema
+from schemac.language.physical import LoweredSchema
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest

@@ -29,7 +29,7 @@ from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.field import LoweredField, LoweredSchema
+from schemac.language.physical import LoweredField, LoweredSchema
 from schemac.text.source.help import Help
 
 _ONLY_FORMAT_3 = Help.add_to_schema(

@@ -24,8 +24,7 @@ from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import pa
-from schemac.language.physical.field import LoweredField
+from schemac.language.physical import LoweredField, pa
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, in_order

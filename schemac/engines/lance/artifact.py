@@ -25,8 +25,7 @@ from schemac.engines.lance.fields import Node, nodes_of, numbered, words_by_fiel
 from schemac.engines.lance.limits import Limits
 from schemac.language.logical.model import FieldPath
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
-from schemac.language.physical.field import LoweredSchema
+from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, LoweredSchema, pa
 from schemac.text.source.phrases import counted, shortened
 from schemac.versions.identity.compilation import Compilation
 from schemac.versions.identity.lock import Numbers

@@ -26,8 +26,7 @@ from schemac.engines.lance.attributes import (
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowField, pa
-from schemac.language.physical.field import NO_METADATA, LoweredField, LoweredSchema
+from schemac.language.physical import NO_METADATA, ArrowField, LoweredField, LoweredSchema, pa
 from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.lock import Numbers
 

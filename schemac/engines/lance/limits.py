@@ -28,8 +28,7 @@ from schemac.language.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING,
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import are_telling
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import pa
-from schemac.language.physical.field import LoweredField
+from schemac.language.physical import LoweredField, pa
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
 from schemac.versions.identity.compilation import Compilation

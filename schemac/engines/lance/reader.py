@@ -19,7 +19,7 @@ from schemac.engines.lance.transactions import preorder_ids, schema_parts
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse
 from schemac.language.logical.model import FieldPath, Part
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span

@@ -24,7 +24,7 @@ from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.staging import AGAIN
 from schemac.rows.runs.storage import Storage
-from schemac.rows.runs.tables import Place
+from schemac.rows.runs.tables import WriteTarget
 from schemac.text.source.catalogue import CONCURRENT_RUN, NOT_SHARED
 
 PYLANCE = "14.0.2"
@@ -54,7 +54,7 @@ class Stage(IntEnum):
 class Commit:
     """The files that a run adds to a table, until they are in a version. In an object store they are written to their final place."""
 
-    place: Place
+    place: WriteTarget
     names: list[str]
     """Data files."""
     make: Callable[[], int] | None = None
@@ -269,7 +269,13 @@ def _commit(commit: Commit) -> None:
 
 
 def commit_operation(
-    place: Place, names: list[str], operation: Any, read_version: int, *, source: str = "", **properties: str
+    place: WriteTarget,
+    names: list[str],
+    operation: Any,
+    read_version: int,
+    *,
+    source: str = "",
+    **properties: str,
 ) -> int:
     """Commit an operation that adds data files to a version, with its properties; return the new version."""
     all_properties = place.commit_properties(**properties)
@@ -280,7 +286,7 @@ def commit_operation(
     return Commit(place, names, make, source).advance(Stage.COMMITTED)
 
 
-def close_staging(place: Place) -> None:
+def close_staging(place: WriteTarget) -> None:
     """Remove the folder that tasks wrote to, with everything that is still in it."""
     STEPS[Stage.CLOSED](Commit(place, []))
 

@@ -47,8 +47,7 @@ from schemac.language.attributes.registry import has_role
 from schemac.language.kinds.answers import FRACTION_DIGITS
 from schemac.language.kinds.plain import Int32
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import pa
-from schemac.language.physical.field import LoweredField
+from schemac.language.physical import LoweredField, pa
 from schemac.text.source.help import Help
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation

@@ -23,7 +23,7 @@ from schemac.engines.sql_tables import (
     wkb,
 )
 from schemac.importers.importer import Importer
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 
 _COUNTED = "not kept: DEFAULT from a sequence"
 _DIGITS = 6

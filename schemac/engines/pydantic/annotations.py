@@ -49,8 +49,7 @@ from schemac.language.constraints.field_constraints import (
 from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
 from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import pa
-from schemac.language.physical.field import LoweredField
+from schemac.language.physical import LoweredField, pa
 from schemac.text.source.help import Help
 
 

@@ -39,7 +39,7 @@ from schemac.language.constraints.rows import row_constraints
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.field import LoweredField
+from schemac.language.physical import LoweredField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 

@@ -18,7 +18,7 @@ from schemac.engines.pydantic.modules import Member, Module, choices_of, is_none
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import dotted
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

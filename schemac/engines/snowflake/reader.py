@@ -22,7 +22,7 @@ from schemac.engines.sql_tables import (
     wkb,
 )
 from schemac.importers.importer import Importer
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 
 _DIGITS = 9
 _MAPPED = "this is TIMESTAMP_NTZ, unless the parameter TIMESTAMP_TYPE_MAPPING says otherwise"

@@ -50,8 +50,7 @@ from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.attributes.registry import are_telling, has_role
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import pa
-from schemac.language.physical.field import LoweredField, LoweredSchema
+from schemac.language.physical import LoweredField, LoweredSchema, pa
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation

@@ -45,8 +45,7 @@ from schemac.language.attributes.arrow import DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import are_telling, domain_of, has_role
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
-from schemac.language.physical.field import LoweredField
+from schemac.language.physical import ArrowField, ArrowType, LoweredField, pa
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation

@@ -34,7 +34,7 @@ from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report

@@ -22,7 +22,7 @@ from schemac.language.constraints.rows import named_fields, named_paths
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.model import ExtraAttributes
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 from schemac.text.source.catalogue import (
     CONTRADICTING_CONSTRAINTS,
     INVALID_CHECK,

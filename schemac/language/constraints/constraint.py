@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Self
 from schemac.language.attributes.attribute import Attribute, Family
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import counted, with_article
 

@@ -28,7 +28,7 @@ from schemac.language.constraints.rows import (
     Unique,
 )
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 
 
 @dataclass(frozen=True)

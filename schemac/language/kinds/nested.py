@@ -19,7 +19,7 @@ from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Checked, Findings
 from schemac.language.logical.model import Castability, Fields, Lifted, LogicalType, Member, Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import BARE_NULL, OPTIONAL_MAP_KEY
 from schemac.text.source.help import Help
 

@@ -22,7 +22,7 @@ from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Checked, Findings
 from schemac.language.logical.model import Castability, Lifted, LogicalType
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.text.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION

@@ -26,7 +26,7 @@ from schemac.language.logical.model import (
     UnsupportedTypeError,
 )
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.text.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT

@@ -27,7 +27,7 @@ from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Checked, Findings
 from schemac.language.logical.model import Castability, Lifted, LogicalType
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.arrow import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest

@@ -18,7 +18,7 @@ from pydantic_core.core_schema import CoreSchema, tagged_union_schema
 from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import PROPERTIES, Family
 from schemac.language.logical.facts import Fact
-from schemac.language.physical.arrow import ArrowField, ArrowType
+from schemac.language.physical import ArrowField, ArrowType
 from schemac.text.source.json_object import Json
 from schemac.text.syntax.model import AuthoredModel, Items
 

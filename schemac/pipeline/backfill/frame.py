@@ -27,8 +27,8 @@ from schemac.pipeline.reading.inputs import Input, Json, Typed, parse_steps
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
 from schemac.pipeline.reading.source import open_records, records_of_frame
 from schemac.pipeline.reading.table_source import TableSource
-from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.executors import register
+from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
 from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field

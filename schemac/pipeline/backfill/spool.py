@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.columns import ROW_ID
+from schemac.pipeline.spark.packed import ROW_ID
 from schemac.rows.judging.arrays import is_list, laid_out, storage_type, to_field
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.staging import temporary_folder

@@ -18,7 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.reports.progress import Notes
-from schemac.pipeline.spark.columns import ADDRESS, ERRORS, RAW
+from schemac.pipeline.spark.packed import ADDRESS, ERRORS, RAW
 from schemac.pipeline.writing.batches import to_schema
 from schemac.registry.installed import engine
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling

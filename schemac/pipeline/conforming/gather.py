@@ -41,8 +41,7 @@ from schemac.pipeline.reading.inputs import (
 )
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
 from schemac.pipeline.reading.source import check_input, open_records
-from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD
-from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
+from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, COUNTED, NOT_PACKED, PACKED
 from schemac.pipeline.spark.sql import literal, name
 from schemac.rows.validation.validator import FieldInput, Validator
 from schemac.text.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION

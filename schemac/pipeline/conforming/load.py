@@ -22,8 +22,7 @@ from schemac.artifacts.targets import ARTIFACTS
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.manifest.library import Reuse
-from schemac.language.physical.arrow import ArrowSchema
-from schemac.language.physical.field import LoweredSchema
+from schemac.language.physical import ArrowSchema, LoweredSchema
 from schemac.pipeline.conforming.gather import expression_mistakes, source_mistakes
 from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.conforming.mode_settings import backfill_mistakes, merge_mistakes
@@ -31,7 +30,7 @@ from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.reading.source import check_input
-from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
+from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
 from schemac.pipeline.spark.python_functions import PythonFunction, function_path
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock

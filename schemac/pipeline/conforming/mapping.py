@@ -19,7 +19,7 @@ from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE
 from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode, Target
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
-from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.value_columns import column_type
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
 from schemac.rows.judging.timestamps import with_zones as with_zones_of

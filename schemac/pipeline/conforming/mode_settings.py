@@ -16,7 +16,7 @@ from schemac.pipeline.conforming.mapping import Mistake
 from schemac.pipeline.conforming.validation import primary_key
 from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.spark.columns import DELETE, ERRORS
+from schemac.pipeline.spark.packed import DELETE, ERRORS
 from schemac.pipeline.spark.sql import literal
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.identity import Mode

@@ -20,7 +20,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Counted, Text, Typed, follow, parse_steps
 from schemac.pipeline.reading.source import open_records
-from schemac.pipeline.spark.columns import DELETE, ERRORS
+from schemac.pipeline.spark.packed import DELETE, ERRORS
 from schemac.pipeline.spark.sql import literal, name, reason, struct
 from schemac.rows.judging.arrays import storage_type
 from schemac.rows.runs.identity import Mode

@@ -36,9 +36,8 @@ from schemac.pipeline.reading.inputs import (
 )
 from schemac.pipeline.reading.records import RECORD, JsonTexts, Records, TypedColumns
 from schemac.pipeline.record_tasks import RecordTask
-from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.executors import mapped
-from schemac.pipeline.spark.packed import PACKED
+from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import literal, name, reason, struct, when
 from schemac.pipeline.spark.value_columns import column_type, spark_type
 from schemac.rows.judging.arrays import MissingMemberError

@@ -19,7 +19,7 @@ from schemac.pipeline.errors import AbsentPath, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
-from schemac.pipeline.spark.columns import DELETE, RAW
+from schemac.pipeline.spark.packed import DELETE, RAW
 from schemac.pipeline.spark.sql import any_of, is_alone, parsed
 from schemac.rows.judging.settings import Step
 from schemac.rows.runs.errors import Place

@@ -24,7 +24,7 @@ from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms, Dialect, dia
 from schemac.pipeline.reading.cutting import FileBatches, Listed, RecordTexts, TextBatches, WholeFiles
 from schemac.pipeline.reading.files import File, FileSplit, codec_name, has_marks, lines_of, lines_of_split
 from schemac.pipeline.reading.texts import BatchSource
-from schemac.pipeline.spark.columns import SOURCE
+from schemac.pipeline.spark.packed import SOURCE
 from schemac.text.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
 
 UNSOUND = "a quote is not escaped, is not closed, or is next to other text of its value"

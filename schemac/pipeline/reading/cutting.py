@@ -20,8 +20,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms
 from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, File, FileSplit, shares
-from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect, mapped
+from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import struct
 from schemac.rows.runs.storage import Storage, current_storage, storage_in_use
 

@@ -32,7 +32,7 @@ from schemac.pipeline.reading.inputs import (
     with_numbers_marked,
 )
 from schemac.pipeline.reading.texts import BatchSource
-from schemac.pipeline.spark.columns import RAW
+from schemac.pipeline.spark.packed import RAW
 from schemac.pipeline.spark.sql import concat, first_of, fresh, is_alone, literal, name, parsed, struct, when
 from schemac.rows.judging.settings import Step
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN

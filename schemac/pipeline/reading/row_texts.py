@@ -45,8 +45,8 @@ from pyspark.sql.types import (
 )
 
 from schemac.pipeline.reading.inputs import CountType
-from schemac.pipeline.spark.columns import RAW
 from schemac.pipeline.spark.executors import mapped
+from schemac.pipeline.spark.packed import RAW
 from schemac.pipeline.spark.sql import concat, fresh, literal, name, struct, when
 
 TYPES, ROW = "types", "row"

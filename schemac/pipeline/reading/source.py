@@ -41,8 +41,8 @@ from schemac.pipeline.reading.records import (
 from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables
 from schemac.pipeline.reading.texts import BatchSource
-from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.failures import deepest, error_of_text
+from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import name
 from schemac.rows.runs.tables import source_names
 from schemac.text.source.catalogue import MISSING_PATH, UNREADABLE_INPUT

@@ -25,8 +25,8 @@ from pyspark.sql.types import DataType, StructType
 from schemac.pipeline.declaration import job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import counts_type, with_counts
-from schemac.pipeline.spark.columns import ADDRESS, ROW_ID, SOURCE
 from schemac.pipeline.spark.executors import register
+from schemac.pipeline.spark.packed import ADDRESS, ROW_ID, SOURCE
 from schemac.registry.installed import engine as registered
 from schemac.rows.runs.storage import NO_STORAGE, Storage
 from schemac.rows.runs.tables import Projection, Source, source_of

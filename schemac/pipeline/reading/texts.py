@@ -24,8 +24,8 @@ from schemac.pipeline.reading.cutting import FAULT, FileBatches, Listed, Splitte
 from schemac.pipeline.reading.files import BAD_ENCODING, File, byte_text, has_marks
 from schemac.pipeline.reading.inputs import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, local_part, spark_path
-from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect
+from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.tokens import BLANK
 from schemac.rows.runs.storage import current_storage, hadoop_address, is_s3

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from schemac.language.physical.arrow import ArrowSchema
+from schemac.language.physical import ArrowSchema
 from schemac.pipeline.reports.run_facts import RunFacts, run_text
 from schemac.project.writing import replace_file
 from schemac.rows.runs.identity import without_secrets
@@ -72,8 +72,8 @@ def write_report(outcome: Outcome, path: Path) -> None:
 
 
 def _html(outcome: Outcome) -> str:
-    from schemac.pipeline.reports.html import run_page
     from schemac.pipeline.reports.offenders import first_offenders
+    from schemac.pipeline.reports.run_report import run_page
     from schemac.rows.runs.tables import runs_of  # for those who ask for a page
 
     storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options

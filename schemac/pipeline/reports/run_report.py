@@ -2,19 +2,260 @@
 
 Layer: pipeline.
 Shape: a `RunReport`; its HTML is made by `html`, its examples of wrong records by `offenders`.
+      Reports as HTML: fragments for notebooks, and one page for a person with a browser: reports in, text out. The page loads nothing,
+      so that it can be mailed and kept; it follows the reader's choice of light or dark, and fits a phone. Texts of others are escaped
+      here, and nowhere else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reports.html import run_fragment, run_page
-from schemac.pipeline.reports.offenders import first_offenders
-from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts, run_text
+from schemac.pipeline.reports.offenders import Offender, first_offenders, local_file
+from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts, compared, run_text, stopped_after
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.storage import NO_STORAGE, Storage, storage_in_use
 from schemac.rows.runs.tables import Sink, runs_of
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.phrases import printable
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+"""What the page may do: nothing but show itself. Its own style is in it."""
+
+
+MOST_RUNS = 40
+"""How many runs the chart has."""
+
+
+CHART_HEIGHT, BAR = 96, 14
+
+
+STYLE = """
+:root { color-scheme: light dark; --text: #1d2530; --dim: #5c6773; --page: #fff; --line: #d5dae0; --good: #2a7d4f; --bad: #c4432b;
+  --soft: #f4f6f8 }
+@media (prefers-color-scheme: dark) { :root { --text: #e4e8ec; --dim: #9aa5b1; --page: #14181d; --line: #353d46; --good: #57b983;
+  --bad: #f08067; --soft: #1d232a } }
+* { box-sizing: border-box }
+body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 62rem; font: 16px/1.5 system-ui, sans-serif; color: var(--text);
+  background: var(--page) }
+h1 { font-size: 1.4rem; margin: 0 0 .25rem; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
+.dim { color: var(--dim) } .good { color: var(--good) } .bad { color: var(--bad) }
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0 }
+dl div { background: var(--soft); border-radius: .5rem; padding: .6rem .8rem } dt { color: var(--dim); font-size: .85rem }
+dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums }
+.wide { overflow-x: auto } table { border-collapse: collapse; width: 100% }
+th, td { text-align: left; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
+th { color: var(--dim); font-weight: 500; font-size: .85rem } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
+code, pre { font: 13px/1.45 ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; margin: 0 }
+details { border-bottom: 1px solid var(--line); padding: .4rem 0 } summary { cursor: pointer }
+details li { margin: .6rem 0 } ol, ul { padding-left: 1.2rem } svg { display: block; max-width: 100%; height: auto }
+"""
+
+
+def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
+    """Show the counts of a conformed frame."""
+    cards = (("rows", rows), ("fit", fitting), ("do not fit", rows - fitting))
+    cards_html = ", ".join(f"<b>{count:,}</b> {_text(label)}" for label, count in cards)
+    return f"<div><p>{cards_html}</p>{_reasons(reasons)}</div>"
+
+
+def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:
+    """Show the columns of a conformed frame; its rows are not computed for that."""
+    rows = "".join(
+        f"<tr><td><code>{_text(label)}</code></td><td><code>{_text(column_type)}</code></td></tr>"
+        for label, column_type in columns
+    )
+    head = f"<p>A frame that was conformed to <b>{_text(dataset)}</b>; <code>report()</code> counts its rows.</p>"
+    return f"<div>{head}<table><tr><th>field</th><th>type</th></tr>{rows}</table></div>"
+
+
+def run_fragment(report: RunFacts) -> str:
+    """Show a run in a notebook."""
+    if report.is_repeat:
+        return f"<div><p>{_repeat(report)}</p></div>"
+    place = f"<code>{_text(report.table_path)}</code>, version {report.table_version}"
+    counts = (
+        f"<b>{report.rows_in:,}</b> records read, <b>{report.rows_written:,}</b> written to {place}; "
+        f"<b>{report.rows_quarantined:,}</b> quarantined"
+    )
+    if report.quarantine_path is not None:
+        counts += f" in <code>{_text(report.quarantine_path)}</code>"
+    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{_reasons((*report.reasons, *report.warnings))}{_absent(report)}{_differences(report)}</div>"
+
+
+def run_page(
+    title: str,
+    report: RunFacts | None,
+    diagnostics: Sequence[Diagnostic] = (),
+    offenders: Sequence[Offender] = (),
+    runs: Sequence[CommittedRun] = (),
+) -> str:
+    """Return the page of a run; `report` is None for one that was not committed, `runs` are the table's, newest first."""
+    findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
+    parts = [_head(title, report), _list("Findings", findings)]
+    if report is not None:
+        parts += [_cards(report), _differences(report)]
+        if report.reasons:
+            parts.append(f"<h2>Why records were quarantined</h2>{_reasons(report.reasons)}")
+        parts.append(_offenders(offenders))
+        if report.warnings:
+            parts.append(f"<h2>Warnings: these records were written</h2>{_reasons(report.warnings)}")
+        parts.append(_absent(report))
+    parts.append(_history(runs[:MOST_RUNS]))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<title>{_text(title)}</title><style>{STYLE}</style></head>\n<body>\n"
+        + "\n".join(part for part in parts if part)
+        + "\n</body></html>\n"
+    )
+
+
+def _text(text: str) -> str:
+    """Write a text of others: nothing in it is markup, and what cannot be seen is shown."""
+    return escape(printable(text, keep="\n"))
+
+
+def _head(title: str, report: RunFacts | None) -> str:
+    if report is None:
+        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
+    if report.is_repeat:
+        return f'<h1>{_text(title)}</h1><p class="dim">{_repeat(report)}</p>'
+    state = compared(report, "its schema")
+    started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
+    run_html = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
+    tone = "bad" if report.differences else "dim"
+    stopped = "" if report.stopped is None else f'<p class="bad">{_text(stopped_after(report.stopped))}</p>'
+    return f'<h1>{_text(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
+
+
+def _repeat(report: RunFacts) -> str:
+    return (
+        f"Already committed as version {report.table_version} of <code>{_text(report.table_path)}</code>, by the run"
+        f" <code>{_text(report.run)}</code>; nothing was written now."
+    )
+
+
+def _cards(report: RunFacts) -> str:
+    share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
+    rate = report.rows_in / report.seconds if report.seconds else 0.0
+    cards = (
+        ("records read", f"{report.rows_in:,}"),
+        ("written", f"{report.rows_written:,}"),
+        ("quarantined", f"{report.rows_quarantined:,} ({share:.2%})"),
+        ("seconds", f"{report.seconds:,.1f}"),
+        ("records a second", f"{rate:,.0f}"),
+        ("version of the table", f"{report.table_version}"),
+    )
+    cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
+    places = [f"Table <code>{_text(report.table_path)}</code>"]
+    if report.quarantine_path is not None:
+        places.append(f"quarantine <code>{_text(report.quarantine_path)}</code>")
+    return f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>'
+
+
+def _reasons(reasons: Sequence[ReasonCount]) -> str:
+    if not reasons:
+        return ""
+    rows = "".join(
+        f"<tr><td><code>{_text(one.path or 'the record')}</code></td><td><code>{_text(one.rule)}</code></td>"
+        f'<td class="n">{one.count:,}</td></tr>'
+        for one in reasons
+    )
+    head = '<tr><th>field</th><th>rule</th><th class="n">times</th></tr>'
+    return f'<div class="wide"><table>{head}{rows}</table></div>'
+
+
+def _differences(report: RunFacts) -> str:
+    return _list("The table differs from its schema", report.differences)
+
+
+def _absent(report: RunFacts) -> str:
+    return _list("Paths that no record has", tuple(one.message for one in report.absent))
+
+
+def _list(title: str, lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    return f"<h2>{title}</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in lines) + "</ul>"
+
+
+def _offenders(offenders: Sequence[Offender]) -> str:
+    if not offenders:
+        return ""
+    groups: dict[tuple[str, str], list[Offender]] = {}
+    for offender in offenders:
+        groups.setdefault(offender.group, []).append(offender)
+    rows_html = "".join(
+        f"<details{' open' if number == 0 else ''}><summary><code>{_text(path or 'the record')}</code>: "
+        f"<code>{_text(rule)}</code></summary><ol>{''.join(map(_offender, rows))}</ol></details>"
+        for number, ((path, rule), rows) in enumerate(groups.items())
+    )
+    return f"<h2>First records that broke each rule</h2>{rows_html}"
+
+
+def _file(source: str | None) -> str:
+    """Name the file of a record as its user calls it."""
+    if source is None:
+        return "no file"
+    path = local_file(source)
+    return source if path is None else str(path)
+
+
+def _offender(offender: Offender) -> str:
+    place = _file(offender.source)
+    if offender.line is not None:
+        place += f", line {offender.line}"
+    value = "" if offender.value is None else f"<div>value <code>{_text(offender.value)}</code></div>"
+    path = f"<div><code>{_text(offender.path)}</code></div>" if offender.path != offender.group[0] else ""
+    raw = "" if offender.raw is None else f"<pre>{_text(offender.raw)}</pre>"
+    return f'<li><div class="dim">{_text(place)}</div>{path}{value}{raw}</li>'
+
+
+def _history(runs: Sequence[CommittedRun]) -> str:
+    if not runs:
+        return ""
+    rows = "".join(
+        f"<tr><td>{run.committed.strftime('%Y-%m-%d %H:%M')}</td><td>{_text(run.identity.mode)}</td>"
+        f'<td class="n">{run.rows:,}</td><td class="n">{run.rows_quarantined:,}</td>'
+        f'<td class="n">{run.version}</td></tr>'
+        for run in runs
+    )
+    head = (
+        '<tr><th>committed (UTC)</th><th>mode</th><th class="n">written</th><th class="n">quarantined</th>'
+        '<th class="n">version</th></tr>'
+    )
+    table = f'<div class="wide"><table>{head}{rows}</table></div>'
+    return f"<h2>Runs of this table</h2>{_chart(tuple(reversed(runs)))}{table}"
+
+
+def _chart(runs: Iterable[CommittedRun]) -> str:
+    """Draw a bar for each run, oldest first: what was written, and on top what was quarantined."""
+    runs = tuple(runs)
+    most = max((run.rows + run.rows_quarantined for run in runs), default=0) or 1
+    bars = []
+    for place, run in enumerate(runs):
+        good = run.rows / most * CHART_HEIGHT
+        bad = run.rows_quarantined / most * CHART_HEIGHT
+        left = place * BAR + 2
+        tooltip = (
+            f"{run.committed:%Y-%m-%d %H:%M}: {run.rows:,} written, {run.rows_quarantined:,} quarantined"
+        )
+        bars.append(
+            f"<g><title>{tooltip}</title>"
+            f'<rect x="{left}" y="{CHART_HEIGHT - good:.1f}" width="{BAR - 4}" height="{good:.1f}" fill="var(--good)"/>'
+            f'<rect x="{left}" y="{CHART_HEIGHT - good - bad:.1f}" width="{BAR - 4}" height="{bad:.1f}" fill="var(--bad)"/></g>'
+        )
+    width = max(len(runs), 1) * BAR + 2
+    label = "Records of each run, oldest first: written below, quarantined above"
+    return (
+        f'<svg viewBox="0 0 {width} {CHART_HEIGHT}" width="{width}" height="{CHART_HEIGHT}" role="img" '
+        f'aria-label="{label}">{"".join(bars)}</svg>'
+    )
+
 
 MOST_REASONS = 20
 

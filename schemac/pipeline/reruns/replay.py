@@ -23,8 +23,8 @@ from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_
 from schemac.pipeline.reading.source import records_of_row_texts
 from schemac.pipeline.reading.table_source import TableSource
 from schemac.pipeline.reading.texts import BatchSource
-from schemac.pipeline.spark.columns import ADDRESS, RAW, SOURCE
 from schemac.pipeline.spark.executors import register
+from schemac.pipeline.spark.packed import ADDRESS, RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, parsed
 from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.history import CommittedRun

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from schemac.pipeline.declaration.limits import Broken, Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.columns import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE
+from schemac.pipeline.spark.packed import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE
 from schemac.rows.judging.arrays import MissingMemberError, to_field
 from schemac.rows.validation.result import reason_counts
 from schemac.text.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD

@@ -20,7 +20,7 @@ from schemac.pipeline.declaration.limits import Limits
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, note
 from schemac.pipeline.reports.run_report import top_reasons
-from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
+from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.pipeline.writing.format_sink import (
     BOOKKEEPING_COLUMNS,
     counted_warnings,

@@ -26,8 +26,8 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, check_seen
-from schemac.pipeline.spark.columns import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
+from schemac.pipeline.spark.packed import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
@@ -36,7 +36,7 @@ from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import hadoop_address, seen_from
-from schemac.rows.runs.tables import Place, Sink, StagedRows, TableForm, sink_of
+from schemac.rows.runs.tables import Sink, StagedRows, TableForm, WriteTarget, sink_of
 from schemac.text.source.catalogue import (
     CONNECTOR,
     EMPTIED_TABLE,
@@ -82,7 +82,7 @@ def connector_missing(format: str, place: tuple[str, ...] = PLACE) -> PipelineEr
     return PipelineError(UNWRITABLE_TARGET, message, ADD_A_CONNECTOR, place=place)
 
 
-def open_staging(frame: DataFrame, connector: str, sink: Sink, place: Place, form: TableForm) -> str:
+def open_staging(frame: DataFrame, connector: str, sink: Sink, place: WriteTarget, form: TableForm) -> str:
     """Make the table aside, and compare what the connector sees of it with the columns of the frame."""
     path = sink.open_staging_table(place, form)
     try:
@@ -99,7 +99,7 @@ def open_staging(frame: DataFrame, connector: str, sink: Sink, place: Place, for
 
 
 def write_staging(
-    good: DataFrame, connector: str, path: str, options: Mapping[str, str], sink: Sink, place: Place
+    good: DataFrame, connector: str, path: str, options: Mapping[str, str], sink: Sink, place: WriteTarget
 ) -> StagedRows:
     """Have the connector write all rows, and take them over."""
     rows = good.count()
@@ -193,7 +193,7 @@ class FormatTarget:
                 persisted.unpersist()
 
     def _committed(
-        self, good: DataFrame, seen: Seen, report: SinkReport, place: Place, staged_files: list[str]
+        self, good: DataFrame, seen: Seen, report: SinkReport, place: WriteTarget, staged_files: list[str]
     ) -> tuple[int, int | None]:
         """Write and commit the rows that fit, and the others before them; the number of the run, and the version of the quarantine."""
         counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
@@ -279,7 +279,9 @@ class FormatTarget:
             help = "set `allowEmpty: true` under `target` if that is intended"
             raise PipelineError(EMPTIED_TABLE, message, help, place=MODE)
 
-    def _quarantined(self, persisted: DataFrame, place: Place) -> tuple[list[str], SinkReport, Counter[Key]]:
+    def _quarantined(
+        self, persisted: DataFrame, place: WriteTarget
+    ) -> tuple[list[str], SinkReport, Counter[Key]]:
         """Write the other rows where no reader of the quarantine sees them yet."""
         # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
         from schemac.pipeline.writing.quarantine_source import stage
@@ -293,7 +295,7 @@ class FormatTarget:
     @contextmanager
     def _quarantine_committed(
         self,
-        place: Place,
+        place: WriteTarget,
         staged_files: list[str],
         counts: Mapping[str, str],
         has_failed: Callable[[BaseException], bool],
@@ -309,7 +311,7 @@ class FormatTarget:
                 self._take_rows_back(place)
             raise
 
-    def _take_rows_back(self, place: Place) -> None:
+    def _take_rows_back(self, place: WriteTarget) -> None:
         """Take the rows of this attempt out of the quarantine; what failed may have come after its commit."""
         sink = sink_of(None)
         committed_run = sink.find_run(self.run, place.path, place.storage_options)
@@ -363,7 +365,7 @@ def recovered(spark: SparkSession, job: Job) -> FileRuns:
     return runs
 
 
-def _quarantine_of(job: Job, run: RunIdentity, table: str) -> Place:
+def _quarantine_of(job: Job, run: RunIdentity, table: str) -> WriteTarget:
     place = sink_of(None).prepare(
         job.quarantine_path,
         Mode.APPEND.value,

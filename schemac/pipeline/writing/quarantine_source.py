@@ -19,12 +19,12 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.limits import Key, Limits
-from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
 from schemac.pipeline.spark.executors import register
+from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
 from schemac.pipeline.writing.batches import QuarantineBuffer
 from schemac.rows.runs.identity import random_id
 from schemac.rows.runs.staging import temporary_folder
-from schemac.rows.runs.tables import Place, sink_of
+from schemac.rows.runs.tables import WriteTarget, sink_of
 
 FORMAT = "schemac-quarantine-staging-"
 
@@ -63,7 +63,7 @@ class StagedRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not f
 class StagingWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
     """Writes the rows of one run; made on the driver, copied to the tasks."""
 
-    place: Place
+    place: WriteTarget
     run: str
     limits: Limits
     notes: Path
@@ -108,7 +108,7 @@ class StagingSource(DataSource):  # type: ignore[misc]  # PySpark is not followe
         return self.made
 
 
-def stage(rows: DataFrame, place: Place, run: str, limits: Limits) -> StagedRows:
+def stage(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedRows:
     """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
     with temporary_folder() as folder:
         made = StagingWriter(place, run, limits, folder / "staged.json")

@@ -25,9 +25,8 @@ from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.reading.paths import check_unchanged
 from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
 from schemac.pipeline.reports.progress import Notes
-from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS
 from schemac.pipeline.spark.executors import register
-from schemac.pipeline.spark.packed import unpacked
+from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS, unpacked
 from schemac.pipeline.writing.batches import QuarantineBuffer, to_schema
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,
@@ -43,10 +42,10 @@ from schemac.rows.runs.storage import Storage, seen_from
 from schemac.rows.runs.tables import (
     Merge,
     Merged,
-    Place,
     Sink,
     StorageOptions,
     TableForm,
+    WriteTarget,
     check_same_schema,
     sink_names,
     sink_of,
@@ -166,10 +165,10 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         """The table's schema: kept as bytes, because pickling a pyarrow type drops the metadata of its child fields."""
         return self.options.read_schema()
 
-    def _places(self) -> list[Place]:
+    def _places(self) -> list[WriteTarget]:
         return [place for place in (self.table, self.quarantine) if place is not None]
 
-    def _place(self, path: str, mode: str) -> Place:
+    def _place(self, path: str, mode: str) -> WriteTarget:
         return self.sink.prepare(
             path,
             mode,

@@ -16,7 +16,7 @@ import pyarrow as pa
 from schemac.registry.engine import Capability
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.storage import Storage
-from schemac.rows.runs.tables import Place, TableForm
+from schemac.rows.runs.tables import TableForm, WriteTarget
 
 ADDRESSES = "_address"
 """The first column of what tasks write: the addresses of rows, as `Source.read` gives them (int64), ascending."""
@@ -26,7 +26,7 @@ ADDRESSES = "_address"
 class Filling:
     """Columns of a table that one run fills; it travels to the tasks."""
 
-    place: Place
+    place: WriteTarget
     columns: tuple[str, ...]
     ids: tuple[tuple[int, ...], ...]
     """The engine's ids of each column and of what is below it."""

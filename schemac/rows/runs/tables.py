@@ -3,7 +3,7 @@
 The runs of whatever is at a path: a folder of files, or a table of an engine.
 
 Layer: rows.
-Shape: a run prepares a `Place` on the driver, its tasks write Arrow batches to it and get back what they wrote as texts (pieces), and
+Shape: a run prepares a `WriteTarget` on the driver, its tasks write Arrow batches to it and get back what they wrote as texts (pieces), and
       the driver commits all pieces as one version. What is not committed never was in the table.
       Refuses rows whose schema is not that of the table that they are for: asked before a run starts, and again by the sink, in a
       process that knows nothing of pipelines.
@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.field import LoweredSchema
+from schemac.language.physical import LoweredSchema
 from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines
 from schemac.rows.runs.errors import PipelineError
@@ -109,7 +109,7 @@ class TableForm:
 
 
 @dataclass(frozen=True)
-class Place:
+class WriteTarget:
     """Where the rows of one run go, and the version that they are added to."""
 
     path: str
@@ -203,7 +203,7 @@ class Sink(ABC):
         """
 
     @abstractmethod
-    def claim(self, place: Place, fragments: list[str]) -> None:
+    def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit: from here on no other attempt of the same run can begin one.
 
         Raises PipelineError if another attempt has begun, or where this one was fenced.
@@ -219,31 +219,31 @@ class Sink(ABC):
         storage_version: str | None,
         max_rows_per_file: int,
         run: RunIdentity,
-    ) -> Place:
+    ) -> WriteTarget:
         """Choose the place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
 
     @abstractmethod
-    def open_staging(self, place: Place) -> None:
+    def open_staging(self, place: WriteTarget) -> None:
         """Make the folder that tasks write to."""
 
     @abstractmethod
-    def write(self, place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+    def write(self, place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
         """Write batches where no reader sees them; the pieces that a commit takes."""
 
     @abstractmethod
-    def open_staging_table(self, place: Place, form: TableForm) -> str:
+    def open_staging_table(self, place: WriteTarget, form: TableForm) -> str:
         """Make a table without rows in the open staging of a place, for a program that only writes whole tables; its path.
 
         What is appended to it has the numbers that the fields have in the run's table.
         """
 
     @abstractmethod
-    def collect_staging_table(self, place: Place) -> StagedRows:
+    def collect_staging_table(self, place: WriteTarget) -> StagedRows:
         """Take the rows of that table as pieces of the run."""
 
     @abstractmethod
     def judge(
-        self, place: Place, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
+        self, place: WriteTarget, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
     ) -> Merged:
         """Decide which records of the pieces, and which deleting ones, count against the rows of the table.
 
@@ -251,37 +251,39 @@ class Sink(ABC):
         """
 
     @abstractmethod
-    def merge(self, place: Place, merged: Merged) -> int:
+    def merge(self, place: WriteTarget, merged: Merged) -> int:
         """Commit what was judged to a table that exists; the new version."""
 
     @abstractmethod
-    def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+    def move_out(self, place: WriteTarget, schema: pa.Schema, version: int, addresses: list[int]) -> int:
         """Take rows out of a dataset, by their addresses in a version (see `Source.read`); the new version.
 
         `take_back` brings them back. Raises PipelineError if others have changed these rows since.
         """
 
     @abstractmethod
-    def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
+    def commit(
+        self, place: WriteTarget, form: TableForm, fragments: list[str], *, may_join: bool = False
+    ) -> int:
         """Add the pieces to the table, or make it of them; the new version.
 
         A table that another run has created in the meantime is joined if it may be: its schema is known to be the same.
         """
 
     @abstractmethod
-    def close_staging(self, place: Place) -> None:
+    def close_staging(self, place: WriteTarget) -> None:
         """Remove the folder that tasks wrote to, with everything that is still in it."""
 
     @abstractmethod
-    def give_up(self, place: Place, fragments: list[str]) -> None:
+    def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove what an attempt wrote whose run another attempt has committed."""
 
     @abstractmethod
-    def discard(self, place: Place, fragments: list[str]) -> None:
+    def discard(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove what a run wrote and did not commit."""
 
     @abstractmethod
-    def take_back(self, place: Place, version: int) -> None:
+    def take_back(self, place: WriteTarget, version: int) -> None:
         """Undo a commit of this run; what others have written since stays."""
 
 

@@ -17,8 +17,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
-from schemac.rows.samples.geometries import drawn_native
-from schemac.rows.samples.numbers import Draws, indices
+from schemac.rows.samples.numbers import Draws, drawn_native, indices
 from schemac.rows.samples.values import NULLS, Values, leaves_of, optional, values_of
 
 FIRST_CANDIDATES, CANDIDATES = 256, 8192

@@ -31,7 +31,7 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.arrays import is_scalar, role_of, storage_type
 from schemac.rows.judging.scalars import scalar_of
 from schemac.rows.judging.typed_values import range_of
-from schemac.rows.samples import geometries
+from schemac.rows.samples import numbers
 from schemac.rows.samples.numbers import COUNTED, Draws, Floats, grid_of, value_of
 from schemac.rows.samples.patterns import TextGenerator, generator_of
 from schemac.rows.samples.written import plain_text
@@ -130,7 +130,7 @@ def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constrai
     enum = next((one for one in constraints if isinstance(one, Enum)), None)
     if enum is not None:
         return _enumerated(enum, member)
-    if not constraints and (native := geometries.drawn_native(member)) is not None:
+    if not constraints and (native := numbers.drawn_native(member)) is not None:
         return Values(native)
     match field.type.family:
         case Family.LIST:
@@ -139,10 +139,10 @@ def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constrai
             return _maps(field, member)
         case Family.STRUCT:
             return _structs(field, member)
-        case Family.BYTES if not constraints and geometries.is_binary_geometry(field, member):
-            return Values(geometries.drawn_binary, geometries.numbered_binary, geometries.NUMBERED)
-        case Family.TEXT if not constraints and geometries.is_text_geometry(field, member):
-            return Values(geometries.drawn_text)
+        case Family.BYTES if not constraints and numbers.is_binary_geometry(field, member):
+            return Values(numbers.drawn_binary, numbers.numbered_binary, numbers.NUMBERED)
+        case Family.TEXT if not constraints and numbers.is_text_geometry(field, member):
+            return Values(numbers.drawn_text)
         case Family.TEXT:
             return _text_values(field, constraints)
         case Family.BYTES:

@@ -15,7 +15,7 @@ from schemac.language.attributes.builtin import RENAMED_FROM
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
-from schemac.language.physical.field import LoweredSchema
+from schemac.language.physical import LoweredSchema
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.changes import Location
 from schemac.versions.identity.compilation import Compilation

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from schemac.arrow.to_arrow import LoweringOptions
     from schemac.language.logical.dataset import LogicalDataset
     from schemac.language.logical.schema_fields import SchemaField
-    from schemac.language.physical.field import LoweredSchema
+    from schemac.language.physical import LoweredSchema
     from schemac.versions.identity.freeze import Identified
     from schemac.versions.identity.lock import LockedDataset, Numbers, Version
 

@@ -7,7 +7,7 @@ from schemac.engines.lance.attributes import ENCODING
 from schemac.engines.spark import columns
 from schemac.engines.spark.connector import blob_type
 from schemac.language.attributes.registry import ATTRIBUTES, domain_of
-from schemac.language.physical.arrow import pa
+from schemac.language.physical import pa
 
 
 def test_spark_finds_what_lance_writes() -> None:

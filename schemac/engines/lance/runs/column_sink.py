@@ -46,7 +46,7 @@ from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.staging import AGAIN
 from schemac.rows.runs.storage import Storage
-from schemac.rows.runs.tables import Place, TableForm
+from schemac.rows.runs.tables import TableForm, WriteTarget
 from schemac.text.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
 
 REMOTE = "_backfill-"
@@ -85,7 +85,7 @@ class Record:
         """Metadata of the fragment."""
         return fragments_of([self.fragment])[0]
 
-    def counts_for(self, fragment: Any, place: Place) -> bool:
+    def counts_for(self, fragment: Any, place: WriteTarget) -> bool:
         """Whether a fragment has the files that it had, and no row that was deleted when the record was made."""
         if Files.of(fragment.metadata) != Files.of(self.metadata):
             return False
@@ -104,7 +104,7 @@ class Record:
 class Filled:
     """The records of one run."""
 
-    place: Place
+    place: WriteTarget
 
     @classmethod
     def of(cls, filling: Filling) -> "Filled":
@@ -190,7 +190,7 @@ class Filled:
             files.delete_dir(root)
 
 
-def adopt_filled(place: Place) -> None:
+def adopt_filled(place: WriteTarget) -> None:
     """Take over what attempts of this run that died have kept."""
     mine = os.path.join(place.staging, staging.FILLED)
     os.makedirs(mine, exist_ok=True)
@@ -207,7 +207,7 @@ def adopt_filled(place: Place) -> None:
         staging.remove(folder)
 
 
-def remove_filled(place: Place) -> Iterator[str]:
+def remove_filled(place: WriteTarget) -> Iterator[str]:
     """Yield the folders that runs which died have kept values in: after another commit of new files they count no more."""
     for folder in staging.folders_of(place.path):
         is_current_run = str(folder) == place.staging

@@ -22,7 +22,7 @@ from schemac.engines.lance.dataset import find_dataset, lance_errors, options_fo
 from schemac.engines.lance.runs.writing import write_files
 from schemac.engines.lance.transactions import DATA, file_names, fragments_of
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.tables import Merge, Merged, Place
+from schemac.rows.runs.tables import Merge, Merged, WriteTarget
 from schemac.text.source.catalogue import KEY_EXISTS
 
 TABLE_BATCH_ROWS, EXAMPLE_ROWS = 1 << 17, 3
@@ -114,7 +114,9 @@ DELETES = -1
 BATCH_ROWS = 8192
 
 
-def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge) -> Merged:
+def judge(
+    place: WriteTarget, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge
+) -> Merged:
     """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
     parts = [_placed(deletes, DELETES)]
@@ -165,7 +167,7 @@ def _placed(rows: pa.Table, fragment_index: int) -> pa.Table:
     return rows.append_column(ROW, pa.array(range(len(rows)), pa.int64()))
 
 
-def _read(place: Place, fragment: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+def _read(place: WriteTarget, fragment: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
     """Read the rows of a fragment that no version names yet."""
     from lance.file import LanceFileReader
 
@@ -193,7 +195,7 @@ def _winners(records: pa.Table, merge: Merge) -> pa.Table:
     return ordered.filter(pa.concat_arrays([is_last, pa.array([True])]))
 
 
-def _counted(place: Place, fragments: list[str], winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
+def _counted(place: WriteTarget, fragments: list[str], winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
     """Yield the unique fields of the records that count, a piece at a time."""
     columns = list(dict.fromkeys(path[0] for fields in merge.unique for path in fields))
     for number, fragment in enumerate(fragments):
@@ -246,7 +248,7 @@ def _deletion(table: Any, keys: pa.Table) -> Any | None:
 
 
 def _without_losers(
-    place: Place, schema: pa.Schema, fragments: list[str], records: pa.Table, winners: pa.Table
+    place: WriteTarget, schema: pa.Schema, fragments: list[str], records: pa.Table, winners: pa.Table
 ) -> list[str]:
     """Return the fragments, those that have records that do not count written again without them."""
     losers = records.select([FRAGMENT_INDEX, ROW]).join(

@@ -50,14 +50,14 @@ from schemac.rows.runs import staging
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
 from schemac.rows.runs.identity import RUN, RunIdentity, is_gone
 from schemac.rows.runs.storage import Storage, absolute, is_local, seen_from
-from schemac.rows.runs.tables import Place
+from schemac.rows.runs.tables import WriteTarget
 
 BATCH_ROWS = 8192
 IN_FRAGMENT = 32
 """Bits of an address that count the rows of a fragment; those above them are its id."""
 
 
-def move_out(place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+def move_out(place: WriteTarget, schema: pa.Schema, version: int, addresses: list[int]) -> int:
     """Commit the dataset of a version without these rows; the new version."""
     import lance
 
@@ -172,7 +172,7 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
     )
 
 
-def discard(place: Place, fragments: list[str]) -> None:
+def discard(place: WriteTarget, fragments: list[str]) -> None:
     """Remove what a run wrote and did not commit; what a version of the table names stays."""
     table = find_dataset(place.path, place.storage_options)
     if table is not None:
@@ -186,7 +186,7 @@ def discard(place: Place, fragments: list[str]) -> None:
     close_staging(place)
 
 
-def give_up(place: Place, fragments: list[str]) -> None:
+def give_up(place: WriteTarget, fragments: list[str]) -> None:
     """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
     if place.is_staged:
         close_staging(place)
@@ -194,7 +194,7 @@ def give_up(place: Place, fragments: list[str]) -> None:
         _remove_remote(place, fragments)
 
 
-def _remove_remote(place: Place, fragments: list[str]) -> None:
+def _remove_remote(place: WriteTarget, fragments: list[str]) -> None:
     try:
         file_system, root = place.storage_options.open_arrow(place.path)
         for name in file_names(fragments):
@@ -203,7 +203,7 @@ def _remove_remote(place: Place, fragments: list[str]) -> None:
         pass  # Lance's own clean-up takes files that no version names.
 
 
-def take_back(place: Place, version: int, run: str) -> None:
+def take_back(place: WriteTarget, version: int, run: str) -> None:
     """Undo a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
     try:
         take_back_at(place.path, version, run, place.storage_options)

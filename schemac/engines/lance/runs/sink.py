@@ -26,7 +26,7 @@ from schemac.engines.lance.tables.fields import differences, lance_fields_of
 from schemac.engines.lance.transactions import DATA, SEED, file_names, fragment_text, make_version, move_data
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical.field import LoweredSchema
+from schemac.language.physical import LoweredSchema
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity
@@ -35,18 +35,18 @@ from schemac.rows.runs.tables import (
     ExistingTable,
     Merge,
     Merged,
-    Place,
     Sink,
     StagedRows,
     StorageOptions,
     TableForm,
+    WriteTarget,
 )
 from schemac.versions.identity.lock import Numbers
 
 NAME = "aside.lance"
 
 
-def open_staging_table(place: Place, schema: pa.Schema) -> str:
+def open_staging_table(place: WriteTarget, schema: pa.Schema) -> str:
     """Make the dataset: with the ids of the table where rows are added to it, else with those that Lance counts."""
     import lance
 
@@ -62,7 +62,7 @@ def open_staging_table(place: Place, schema: pa.Schema) -> str:
     return path
 
 
-def collect_staging_table(place: Place) -> StagedRows:
+def collect_staging_table(place: WriteTarget) -> StagedRows:
     """Take the fragments, numbered as if a task of ours had written them, and move their files."""
     path = os.path.join(place.staging, NAME)
     written = open_dataset(path)
@@ -128,11 +128,11 @@ class LanceSink(Sink):
         for path in filter(is_local, paths):
             staging.fence(absolute(path), run)
 
-    def claim(self, place: Place, fragments: list[str]) -> None:
+    def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit."""
         writing.claim(place, fragments)
 
-    def give_up(self, place: Place, fragments: list[str]) -> None:
+    def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove the fragments' files."""
         recovery.give_up(place, fragments)
 
@@ -145,7 +145,7 @@ class LanceSink(Sink):
         storage_version: str | None,
         max_rows_per_file: int,
         run: RunIdentity,
-    ) -> Place:
+    ) -> WriteTarget:
         """Choose the place for a run."""
         import lance  # noqa: F401  registers Lance's extension types before a schema is read
 
@@ -158,52 +158,54 @@ class LanceSink(Sink):
             run=run,
         )
 
-    def open_staging(self, place: Place) -> None:
+    def open_staging(self, place: WriteTarget) -> None:
         """Make the folder that tasks write to."""
         writing.open_staging(place)
 
-    def write(self, place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+    def write(self, place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
         """Write fragments; a piece is one of them as JSON."""
         return writing.write_fragments(place, schema, batches)
 
-    def open_staging_table(self, place: Place, form: TableForm) -> str:
+    def open_staging_table(self, place: WriteTarget, form: TableForm) -> str:
         """Make an empty dataset in the staging folder."""
         return open_staging_table(place, form.schema)
 
-    def collect_staging_table(self, place: Place) -> StagedRows:
+    def collect_staging_table(self, place: WriteTarget) -> StagedRows:
         """Take its fragments."""
         return collect_staging_table(place)
 
     def judge(
-        self, place: Place, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
+        self, place: WriteTarget, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
     ) -> Merged:
         """Decide which records count."""
         return merging.judge(place, form.schema, fragments, deletes, merge)
 
-    def merge(self, place: Place, merged: Merged) -> int:
+    def merge(self, place: WriteTarget, merged: Merged) -> int:
         """Commit the fragments, and remove the rows that they replace."""
         return writing.commit_merged(place, merging.operation_of(merged), merged)
 
-    def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+    def move_out(self, place: WriteTarget, schema: pa.Schema, version: int, addresses: list[int]) -> int:
         """Replace the fragments that have the rows."""
         return recovery.move_out(place, schema, version, addresses)
 
-    def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
+    def commit(
+        self, place: WriteTarget, form: TableForm, fragments: list[str], *, may_join: bool = False
+    ) -> int:
         """Commit the fragments."""
         message = decode(form.native) if form.native else None
         if message is not None and [f.id for f in message.fields] == list(range(len(message.fields))):
             message = None  # Lance gives a new table the same ids
         return writing.commit(place, form.schema, fragments, may_join=may_join, lance_message=message)
 
-    def close_staging(self, place: Place) -> None:
+    def close_staging(self, place: WriteTarget) -> None:
         """Remove the folder that tasks wrote to."""
         transactions.close_staging(place)
 
-    def discard(self, place: Place, fragments: list[str]) -> None:
+    def discard(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove the fragments' files."""
         recovery.discard(place, fragments)
 
-    def take_back(self, place: Place, version: int) -> None:
+    def take_back(self, place: WriteTarget, version: int) -> None:
         """Undo a commit of this run."""
         recovery.take_back(place, version, place.run.id)
 

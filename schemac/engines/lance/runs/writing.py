@@ -29,7 +29,7 @@ from schemac.rows.runs.history import UNFINISHED
 from schemac.rows.runs.identity import RunIdentity, is_here
 from schemac.rows.runs.staging import AGAIN, JOIN
 from schemac.rows.runs.storage import Storage, is_local, local_path
-from schemac.rows.runs.tables import Merged, Place
+from schemac.rows.runs.tables import Merged, WriteTarget
 from schemac.text.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
 
 
@@ -41,7 +41,7 @@ def prepare(
     storage_version: str | None,
     max_rows_per_file: int,
     run: RunIdentity,
-) -> Place:
+) -> WriteTarget:
     """Choose the place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
     table = find_dataset(path, storage_options)
     folder = path
@@ -50,10 +50,12 @@ def prepare(
         folder = staging.new_folder(path, run)
     effective = mode if table is not None else "create"
     version = 0 if table is None else table.version
-    return Place(path, folder, effective, version, storage_options, storage_version, max_rows_per_file, run)
+    return WriteTarget(
+        path, folder, effective, version, storage_options, storage_version, max_rows_per_file, run
+    )
 
 
-def open_staging(place: Place) -> None:
+def open_staging(place: WriteTarget) -> None:
     """Make the folder that tasks write to."""
     if not place.is_staged:
         return
@@ -66,7 +68,7 @@ def open_staging(place: Place) -> None:
         _check_is_open(place)
 
 
-def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+def write_fragments(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
     """Write what one task has; the fragments of `write_files`."""
     fragments = write_files(place, schema, batches)
     if place.is_staged:
@@ -74,7 +76,7 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
     return fragments
 
 
-def write_files(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
     """Fragments of the batches, as JSON; the files are in the table's staging folder."""
     from lance.fragment import write_fragments as write
 
@@ -95,7 +97,7 @@ def write_files(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatc
     return [transactions.fragment_text(fragment) for fragment in fragments]
 
 
-def _refuse_another_disk(place: Place) -> None:
+def _refuse_another_disk(place: WriteTarget) -> None:
     """Refuse to write where the driver would not find it: to a folder that only has the same name as the table's."""
     if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
         raise PipelineError(
@@ -106,7 +108,7 @@ def _refuse_another_disk(place: Place) -> None:
         )
 
 
-def _check_is_open(place: Place) -> None:
+def _check_is_open(place: WriteTarget) -> None:
     """Raise where the run was abandoned while it was writing; the files came after the sweep."""
     if staging.is_open(place.staging):
         return
@@ -115,7 +117,7 @@ def _check_is_open(place: Place) -> None:
     raise PipelineError.uncommitted(ABANDONED_RUN, "the run was abandoned while it was writing", AGAIN)
 
 
-def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _renewing(place: WriteTarget, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pass the batches on, and record from time to time that the run is alive."""
     renewed = 0.0
     for batch in batches:
@@ -126,7 +128,7 @@ def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Re
 
 
 def commit(
-    place: Place,
+    place: WriteTarget,
     schema: pa.Schema,
     fragments: list[str],
     *,
@@ -154,7 +156,7 @@ def commit(
     return Commit(place, list(file_names(fragments)), make).advance(Stage.COMMITTED)
 
 
-def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
+def commit_merged(place: WriteTarget, operation: Any, merged: Merged) -> int:
     """Commit an operation that was made for one version; another run may have added rows with its keys since."""
     newest = find_dataset(place.path, place.storage_options)
     if newest is None or newest.version != merged.version:
@@ -164,12 +166,12 @@ def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
     return transactions.commit_operation(place, list(file_names(merged.fragments)), operation, merged.version)
 
 
-def claim(place: Place, fragments: list[str]) -> None:
+def claim(place: WriteTarget, fragments: list[str]) -> None:
     """Begin a commit, unless another attempt of the run has begun one."""
     Commit(place, list(file_names(fragments))).advance(Stage.CLAIMED)
 
 
-def _refuse_dropped(place: Place, fragments: list[str]) -> None:
+def _refuse_dropped(place: WriteTarget, fragments: list[str]) -> None:
     """Refuse rows with a column that the table has no more: Lance would take them, and drop its values without a word."""
     table = find_dataset(place.path, place.storage_options)
     if table is not None and not transactions.field_ids_in(fragments) <= transactions.field_ids(table):
@@ -177,7 +179,7 @@ def _refuse_dropped(place: Place, fragments: list[str]) -> None:
         raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
 
 
-def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
+def _commit(place: WriteTarget, schema: pa.Schema, fragments: list[str]) -> int:
     import lance
 
     options = options_for(place.path, place.storage_options)
@@ -203,7 +205,7 @@ def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
     )
 
 
-def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> int:
+def _commit_with_ids(place: WriteTarget, fragments: list[str], message: pb.Schema) -> int:
     """Create the table from the fragments, or replace its rows by them, with the ids of the message.
 
     Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a

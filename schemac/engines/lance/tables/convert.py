@@ -24,7 +24,7 @@ from schemac.engines.lance.tables.casts import cast, check_json
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
-from schemac.language.physical.field import LoweredField
+from schemac.language.physical import LoweredField
 from schemac.versions.evolution.castability import castability
 from schemac.versions.evolution.diff import clock_of
 from schemac.versions.evolution.version_pair import VersionPair

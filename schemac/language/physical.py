@@ -1,15 +1,74 @@
-"""One field as an engine stores it.
+"""One field as an engine stores it, and pyarrow, loaded when it is first needed.
 
-Layer: language.
+Layer: language. Checking and formatting manifests never touch an Arrow type, and loading pyarrow takes longer than checking a file
+does. So every module of the compiler takes `pa` from here; the library is loaded by the first attribute that is read from it.
 Shape: a tree, parents before children, in the order of the manifest.
 """
 
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from schemac.language.physical.arrow import ArrowField, ArrowSchema, pa
+__all__ = [
+    "NO_METADATA",
+    "ArrowField",
+    "ArrowSchema",
+    "ArrowType",
+    "LoweredField",
+    "LoweredSchema",
+    "numpy_left_out",
+    "pa",
+]
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    ArrowField: TypeAlias = pa.Field[Any]
+    ArrowType: TypeAlias = pa.DataType
+    ArrowSchema: TypeAlias = pa.Schema
+else:
+    # Names for annotations, which Python evaluates when a function is defined.
+    ArrowField = ArrowType = ArrowSchema = Any
+
+    class _LazyArrow:
+        def __getattr__(self, name: str) -> Any:
+            import pyarrow
+
+            # Later reads find the attribute here and do not come back.
+            value = getattr(pyarrow, name)
+            setattr(self, name, value)
+            return value
+
+    pa = _LazyArrow()
+
+
+@contextmanager
+def numpy_left_out() -> Iterator[None]:
+    """Libraries that are loaded in here are loaded without numpy; if it is already loaded, nothing is done.
+
+    Where numpy is installed pyarrow and flatbuffers load it too, which takes longer than they do themselves; a compiler
+    makes schemas and no arrays. For the command line alone: in a user's own process they have to find their numpy.
+    """
+    if "numpy" in sys.modules:
+        yield
+        return
+    # pyarrow tries to import it, and flatbuffers asks `PathFinder` by name whether it is there, so a finder of our own in
+    # `sys.meta_path` or a None in `sys.modules` would be passed by.
+    original, find = vars(PathFinder)["find_spec"], PathFinder.find_spec
+
+    def find_spec(name: str, *arguments: Any, **named: Any) -> Any:
+        return None if name == "numpy" else find(name, *arguments, **named)
+
+    PathFinder.find_spec = staticmethod(find_spec)  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        PathFinder.find_spec = original  # type: ignore[method-assign]
+
 
 NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
