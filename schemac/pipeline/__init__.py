@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.conformed import Conformed, ConformReport, Rules, conform
     from schemac.pipeline.declaration.job import Job
     from schemac.pipeline.errors import PipelineError
-    from schemac.pipeline.library import fill_columns, run, write
+    from schemac.pipeline.library import fill_columns, replay, run, write
     from schemac.pipeline.reports.progress import State, Step
     from schemac.pipeline.reports.run_facts import ReasonCount
     from schemac.pipeline.reports.run_report import RunReport
@@ -51,6 +51,7 @@ __all__ = [
     "conform",
     "fill_columns",
     "register_formats",
+    "replay",
     "run",
     "runs_of",
     "write",
@@ -61,10 +62,10 @@ _HOMES = {
     "CommittedRun": "rows.runs.history",
     "runs_of": "rows.runs.tables",
     "ReasonCount": "pipeline.reports.run_facts",
-    "Replay": "pipeline.reruns.replay",
+    "Replay": "rows.runs.identity",
     "RunReport": "pipeline.reports.run_report",
     **dict.fromkeys(("State", "Step"), "pipeline.reports.progress"),
-    **dict.fromkeys(("fill_columns", "run", "write"), "pipeline.library"),
+    **dict.fromkeys(("fill_columns", "replay", "run", "write"), "pipeline.library"),
     "Job": "pipeline.declaration.job",
     "register_formats": "pipeline.writing.table_sink",
     "PipelineError": "pipeline.errors",

@@ -22,7 +22,7 @@ from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.conforming.validation import conform as projected
 from schemac.pipeline.conforming.validation import key_checked, with_warnings
-from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.declaration.job import FRAME, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_in_column, records_of_frame
@@ -37,8 +37,6 @@ from schemac.rows.judging.settings import POSITIONS
 from schemac.text.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
 from schemac.text.syntax.model import model_errors
 
-FRAME = "dataframe"
-"""What a run of a frame names as the format of its source."""
 LATE_SETTINGS = (
     "spark.sql.mapKeyDedupPolicy",
     "spark.sql.legacy.timeParserPolicy",

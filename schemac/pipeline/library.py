@@ -1,4 +1,4 @@
-"""The pipeline as a library: `run` for all of it, `write` for a frame of another program, `fill_columns` for columns.
+"""The pipeline as a library: `run` for all of it, `write` and `replay` for frames of another program, `fill_columns` for columns.
 
 Layer: pipeline.
 Shape: a pipeline file, a `Job`, or a DataFrame in; a `RunReport` out, as `schemac run` gives it.
@@ -26,7 +26,7 @@ from schemac.pipeline.spark.packed import ERRORS, ROW_ID
 from schemac.pipeline.spark.sql import name
 from schemac.pipeline.stream import run_or_stream as run_job
 from schemac.project.api import compile_file
-from schemac.rows.runs.identity import RunRequest, random_id
+from schemac.rows.runs.identity import Replay, RunRequest, random_id
 from schemac.rows.runs.tables import SINK, TableForm
 from schemac.text.source.catalogue import JOIN, PIPELINE_FILE, STREAMING_FRAME
 from schemac.text.source.diagnostic import SchemaError
@@ -120,6 +120,28 @@ def write(
 
     request = RunRequest(run_id)
     return _run(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
+
+
+def replay(
+    dataset: CheckedDataset,
+    table: str | PathLike[str],
+    records: Replay = Replay(),  # noqa: B008  a frozen value
+    *,
+    quarantine: str | PathLike[str] | None = None,
+    spark: SparkSession | None = None,
+    progress: Progress | None = None,
+    **rules: Unpack[Rules],
+) -> RunReport:
+    """Run records of the quarantine that `write` made through the present schema and `rules`; those that fit move into the table.
+
+    By default all records of the quarantine are read again; `Replay(run=…, rule=…, path=…)` selects some. Those that still do not fit
+    stay in the quarantine as they are. The commit of the table and that of the quarantine belong to one run, as in `schemac run --replay`.
+
+    Raises PipelineError; nothing is written then.
+    """
+    quarantine_target = None if quarantine is None else {"path": str(quarantine)}
+    job = job_of_frame(str(table), rules, target={"mode": "append"}, quarantine=quarantine_target)
+    return _run(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
 
 
 def fill_columns(

@@ -1,12 +1,15 @@
 """The pipeline as a library: any frame conforms to what a run gives, in any session; and nothing is loaded before it is used."""
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import lance
 import pytest
@@ -14,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import schemac
 import schemac.pipeline
-from schemac.pipeline import Conformed, Job, PipelineError, RunReport, conform, run, runs_of, write
+from schemac.pipeline import Conformed, Job, PipelineError, Replay, RunReport, conform, run, runs_of, write
 from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.conformed import LATE_SETTINGS
 from schemac.text.source.catalogue import (
@@ -218,3 +221,67 @@ def test_run_takes_a_file_or_a_job(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(schemac.SchemaError) as caught:
         run(file)
     assert [(one.code, one.line) for one in caught.value.diagnostics] == [("SC611", 3)]
+
+
+DIGITS = """
+name: digits
+fields:
+  - {name: key, type: String}
+  - {name: n, type: {kind: Option, inner: Int64}}
+  - {name: t, type: {kind: Option, inner: {kind: Timestamp, unit: Microsecond, timezone: UTC}}}
+  - {name: d, type: {kind: Option, inner: {kind: Decimal, precision: 38, scale: 18}}}
+  - {name: f, type: {kind: Option, inner: Float64}}
+"""
+
+
+def test_records_of_a_frame_come_back_with_every_digit(spark: SparkSession, tmp_path: Path) -> None:
+    """A wrong mapping quarantines two rows; the right one moves them into the table as they were in the frame."""
+    (digits,) = schemac.compile_text(DIGITS)
+    rows = [
+        ("a", 3, None, None, 1.5),
+        ("b", 2**53 + 1, datetime(2024, 1, 2, 3, 4, 5, 678901, tzinfo=UTC), Decimal(f"{10**19 + 1}.{10**17 + 1:018}"), math.nan),
+        ("c", None, None, Decimal("0.1"), -0.0),
+    ]  # fmt: skip
+    frame = spark.createDataFrame(rows, "key string, n long, t timestamp, d decimal(38, 18), f double")
+    wrong: Any = {"f": {"expr": "if(key = 'a', '1.5', key)"}}
+    report = write(frame, digits, tmp_path / "t.lance", fields=wrong)
+    assert (report.rows_written, report.rows_quarantined) == (1, 2)
+    by_path = schemac.pipeline.replay(digits, tmp_path / "t.lance", Replay(path="n"), spark=spark)
+    assert by_path.rows_in == 0
+    moved = schemac.pipeline.replay(digits, tmp_path / "t.lance", Replay(path="f"), spark=spark)
+    assert (moved.rows_in, moved.rows_written) == (2, 2)
+    got = {row["key"]: tuple(row.values()) for row in lance.dataset(moved.table_path).to_table().to_pylist()}
+    assert str(sorted(got.values())) == str(sorted(lance_rows(rows)))
+    assert lance.dataset(tmp_path / "t.quarantine.lance").count_rows() == 0
+
+
+def lance_rows(rows: list[Any]) -> list[Any]:
+    """The rows as Lance's table gives them: decimals with their scale, instants in UTC by name."""
+    zone = ZoneInfo("UTC")
+    scale = Decimal(1).scaleb(-18)
+    exact = Context(prec=38)
+    return [
+        (
+            key,
+            n,
+            t and t.replace(tzinfo=zone),
+            d if d is None else d.quantize(scale, context=exact),
+            f,
+        )
+        for key, n, t, d, f in rows
+    ]
+
+
+def test_texts_of_a_frame_come_back(spark: SparkSession, tmp_path: Path) -> None:
+    (digits,) = schemac.compile_text(DIGITS)
+    frame = spark.createDataFrame([('{"key": "x", "m": 12}',), ('{"key": "y", "m": 2}',)], "value string")
+    wrong: Any = {"n": {"expr": "if(m::int > 5, 'z', m::string)"}}
+    report = write(frame, digits, tmp_path / "t.lance", json_column="value", fields=wrong)
+    assert (report.rows_written, report.rows_quarantined) == (1, 1)
+    moved = schemac.pipeline.replay(
+        digits, tmp_path / "t.lance", spark=spark, json_column="value", fields={"n": "m"}
+    )
+    assert moved.rows_written == 1
+    table = lance.dataset(moved.table_path).to_table(columns=["key", "n"]).to_pylist()
+    assert sorted(row["key"] for row in table) == ["x", "y"]
+    assert {row["key"]: row["n"] for row in table}["x"] == 12

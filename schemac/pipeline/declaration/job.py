@@ -145,6 +145,10 @@ def _folded_sink(name: str | None) -> str | None:
     return name.lower() if isinstance(name, str) and name.lower() in known else name
 
 
+FRAME = "dataframe"
+"""What a run of a frame names as the format of its source."""
+
+
 class Source(JobModel):
     """Where records come from. Each option is applied, or refused by name (see `source_options`)."""
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from schemac.pipeline.declaration.job import Job, Source
+from schemac.pipeline.declaration.job import FRAME, Job, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.files import BAD_ENCODING
@@ -111,7 +111,7 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
     )
     rows = _requested(reader.load(), job, replay)
     source = job.parts[0].source
-    recordses = [] if source.format in OF_TEXT else list(_rows(rows))
+    recordses = [_texts(rows, source)] if source.format in OF_TEXT else list(_rows(rows, source))
     return [
         replace(records, source=replace(records.source, partitions={ADDRESS: ADDRESS}))
         for records in recordses or [_texts(rows, source)]
@@ -147,10 +147,13 @@ def _texts(rows: DataFrame, source: Source) -> Records:
     return Records(BatchSource(lambda: frame), JsonTexts(source.format == "geojson"))
 
 
-def _rows(rows: DataFrame) -> Iterator[Records]:
-    """Return the rows of the quarantine with the columns that are in their texts."""
+def _rows(rows: DataFrame, source: Source) -> Iterator[Records]:
+    """Return the rows of the quarantine with the columns that are in their texts; of frames of JSON texts the texts."""
     types = f"get_json_object(raw, '$.{TYPES}')"
     for (types_json,) in rows.selectExpr(f"coalesce({types}, '')").distinct().collect():
+        if source.format == FRAME and not types_json:
+            yield _texts(rows.where(f"{types} is null"), source)
+            continue
         try:
             known = types_of_text(types_json)
         except UnreadableRowError as error:
