@@ -215,13 +215,18 @@ def _scalar(value: Any) -> str:
 
 
 JSON_TYPES = (str, Number, bool, list, dict)
+_WHOLE_TYPES = {date, datetime, time, timedelta, bytes}
+"""Types whose values stay as they are; NaT of pandas is of none of them."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def as_record_value(value: Any) -> Any:
-    """Return what is in a record for an object. Raises NotJsonError if it is nested too deep, or in itself."""
+def as_record_value(value: Any, depth: int = 0) -> Any:
+    """Return what is in a record for an object, some levels below the record. Raises NotJsonError if it is nested too deep, or in itself."""
+    opened = _opened(value)
+    if not isinstance(opened, dict | list):
+        return opened
     converted: list[Any] = [None]
-    waiting: list[tuple[Any, Any, Any, int]] = [(value, converted, 0, 0)]
+    waiting: list[tuple[Any, Any, Any, int]] = [(opened, converted, 0, depth)]
     while waiting:
         part, into, at, depth = waiting.pop()
         part = _opened(part)
@@ -237,7 +242,7 @@ def as_record_value(value: Any) -> Any:
 
 def _opened(value: Any) -> Any:
     """Return a value of a record; the parts of a dict or a list are not looked at."""
-    if value is None or isinstance(value, bool | Number):
+    if value is None or type(value) in _WHOLE_TYPES or isinstance(value, bool | Number):
         return value
     if isinstance(value, str):
         return _sound(value)

@@ -185,7 +185,7 @@ def _of_objects(read: Reader) -> Reader:
 
     def read_object(x: Any, path: Any, run: Run) -> Any:
         try:
-            (value,) = as_record_value([x])
+            value = as_record_value(x, 1)
         except NotJsonError:
             run.reasons.append(NO_RECORD)
             return None
@@ -205,7 +205,7 @@ def shown_row(row: Any) -> str:
     if isinstance(row, str):
         return _encodable(row)
     try:
-        return _encodable(json.dumps(row, ensure_ascii=False, default=_value_text))
+        return _encodable(_ROW_ENCODER.encode(row))
     except (TypeError, ValueError, RecursionError):
         return _encodable(text_of_object(row))
 
@@ -220,3 +220,6 @@ def _value_text(value: Any) -> Any:
     return (
         converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
     )
+
+
+_ROW_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_value_text)
