@@ -20,7 +20,7 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 from schemac.pipeline.reading.cutting import FAULT, RecordBatch
 from schemac.pipeline.spark.packed import ARROW_TYPE, ERRORS, PACKED, RAW, REASONS, SOURCE, packed
 from schemac.pipeline.spark.value_columns import column_of, column_type
-from schemac.rows.judging.judge import Reason
+from schemac.rows.judging.reasons import Reason
 from schemac.rows.judging.settings import LONGEST_VALUE, Settings, Step
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import FieldInput, Validator

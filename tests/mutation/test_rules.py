@@ -71,7 +71,7 @@ def test_swap_a_rule_and_put_it_back() -> None:
 
 
 def test_notice_a_wrong_rule() -> None:
-    name = "schemac.engines.odf.artifact"
+    name = "schemac.engines.odf.judge"
     expected = reviewed()
     assert is_killed(name, next(mutants_of(import_module(name))), expected)
     assert reviewed() == expected

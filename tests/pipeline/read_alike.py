@@ -18,8 +18,8 @@ from schemac.pipeline.reading.cutting import RecordTexts, TextBatches
 from schemac.pipeline.reading.files import File, FileSplit
 from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.spark.packed import ERRORS, RAW
+from schemac.rows.judging.reasons import Reasons
 from schemac.rows.validation import validator
-from schemac.rows.validation.result import Reasons
 from schemac.rows.validation.validator import FieldInput, FieldReader, Validator
 
 

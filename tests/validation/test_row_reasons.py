@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemac.rows.judging.judge import Reason
-from schemac.rows.validation.result import REASONS, Reasons, reason_array
+from schemac.rows.judging.reasons import REASONS, Reason, Reasons, reason_array
 
 REASON = st.sampled_from([Reason(f"p{i}", "r", None if i % 2 else "v") for i in range(6)])
 ROW = st.integers(0, 7)

@@ -1,18 +1,15 @@
-"""ODF: the standard's own SetDataSchema event, as YAML and as FlatBuffers, and the rules for a new one in a chain of metadata.
+"""ODF: the standard's own SetDataSchema event, as YAML and as FlatBuffers.
 
 Layer: engines.
 Shape: `odf/schema.yaml`, the event in the standard's long form with every default written out, as `--strict` takes it;
       `odf/schema.bin`, the same event as FlatBuffers. `keysSorted` is written where it is false, as the reference implementation does
       coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for an author wrote them. The YAML is block
       style in the standard's order of keys; only the attributes' lists are on one line.
+Why by hand: a YAML library takes a hundred times as long: the words are few, and what is more than a word is quoted.
 Errors: SC533 odf-kind for kinds that the standard does not have; without ODF, where nobody asks for it, SC534; losses SC532.
 Source: RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (keys have 1024 characters at most). A union has no buffer
       of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers stop at 64 tables inside each other, which
       is deeper than any engine here reads.
-      The rules of Open Data Fabric for a new SetDataSchema in a chain of metadata: the reference implementation's chain validators:
-      attributes may change, fields may change places, and fields that are optional may be added; everything else is refused. A map is
-      compared as a whole: nothing inside may change.
-Why by hand: a YAML library takes a hundred times as long: the words are few, and what is more than a word is quoted.
 """
 
 import re
@@ -25,20 +22,7 @@ from schemac.engines.odf.binary import TAGS, Lose, standard_attributes, standard
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TARGETS_OF
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.facts import Fact
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.versions.evolution.changes import (
-    DATASET_FACTS,
-    METADATA,
-    PROPERTY_FACTS,
-    SAFE,
-    TYPE_FACTS,
-    Change,
-    Judgement,
-    Outcome,
-)
-from schemac.versions.evolution.constraints import TIGHTENED, tightened
-from schemac.versions.evolution.judge import Judge
 from schemac.versions.identity.compilation import Compilation
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
@@ -205,52 +189,3 @@ def _keep_silent(_field: SchemaField, _lost: str, _becomes: str) -> None:
 
 
 TARGET = Target("odf", ODF_LOSS, emit, left_out_code=ODF_LEFT_OUT)
-
-
-_NEW_DATASET = "derive a new dataset with this schema"
-
-
-def _whole_map(change: Change, _pair: object) -> Judgement | None:
-    field = change.new_field or change.old_field
-    if field is None or not any(above.type.family is Family.MAP for above in field.ancestors):
-        return None
-    return Judgement(
-        Outcome.REFUSED, "the standard compares maps as a whole and allows no change of type", _NEW_DATASET
-    )
-
-
-def _added(change: Change, _pair: object) -> Judgement:
-    if change.current_field.is_nullable:
-        return SAFE
-    return Judgement(Outcome.REFUSED, "existing records have no value for it", "make it optional")
-
-
-JUDGE = Judge(
-    {
-        **dict.fromkeys(PROPERTY_FACTS | {Fact.UNIT_CHANGED}, METADATA),
-        **dict.fromkeys(DATASET_FACTS | {Fact.FIELDS_REORDERED}, SAFE),
-        **dict.fromkeys(TIGHTENED, tightened),
-        **dict.fromkeys(
-            TYPE_FACTS,
-            Judgement(
-                Outcome.REFUSED,
-                "the standard allows no change of type",
-                "add a new optional field next to it",
-            ),
-        ),
-        **dict.fromkeys(
-            (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELD_MOVED),
-            Judgement(Outcome.REFUSED, "the standard does not allow fields to be removed", _NEW_DATASET),
-        ),
-        **dict.fromkeys(
-            (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED),
-            Judgement(
-                Outcome.REFUSED,
-                "the standard does not allow a change between optional and required",
-                _NEW_DATASET,
-            ),
-        ),
-        Fact.FIELD_ADDED: _added,
-    },
-    _whole_map,
-)

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import are_telling, of_role
@@ -21,18 +21,20 @@ from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Document, Location, Origin
+
+if TYPE_CHECKING:
+    from schemac.text.syntax.document import Document, Location, Origin  # they need a parser
 
 
 class Origins(NamedTuple):
     """The document and the place in it of one schema's mapping; without a document, a file name alone."""
 
     file: str
-    document: Document | None = None
+    document: "Document | None" = None
     base: TreePath = ()
     named_at: TreePath | None = None
     """Where the document gives the dataset its name; None if it does not."""
-    overlaid: Mapping[TreePath, Origin] = MappingProxyType({})
+    overlaid: "Mapping[TreePath, Origin]" = MappingProxyType({})
     """Where overlays have the attributes that they give, by the paths of these; the paths start at the schema's mapping."""
 
     @property
@@ -40,7 +42,7 @@ class Origins(NamedTuple):
         """The text, where there is one."""
         return self.document.source if self.document is not None else None
 
-    def location(self, path: TreePath, *, on_key: bool = False) -> Location | None:
+    def location(self, path: TreePath, *, on_key: bool = False) -> "Location | None":
         """Return where a value is, or its key; `path` starts at the schema's mapping. It may be in another text."""
         if self.document is None:
             return None

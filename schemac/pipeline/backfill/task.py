@@ -21,8 +21,8 @@ from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.packed import ADDRESS, ERRORS, RAW
 from schemac.pipeline.writing.batches import to_schema
 from schemac.registry.installed import engine
+from schemac.rows.judging.reasons import reason_counts
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling
-from schemac.rows.validation.result import reason_counts
 
 IN_PART = 32
 """Bits of an address that count the rows of a part; those above them are its number."""

@@ -16,7 +16,7 @@ from schemac.pipeline.declaration.limits import Broken, Limits
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.packed import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE
 from schemac.rows.judging.arrays import MissingMemberError, to_field
-from schemac.rows.validation.result import reason_counts
+from schemac.rows.judging.reasons import reason_counts
 from schemac.text.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
 NO_LIMITS = Limits()

@@ -35,6 +35,7 @@ from schemac.pipeline.writing.sink_options import (
     nothing_fits,
     sink_options,
 )
+from schemac.rows.judging.reasons import reason_counts
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
@@ -50,7 +51,6 @@ from schemac.rows.runs.tables import (
     sink_names,
     sink_of,
 )
-from schemac.rows.validation.result import reason_counts
 from schemac.text.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 

@@ -12,12 +12,13 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import pyarrow as pa
 
 from schemac.rows.judging import tokens
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
+from schemac.rows.judging.reasons import Reason
 from schemac.rows.judging.scalars import Scalar, Token, scalar_of
 from schemac.rows.judging.settings import (
     GEOJSON_ALWAYS,
@@ -38,14 +39,6 @@ from schemac.rows.judging.values import BrokenRuleError
 
 Path = str | tuple["Path", str | int]
 Reader = Callable[[Any, Path, "Run"], Any]
-
-
-class Reason(NamedTuple):
-    """Why a record does not fit: where, which rule, and what is there, cut at 1000 characters; None if nothing does."""
-
-    path: str
-    rule: str
-    value: str | None
 
 
 @dataclass(slots=True)

@@ -20,9 +20,10 @@ import pyarrow as pa
 from schemac.rows.judging.arrays import is_laid_out, laid_out
 from schemac.rows.judging.judge import Judge, Reader, Run, malformed, object_to_unexpected
 from schemac.rows.judging.object_proofs import members_of, object_proof
+from schemac.rows.judging.reasons import reason_array
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.tokens import NotJsonError, Number, as_record_value, text_of_object
-from schemac.rows.validation.result import JudgedBatch, reason_array
+from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import (
     NO_RECORD,
     TEXT,

@@ -17,7 +17,7 @@ from schemac.language.constraints.evaluation import Offence, Target, survey
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.registry.installed import blamed, engines
 from schemac.rows.judging.arrays import MissingMemberError, opened
-from schemac.rows.judging.judge import Reason
+from schemac.rows.judging.reasons import Reason
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError

@@ -20,6 +20,7 @@ from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE
 from schemac.language.logical.dataset import primary_key
 from schemac.rows.judging.arrays import MissingMemberError, opened, to_batches
+from schemac.rows.judging.reasons import REASONS
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
@@ -30,7 +31,7 @@ from schemac.rows.validation.constraints import (
     target_of,
 )
 from schemac.rows.validation.in_memory_rows import Batches, NoRowsError, PythonRowReader, batches_of
-from schemac.rows.validation.result import ERRORS, REASONS, ROW, JudgedBatch, Validation
+from schemac.rows.validation.result import ERRORS, ROW, JudgedBatch, Validation
 from schemac.rows.validation.validator import FieldReader, look_at_constraints, validated_columns
 from schemac.text.source.catalogue import (
     DUPLICATE_COLUMN,

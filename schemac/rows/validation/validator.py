@@ -23,7 +23,6 @@ from schemac.rows.judging.judge import (
     Context,
     Judge,
     Reader,
-    Reason,
     Run,
     absent_reader,
     json_reader,
@@ -32,6 +31,7 @@ from schemac.rows.judging.judge import (
     value_at,
 )
 from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
+from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proof, Proven
@@ -40,7 +40,7 @@ from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, writ
 from schemac.rows.judging.typed_values import raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
-from schemac.rows.validation.result import JudgedBatch, Reasons, reason_array, repeated
+from schemac.rows.validation.result import JudgedBatch
 
 WORTH_A_LOOK = 20
 """Texts that are read one by one, of which it is worth to know whether they are alike."""

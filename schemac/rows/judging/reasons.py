@@ -1,0 +1,149 @@
+"""Why records do not fit: one reason, and those of a batch as columns of Arrow.
+
+Layer: rows.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.rows.judging.settings import POSITIONS
+
+REASONS = pa.list_(
+    pa.struct([pa.field("path", pa.string()), pa.field("rule", pa.string()), pa.field("value", pa.string())])
+)
+REASON = REASONS.value_type
+
+
+class Reason(NamedTuple):
+    """Why a record does not fit: where, which rule, and what is there, cut at 1000 characters; None if nothing does."""
+
+    path: str
+    rule: str
+    value: str | None
+
+
+def repeated(text: str, count: int) -> pa.Array:
+    """Return a column with one text."""
+    return pa.array([text], pa.string()).take(pa.array(np.zeros(count, np.int8)))
+
+
+def reason_array(reasons: Sequence[Reason]) -> pa.StructArray:
+    """Return reasons as an array."""
+    columns = zip(*reasons, strict=True) if reasons else ((), (), ())
+    return pa.StructArray.from_arrays(
+        [pa.array(column, pa.string()) for column in columns], fields=list(REASON)
+    )
+
+
+def reason_counts(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
+    """Count the reasons of rows by path, without positions, and rule."""
+    each = reasons.flatten()
+    paths = pc.replace_substring_regex(each.field("path"), POSITIONS, "[]")
+    table = pa.table({"path": paths, "rule": each.field("rule")})
+    counts = table.group_by(["path", "rule"]).aggregate([([], "count_all")])
+    return Counter({(row["path"], row["rule"]): row["count_all"] for row in counts.to_pylist()})
+
+
+class Reasons(Mapping[int, list[Reason]]):
+    """The reasons of rows, by the number of the row in its batch: columns of Arrow, in the order in which they were added.
+
+    `whole` are the rows that are no records, with the one reason that counts.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Any, pa.StructArray]] = []
+        """Numbers of rows, and a reason for each."""
+        self.whole: dict[int, Reason] = {}
+        self._opened: tuple[Any, dict[int, list[Reason]]] | None = None
+
+    def add(self, rows: Any, reasons: pa.StructArray) -> None:
+        """Add a reason to each of some rows, behind those that they have."""
+        if len(rows):
+            self._parts.append((rows.astype(np.int64, copy=False), reasons))
+
+    def add_rule(self, rows: Any, path: str, rule: str, values: pa.Array) -> None:
+        """Add one rule at one path, with the text of a value for each row."""
+        columns = [repeated(path, len(rows)), repeated(rule, len(rows)), values]
+        self.add(rows, pa.StructArray.from_arrays(columns, fields=list(REASON)))
+
+    def add_all(self, other: "Reasons") -> None:
+        """Add those of another field."""
+        self._parts += other._parts
+
+    def refuse(self, row: int, reason: Reason) -> None:
+        """Give a row one reason alone, as for a malformed record."""
+        self.whole[row] = reason
+
+    def without(self, rows: Sequence[int], path: str) -> "Reasons":
+        """Return the same without those of some rows at a path."""
+        result = Reasons()
+        for numbers, reasons in self._parts:
+            is_other = ~np.isin(numbers, rows) | (
+                reasons.field("path").to_numpy(zero_copy_only=False) != path
+            )
+            result.add(numbers[is_other], reasons.filter(pa.array(is_other)))
+        return result
+
+    def rows_with(self, reason: Reason) -> list[int]:
+        """Return the rows that have a reason without a value."""
+        numbers = set[int]()
+        for rows, reasons in self._parts:
+            has_path = pc.and_(pc.equal(reasons.field("path"), reason.path), reasons.field("value").is_null())
+            is_alike = pc.and_(has_path, pc.equal(reasons.field("rule"), reason.rule))
+            numbers.update(rows[is_alike.to_numpy(zero_copy_only=False)].tolist())
+        return sorted(numbers)
+
+    @property
+    def rows(self) -> Any:
+        """The numbers of the rows, in their order, as an array of numpy."""
+        whole = np.array([*self.whole], np.int64)
+        return np.unique(np.concatenate([*(rows for rows, _ in self._parts), whole]))
+
+    def array(self, data_type: pa.DataType = REASONS) -> pa.ListArray:
+        """Return the reasons of each of `rows`, in a type of lists of structs."""
+        whole = np.array([*self.whole], np.int64)
+        rows = np.concatenate([*(numbers for numbers, _ in self._parts), whole])
+        reasons = pa.concat_arrays(
+            [*(several for _, several in self._parts), reason_array([*self.whole.values()])]
+        )
+        order = np.argsort(rows, kind="stable")
+        if len(whole):
+            is_counted = ~np.isin(rows, whole)
+            is_counted[len(rows) - len(whole) :] = True
+            order = order[is_counted[order]]
+        _, starts = np.unique(rows[order], return_index=True)
+        offsets = pa.array(np.append(starts, len(order)), pa.int32())
+        return pa.ListArray.from_arrays(offsets, reasons.take(pa.array(order)), data_type)
+
+    @property
+    def _by_row(self) -> dict[int, list[Reason]]:
+        state = len(self._parts), tuple(self.whole.items())
+        if self._opened is None or self._opened[0] != state:
+            lists = ([Reason(**one) for one in several] for several in self.array().to_pylist())
+            self._opened = state, dict(zip(self.rows.tolist(), lists, strict=True))
+        return self._opened[1]
+
+    def __getitem__(self, row: int) -> list[Reason]:
+        """Return the reasons of a row."""
+        return self._by_row[row]
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the rows."""
+        return iter(self._by_row)
+
+    def __len__(self) -> int:
+        """Return how many rows have reasons."""
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        """Show them as a dict does."""
+        return repr(self._by_row)
+
+    def __bool__(self) -> bool:
+        """Return whether a row has one."""
+        return bool(self._parts or self.whole)
