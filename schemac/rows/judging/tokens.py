@@ -215,7 +215,7 @@ def _scalar(value: Any) -> str:
 
 
 JSON_TYPES = (str, Number, bool, list, dict)
-_WHOLE_TYPES = {date, datetime, time, timedelta, bytes}
+WHOLE_TYPES = {date, datetime, time, timedelta, bytes}
 """Types whose values stay as they are; NaT of pandas is of none of them."""
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -242,7 +242,7 @@ def as_record_value(value: Any, depth: int = 0) -> Any:
 
 def _opened(value: Any) -> Any:
     """Return a value of a record; the parts of a dict or a list are not looked at."""
-    if value is None or type(value) in _WHOLE_TYPES or isinstance(value, bool | Number):
+    if value is None or type(value) in WHOLE_TYPES or isinstance(value, bool | Number):
         return value
     if isinstance(value, str):
         return _sound(value)

@@ -10,6 +10,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from itertools import groupby, islice
 from typing import Any, cast
@@ -22,7 +23,7 @@ from schemac.rows.judging.judge import Judge, Reader, Run, malformed, object_to_
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import reason_array
 from schemac.rows.judging.settings import Settings
-from schemac.rows.judging.tokens import NotJsonError, Number, as_record_value, text_of_object
+from schemac.rows.judging.tokens import WHOLE_TYPES, NotJsonError, Number, as_record_value, text_of_object
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import (
     NO_RECORD,
@@ -217,6 +218,8 @@ def _encodable(text: str) -> str:
 
 
 def _value_text(value: Any) -> Any:
+    if type(value) in WHOLE_TYPES or type(value) is Decimal:
+        return str(value)
     converted = as_record_value(value)
     return (
         converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
