@@ -38,7 +38,7 @@ class Notes:
             texts.append(text)
 
     def merge(self, others: "Notes", column: FieldPath | None = None) -> None:
-        """Enter all texts of others; with a path, those of their one column and of what is in it become those of this path."""
+        """Add all texts of another importer; with a path, the texts of its only column are added at this path."""
         for path, texts in others._texts.items():
             for text in texts:
                 self.add(path if column is None else (*column, *path[1:]), text)

@@ -30,7 +30,7 @@ _FEW = 20
 
 @dataclass(frozen=True, slots=True)
 class Unpaired:
-    """Datasets that the manifests of today, each held against its own past, have more or less."""
+    """Datasets without a counterpart: those that only the present manifests have, and those that only the past ones had."""
 
     added: frozenset[str]
     dropped: frozenset[str]

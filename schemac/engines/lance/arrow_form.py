@@ -62,7 +62,7 @@ _TRUE = ("true", "1", "yes", "y", "on")
 
 
 class LanceForm(ArrowForm):
-    """Keys, encodings, blobs, JSON and brain floats."""
+    """Lance's form in Arrow: keys, encodings, blobs, JSON and bfloat16."""
 
     extensions = MappingProxyType(
         {BLOB_EXTENSION: Role.BLOB, BRAIN_FLOAT: Role.BRAIN_FLOATS, JSON_EXTENSION: Role.JSON}

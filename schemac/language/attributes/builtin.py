@@ -24,7 +24,7 @@ ODF_DOMAIN = "opendatafabric.org"
 
 
 class LogicalTypeWord(AuthoredModel, extra="allow"):
-    """A logical type that is more specific than the kind; `linkType` belongs to ObjectLink.
+    """A logical type that is more specific than the kind of the field; `linkType` belongs to ObjectLink.
 
     The standard also allows any core type here in its long form; those carry properties of their own.
     """

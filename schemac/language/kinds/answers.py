@@ -12,7 +12,7 @@ from schemac.language.logical.model import Castability, LogicalType
 
 
 class Invariable(LogicalType):
-    """A kind without a property that a change could be about; parts are fields of their own."""
+    """A kind whose properties cannot change; its parts are fields of their own."""
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Return nothing."""

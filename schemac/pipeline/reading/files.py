@@ -340,7 +340,7 @@ class _Share:
 
 
 def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
-    """Share files out to tasks, about so many bytes to each; a task may have many small files, and `is_cut` a part of a large one.
+    """Distribute files to tasks of about this many bytes: many small files, or, with `is_cut`, a part of a large one.
 
     >>> large, small = File("a", "", 10 << 20), File("b", "", 5)
     >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]

@@ -43,7 +43,7 @@ Reader = Callable[[Any, Path, "Run"], Any]
 
 @dataclass(slots=True)
 class Run:
-    """What is found out about one record."""
+    """The reasons against one record, and the state while it is judged."""
 
     reasons: list[Reason] = dataclasses.field(default_factory=list)
     message: str = ""

@@ -43,7 +43,7 @@ EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 
 
 def cast_numbers(values: Any, target: CastTarget) -> Cast:
-    """Between any two kinds of numbers; Bool counts as 0 and 1."""
+    """Cast between any two kinds of numbers; Bool counts as 0 and 1."""
     if Family.DECIMAL in (target.old.family, target.new.family):
         return _cast_decimals(values, target)
     numbers, there = numbers_of(values)

@@ -49,7 +49,7 @@ from schemac.versions.identity.opening import shape_of
 
 
 class ClockHistory:
-    """The versions of one lock, opened where a field is a timestamp."""
+    """The versions of one lock that are needed to read its timestamps."""
 
     def __init__(self, locked: LockedDataset) -> None:
         self._locked = locked
@@ -226,7 +226,7 @@ def checks(
     judged: Sequence[tuple[Change, Judgement]],
     rounded: frozenset[str],
 ) -> Iterator[Check]:
-    """Yield what has to be asked of the data, each question once; values go these ways from the old version to the new one."""
+    """Yield the checks of stored values that a plan needs, each one once; `ways` are the pairs of versions that the values go through."""
     seen: set[tuple[str, Subject]] = set()
     for change, judgement in judged:
         field, before = change.new_field, change.old_field
