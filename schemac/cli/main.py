@@ -82,11 +82,16 @@ def _stopped_by(error: Exception) -> int | None:
     # Imported here for start-up time: most commands come to their end.
     from schemac.cli.terminal import OutputError
     from schemac.registry.engine import EngineError
+    from schemac.text.source.files import install_help, missing_library
 
     if isinstance(error, OutputError):
         return _without_output(error)
     if os.environ.get("SCHEMAC_TRACEBACK"):
         return None
+    missing = missing_library(error)
+    if missing is not None:
+        _notify(f"schemac: this needs {missing.name}, which is not installed; {install_help(missing)}")
+        return ExitCode.FINDINGS
     if isinstance(error, EngineError):
         _notify(f"schemac: {error}; update or uninstall the distribution that it comes from")
         return ExitCode.USAGE

@@ -14,6 +14,7 @@ from schemac.artifacts.targets import CheckedDataset
 from schemac.importers.datasets import from_tree
 from schemac.language.manifest.standard import fitted_name
 from schemac.text.source.catalogue import UNREADABLE_SOURCE
+from schemac.text.source.files import extra_named
 from schemac.text.source.report import Report
 
 if TYPE_CHECKING:
@@ -94,8 +95,9 @@ class Dataset(CheckedDataset):
         Raises SchemaError if the table cannot be checked at all, for example because a column of the schema is missing.
         """
         # Imported here for start-up time: rows are for those who have some.
-        from schemac.rows.judging.settings import Unexpected
-        from schemac.rows.validation.validating import Rules, validated
+        with extra_named():
+            from schemac.rows.judging.settings import Unexpected
+            from schemac.rows.validation.validating import Rules, validated
 
         return validated(self, table, Rules(references or {}, keys, Unexpected(unexpected), timezone))
 
@@ -109,7 +111,8 @@ class Dataset(CheckedDataset):
         """
         if n < 1:
             raise ValueError(f"n is {n}, but has to be at least 1")
-        from schemac.rows.samples.sampler import sampled  # for start-up time, as above
+        with extra_named():
+            from schemac.rows.samples.sampler import sampled  # for start-up time, as above
 
         return sampled(self, n, seed, references or {})
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from schemac.cli.main import main
 from schemac.text.source.files import install_help
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -54,3 +55,40 @@ def test_say_what_to_install(library: str, words: list[str], extra: str, tmp_pat
     assert done.returncode == 1
     assert f"needs {library}, which is not installed" in done.stdout + done.stderr
     assert f"pip install 'schemac[{extra}]'" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["plan", "x"],
+        ["apply", "x", "--table", "x.lance"],
+        ["verify", "x", "--table", "x.lance"],
+        ["sample", "x"],
+        ["runs", "x.lance"],
+    ],
+)
+def test_say_what_to_install_for_tables_and_rows(words: list[str], tmp_path: Path) -> None:
+    """`pip install schemac` is enough to compile; what else is needed has a name."""
+    (tmp_path / "x.yaml").write_text("fields:\n  - {name: a, type: Int32}\n")
+    (tmp_path / "x.lance" / "_versions").mkdir(parents=True)
+    main(["lock", str(tmp_path / "x.yaml")])
+    script = f"import sys; sys.modules['numpy'] = None; from schemac.cli.main import main; sys.exit(main({words!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1, done.stderr
+    assert "needs numpy, which is not installed" in done.stdout + done.stderr
+    assert "pip install 'schemac[lance]'" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("call", ["validate([{'a': 1}])", "to_table([{'a': 1}])", "sample(3)"])
+def test_say_what_to_install_in_python(call: str) -> None:
+    script = (
+        "import sys; sys.modules['numpy'] = None; import schemac;"
+        "(x,) = schemac.compile_text('fields: [{name: a, type: Int32}]');"
+        f"x.{call}"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: numpy is not installed; install it with: pip install 'schemac[lance]'"
+    )

@@ -7,6 +7,8 @@ Source: The extra of schemac that installs a library: the requirements in the pa
 import dataclasses
 import errno
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
@@ -70,6 +72,27 @@ def install_help(error: ModuleNotFoundError) -> str:
     extra = _extra_of(library)
     what = library if extra is None else f"'schemac[{extra}]'"
     return f"install it with: pip install {what}"
+
+
+def missing_library(error: BaseException | None) -> ModuleNotFoundError | None:
+    """Return the error, or the cause of it, that an optional library is not installed; None if it is about something else."""
+    while error is not None:
+        if isinstance(error, ModuleNotFoundError) and _extra_of((error.name or "").partition(".")[0]):
+            return error
+        error = error.__cause__
+    return None
+
+
+@contextmanager
+def extra_named() -> Iterator[None]:
+    """Name the extra that installs a library in the ModuleNotFoundError for one that is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if missing_library(error) is None:
+            raise
+        message = f"{error.name} is not installed; {install_help(error)}"
+        raise ModuleNotFoundError(message, name=error.name, path=error.path) from None
 
 
 def _extra_of(library: str) -> str | None:
