@@ -1,7 +1,7 @@
 """Arrow types as every reader of tables can hold them.
 
 Layer: rows.
-Shape: unsigned integers widened, fixed-size lists as lists, half floats as floats, timestamps and durations in microseconds, times of
+Shape: unsigned integers widened, fixed-size lists as lists, half floats as floats, decimals in 128 bits, timestamps and durations in microseconds, times of
        day in nanoseconds; no extensions, no dictionaries. With `is_exact`, timestamps, durations and times keep their own units.
 """
 
@@ -19,6 +19,9 @@ SIGNED = {
 """For unsigned integers, the type with a sign that holds all of their values."""
 WIDER = SIGNED | {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(): pa.string()}
 WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+
+MOST_DIGITS = 38
+"""Digits of a decimal of 128 bits; a column of more bits may have no more digits."""
 
 
 def is_count(data_type: Any) -> bool:
@@ -39,6 +42,8 @@ def plain_type(data_type: Any, *, is_exact: bool = False) -> Any:
 
     >>> str(plain_type(pa.dictionary(pa.int8(), pa.large_string()))), str(plain_type(pa.uint32()))
     ('string', 'int64')
+    >>> plain_type(pa.decimal256(9, 2))
+    Decimal128Type(decimal128(9, 2))
     """
     is_, inner, inner_field = (
         pa.types,
@@ -64,6 +69,8 @@ def plain_type(data_type: Any, *, is_exact: bool = False) -> Any:
         return data_type if is_exact else pa.duration("us")
     if is_.is_fixed_size_binary(data_type):
         return pa.binary()
+    if is_.is_decimal(data_type) and data_type.precision <= MOST_DIGITS:
+        return pa.decimal128(data_type.precision, data_type.scale)
     return WIDER.get(data_type, data_type)
 
 
