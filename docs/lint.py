@@ -1,8 +1,8 @@
 """The list of the rules for manifests, from their registry."""
 
 from docs.markdown import heading, section, table
-from schemac.language.lint.rule import DEFAULT
 from schemac.language.lint.run import builtin_rules
+from schemac.language.lint.settings import DEFAULT
 
 
 def pages() -> dict[str, str]:

@@ -20,7 +20,7 @@ from schemac.artifacts.targets import target_names
 from schemac.project.building import Output, compile_files
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import find_manifests
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.project.workers import share
 from schemac.text.source.json_object import Json
 from schemac.text.source.rendering import render_text

@@ -6,8 +6,8 @@ from pathlib import Path
 from schemac.arrow.to_arrow import lower
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.project.configuration import Project, find_project
+from schemac.project.options import CompileOptions
 from schemac.project.stages import compile_source
-from schemac.project.targets import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text

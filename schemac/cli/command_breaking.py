@@ -34,7 +34,8 @@ from schemac.text.source.phrases import counted, printable
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
-from schemac.versions.evolution.judge import JUDGE, Concern, Promise, judged_engines
+from schemac.versions.evolution.judge import JUDGE, judged_engines
+from schemac.versions.evolution.ownership import Concern, Promise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -42,8 +42,8 @@ from schemac.project.configuration import FILES, Project
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
+from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
-from schemac.project.targets import CompileOptions
 from schemac.project.workers import PROGRESS, share
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostic import Diagnostic, Severity

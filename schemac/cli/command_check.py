@@ -32,7 +32,7 @@ from schemac.project.building import Output, compile_files
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.fixing import Fixing
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.phrases import counted, listed
 from schemac.text.source.rendering import count_summary, render_text
@@ -41,7 +41,7 @@ from schemac.text.source.text import decode_text, read_file
 from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
-    from schemac.project.targets import RunOverlay
+    from schemac.project.options import RunOverlay
 
 _WORDS = (b"target", b"source")
 """A pipeline has one of them at least."""
@@ -223,7 +223,7 @@ def _overlay(
     content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
     if content is None:
         return compile_options.overlay
-    from schemac.project.targets import overlay_of  # for start-up time: few runs have one
+    from schemac.project.options import overlay_of  # for start-up time: few runs have one
 
     return overlay_of(content, str(options.overlay), report)
 

@@ -12,7 +12,7 @@ from schemac.cli.terminal import ExitCode, notify, put, put_source
 from schemac.language.formatting.format import formatted
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.text.source.phrases import counted
 from schemac.text.source.rendering import render_diff, render_text

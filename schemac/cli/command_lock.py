@@ -17,7 +17,6 @@ from schemac.language.manifest.write import write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
 from schemac.project.discovery import has_lock, lock_path
-from schemac.project.git_tree import merge_driver, resolve
 from schemac.project.lock_index import LockSearch, LostLocks
 from schemac.project.locking import (
     LockFile,
@@ -32,6 +31,7 @@ from schemac.project.locking import (
     summary,
 )
 from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.merging import merge_driver, resolve
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, counted, listed

@@ -10,12 +10,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemac.artifacts.targets import ROW_WRITER
+from schemac.artifacts.dataset import ROW_WRITER
 from schemac.cli.output import add_no_cache, exit_code, print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import notify, put_source
 from schemac.project.manifests import read_manifests
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
 from schemac.text.source.diagnostic import SchemaError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     # For start-up time: `--help` needs no Arrow.
-    from schemac.artifacts.targets import CheckedDataset
+    from schemac.artifacts.dataset import CheckedDataset
     from schemac.rows.samples.files import SampleFormat
     from schemac.rows.samples.sampler import Datasets
 
@@ -150,7 +150,7 @@ def _rules_file(output: str) -> str:
 
 def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[CheckedDataset, Datasets] | None":
     """Return the dataset, and all datasets of the project by name."""
-    from schemac.artifacts.targets import CheckedDataset  # for start-up time, as above
+    from schemac.artifacts.dataset import CheckedDataset  # for start-up time, as above
 
     opened = find_dataset(options, report)
     if opened is None:

@@ -25,7 +25,7 @@ from schemac.cli.terminal import (
     width,
 )
 from schemac.language.logical.dataset import VARIANTS
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.project.writing import replace_file
 from schemac.registry.engine import Capability, VersionSetting
 from schemac.registry.installed import engines, version_settings
@@ -35,8 +35,8 @@ from schemac.text.source.catalogue import (
     STALE_ARTIFACT,
     UNLOCKED_CHANGE,
 )
-from schemac.text.source.ci_reports import envelope
 from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.json_report import envelope
 from schemac.text.source.rendering import count_summary, render_text
 from schemac.text.source.text import reason_of
 

@@ -32,7 +32,7 @@ from schemac.text.source.text import MAX_BYTES
 
 if TYPE_CHECKING:
     from schemac.language.logical.dataset import LogicalDataset
-    from schemac.project.targets import RunOverlay
+    from schemac.project.options import RunOverlay
 
 STDIN = "-"
 """The PATH of standard input."""
@@ -185,7 +185,7 @@ def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | Non
     """Return the overlay of a run; None if none is named, and after reporting what is wrong with it."""
     if options.overlay is None:
         return None
-    from schemac.project.targets import load_overlay  # for start-up time: few runs have one
+    from schemac.project.options import load_overlay  # for start-up time: few runs have one
 
     return load_overlay(options.overlay, report)
 

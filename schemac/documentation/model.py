@@ -23,7 +23,8 @@ from schemac.language.logical.schema_fields import Ownership, SchemaField, type_
 from schemac.project.configuration import Project
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.manifests import CompiledFile
-from schemac.project.targets import CompileOptions, emit_targets, engines_of
+from schemac.project.options import CompileOptions
+from schemac.project.targets import emit_targets, engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change

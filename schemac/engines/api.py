@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from schemac.artifacts.targets import CheckedDataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.importers.datasets import from_tree
 from schemac.language.manifest.standard import fitted_name
 from schemac.text.source.catalogue import UNREADABLE_SOURCE

@@ -31,7 +31,8 @@ from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_text
 from schemac.lsp.projects import Checked
 from schemac.project.locking import Locked, locked_datasets
-from schemac.project.targets import CompileOptions, engines_of
+from schemac.project.options import CompileOptions
+from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
 from schemac.text.syntax.model import AuthoredModel, class_text

@@ -26,7 +26,7 @@ from schemac.lsp.locations import Scope
 from schemac.lsp.outline import Role
 from schemac.lsp.projects import Checked, is_yaml
 from schemac.project.fixing import without_ignored
-from schemac.project.targets import overlay_of
+from schemac.project.options import overlay_of
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report

@@ -23,9 +23,9 @@ from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile, find_manifests
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
+from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
-from schemac.project.targets import CompileOptions
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents

@@ -19,7 +19,7 @@ from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.texts import Lines
 from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.text.source.report import Report
 from schemac.text.syntax.document import Document
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict, Unpack
 from pydantic import ValidationError
 from pyspark.sql import DataFrame, functions
 
-from schemac.artifacts.targets import CheckedDataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.conforming.gather import with_computed_fields
 from schemac.pipeline.conforming.mapping import mapping_mistakes

@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 
 from pyspark.sql import DataFrame, SparkSession
 
-from schemac.artifacts.targets import CheckedDataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.backfill.spool import Batches, spooled
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
 from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines

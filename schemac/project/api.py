@@ -18,9 +18,9 @@ from schemac.language.manifest.library import Reuse
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
+from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
 from schemac.project.stages import check_source, compile_source
-from schemac.project.targets import CompileOptions
 from schemac.text.source.catalogue import UNFIT_METADATA
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report

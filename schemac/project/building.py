@@ -23,9 +23,9 @@ from schemac.project.discovery import ManifestFile, has_lock, read_lock_bytes
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
 from schemac.project.lock_index import LockSearch
 from schemac.project.manifests import Checks, CompiledFile, apart
+from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
-from schemac.project.targets import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
 from schemac.text.source.report import Report

@@ -20,6 +20,7 @@ from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lo
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow
+from schemac.project.options import CompileOptions
 from schemac.project.past_manifests import (
     RAW_ARROW_SCHEMA,
     Before,
@@ -40,13 +41,14 @@ from schemac.project.references import (
 )
 from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
-from schemac.project.targets import CompileOptions, engines_of, is_left_out
+from schemac.project.targets import engines_of, is_left_out
 from schemac.text.source.catalogue import UNKNOWN_REFERENCE
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.diff import diff_of
-from schemac.versions.evolution.judge import concerns, judge, judged_engines, load, of_dropped
+from schemac.versions.evolution.judge import judge, judged_engines, load
+from schemac.versions.evolution.ownership import concerns, of_dropped
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,

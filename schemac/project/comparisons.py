@@ -19,7 +19,7 @@ from schemac.text.source.phrases import counted, listed
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import Change, Verdict, facts
-from schemac.versions.evolution.judge import Concern
+from schemac.versions.evolution.ownership import Concern
 from schemac.versions.evolution.renames import UndeclaredRename
 
 

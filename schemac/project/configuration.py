@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from schemac.project.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.discovery import Exclusion, is_within
-from schemac.project.settings import Configuration
+from schemac.project.setting_values import Configuration
 from schemac.project.settings_file import SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.json_object import Json

@@ -14,14 +14,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.language.attributes.builtin import DESCRIPTION, Classification
-from schemac.language.lint.rule import LintSettings
+from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import LogicalDataset, Named, Variant, with_distinct_names
 from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder, type_text_of
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, Imported
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.files import Contents
 from schemac.text.source.json_object import Json

@@ -25,8 +25,8 @@ from schemac.language.manifest.standard import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
+from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
-from schemac.project.targets import CompileOptions
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import TreePath

@@ -46,8 +46,8 @@ from schemac.project.name_edits import (
     refuse_edit,
     write,
 )
+from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
-from schemac.project.targets import CompileOptions
 from schemac.text.source.catalogue import UNKNOWN_COLUMN
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest

@@ -5,10 +5,8 @@ Shape: `project.setting_values` has the values; this module is loaded where they
 Errors: SC601 invalid-configuration.
 """
 
-import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_model
@@ -16,13 +14,14 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_
 from schemac.language.attributes.builtin import TargetName
 from schemac.language.attributes.registry import DOMAINS
 from schemac.language.checks.run import Vocabulary
-from schemac.language.lint.rule import LintSettings
+from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
 from schemac.language.manifest.json_schema_conditions import json_schema
 from schemac.project.discovery import is_pattern, is_within
+from schemac.project.setting_values import Configuration
 from schemac.project.settings_file import SettingsFile
 from schemac.registry.engine import EngineError
-from schemac.registry.installed import default_targets, engines, version_settings
+from schemac.registry.installed import engines, version_settings
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
@@ -32,42 +31,8 @@ from schemac.text.source.text import reason_of
 from schemac.text.syntax.model import AuthoredModel, Items, model_errors
 
 if TYPE_CHECKING:
+    # For start-up time: most projects have no settings for rules.
     from schemac.language.lint.run import Selection
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """What a project settles for all its manifests."""
-
-    manifests: tuple[str, ...] = ()
-    """Files and folders to compile if the command line names none; by default the project's folder."""
-    out: str = "build"
-    """Folder of the artifacts."""
-    targets: tuple[str, ...] = dataclasses.field(default_factory=default_targets)
-    are_targets_named: bool = False
-    """Whether the project says which targets it has."""
-    strict: bool = False
-    """Accept only what is in the standard."""
-    metadata: bool = True
-    """Write attributes into the Arrow metadata."""
-    encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Encodings of fields without a hint, if they are not Arrow's defaults."""
-    system_columns: Variant | None = None
-    """Insert the standard's system columns, in this variant of their types."""
-    vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """JSON Schema files by attribute domain."""
-    exclude: tuple[str, ...] | None = None
-    """Patterns of files and folders to skip; None for the default ones."""
-    extend_exclude: tuple[str, ...] = ()
-    """Further patterns of files and folders to skip."""
-    import_folders: tuple[str, ...] = ()
-    """Folders outside the project and its repository that manifests may import from."""
-    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Versions of engines, where the project names one."""
-    files: tuple[str, ...] = ()
-    """Artifacts that are written only where they are asked for."""
-    lint: LintSettings = dataclasses.field(default_factory=LintSettings)
-    """Which rules are enabled."""
 
 
 _DEFAULT = Configuration()

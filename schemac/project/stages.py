@@ -24,7 +24,7 @@ from schemac.language.manifest.groups import GroupFile
 from schemac.language.manifest.library import Reuse
 from schemac.language.manifest.standard import with_system_columns
 from schemac.project.configuration import Project
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -233,6 +234,29 @@ def test_load_nothing_heavy_before_it_is_needed(command: str) -> None:
     assert code == "0"
     assert set(ast.literal_eval(loaded)) <= set(LOADED[command])
     assert int(own) <= MOST_OWN.get(command, len(MODULES))
+
+
+@pytest.mark.parametrize("command", ["check", "build", "lock --check", "fmt --check"])
+def test_load_of_engines_their_attributes_alone_where_nothing_changed(command: str, tmp_path: Path) -> None:
+    """What joins two modules into one makes fewer modules, and may make a command load more; so those that are loaded are named."""
+    copy(ROOT / "examples/demo/rides.yaml", tmp_path)
+    (tmp_path / "schemac.toml").touch()
+    script = (
+        "import sys\n"
+        "from schemac.cli.main import main\n"
+        "code = main(sys.argv[1:])\n"
+        "print('--', code, *sys.modules)"
+    )
+    for first in ("lock", "build", "check"):
+        subprocess.run([sys.executable, "-c", script, first], check=True, cwd=tmp_path, capture_output=True)
+    run = [sys.executable, "-c", script, *command.split()]
+    subprocess.run(run, check=True, cwd=tmp_path, capture_output=True)
+    done = subprocess.run(run, check=True, cwd=tmp_path, capture_output=True, text=True)
+    _, code, *loaded = done.stdout.splitlines()[-1].split(" ")
+    assert code == "0"
+    of_engines = {one for one in loaded if one.startswith("schemac.engines.") and one.count(".") > 2}
+    assert {one.rpartition(".")[2] for one in of_engines} == {"attributes"}
+    assert not {"xml.etree.ElementTree", "html", "pydantic.type_adapter", "pyarrow"} & set(loaded)
 
 
 def test_check_an_unchanged_project_without_arrow(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import schemac
-from schemac.artifacts.targets import ROW_READER
+from schemac.artifacts.dataset import ROW_READER
 from schemac.cli.main import main
 from schemac.registry.installed import engines
 from tests.constraints.test_survey import MANIFEST, expected_of, rows_of, table_of

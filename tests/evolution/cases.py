@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from schemac.engines.lance.attributes import LanceFact
-from schemac.engines.paimon.options import PaimonFact
+from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.spark.attributes import SparkFact
 from schemac.language.logical.facts import AnyFact, Fact
 from tests.conformance.manifest_types import (

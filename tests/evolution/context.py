@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from schemac.engines.paimon.options import PaimonFact
+from schemac.engines.paimon.attributes import PaimonFact
 from schemac.language.logical.facts import AnyFact, Fact
 from tests.conformance.manifest_types import Manifest, buffer, extension, member, of, option, struct
 from tests.evolution.case import Case

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import pytest
 
-from schemac.engines.paimon.options import PaimonFact
+from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.spark import judge as spark
 from schemac.engines.spark.attributes import SparkFact
 from schemac.language.kinds.registry import BY_NAME, KINDS

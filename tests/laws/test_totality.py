@@ -15,8 +15,8 @@ from schemac.arrow.to_arrow import lower
 from schemac.artifacts.targets import target_names
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.language.logical.schema_fields import preorder
+from schemac.project.options import CompileOptions
 from schemac.project.stages import emit
-from schemac.project.targets import CompileOptions
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report
 from tests.conformance.oracle import lance_fields

@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from schemac.project.configuration import Project
+from schemac.project.options import CompileOptions
 from schemac.project.stages import compile_source
-from schemac.project.targets import CompileOptions
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
 

@@ -13,7 +13,7 @@ from schemac.project.building import compile_files
 from schemac.project.cache.store import NO_CACHE
 from schemac.project.configuration import find_project
 from schemac.project.discovery import find_manifests
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
 

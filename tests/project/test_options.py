@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from schemac.cli.main import main
-from schemac.language.lint.rule import LintSettings
+from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import VARIANTS
 from schemac.project.cache.entries import Keys, digest
 from schemac.project.cache.store import Cache
 from schemac.project.comparisons import ComparisonRequest
 from schemac.project.manifests import CheckInputs
-from schemac.project.targets import CompileOptions, RunOverlay
+from schemac.project.options import CompileOptions, RunOverlay
 
 
 class Overlay(NamedTuple):

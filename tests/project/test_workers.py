@@ -9,7 +9,7 @@ from schemac.project import building as stages
 from schemac.project.building import compile_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
-from schemac.project.targets import CompileOptions
+from schemac.project.options import CompileOptions
 from schemac.project.workers import share
 from schemac.text.source.report import Report
 from tests.bench.workload import write_manifests

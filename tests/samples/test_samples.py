@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.artifacts.targets import CheckedDataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.rows.judging.arrays import laid_out, to_batches

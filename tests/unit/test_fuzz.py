@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import schemac
-from schemac.text.source.ci_reports import render_github, render_json
+from schemac.text.source.ci_reports import render_github
+from schemac.text.source.json_report import render_json
 from schemac.text.source.rendering import render_text
 from tests.effort import law
 from tests.golden import CORPUS

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schemac.artifacts.targets import Artifact, Emission, RowReader, StoredRows, Target
+from schemac.artifacts.dataset import RowReader, StoredRows
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.arrow import ARROW_LOSS
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.artifacts.targets import RowReader, StoredRows
+from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.engines.iceberg.artifact import errors_of, format_of, schema_of
 from schemac.engines.iceberg.reader import TableMetadata, UnreadableError, parse_metadata, read_file
 from schemac.engines.iceberg.sources import metadata_file

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from schemac.artifacts.targets import CheckedDataset, RowReader, RowWriter, StoredRows
+from schemac.artifacts.dataset import CheckedDataset, RowReader, RowWriter, StoredRows
 from schemac.engines.lance import is_table
 from schemac.engines.lance.attributes import storage_version
 from schemac.rows.judging.arrays import laid_out, to_field

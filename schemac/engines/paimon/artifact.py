@@ -13,7 +13,7 @@ from typing import Any
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
 from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
-from schemac.engines.paimon import options as paimon
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.limits import Limits
 from schemac.engines.paimon.options import read_table
 from schemac.engines.paimon.table_schema import (

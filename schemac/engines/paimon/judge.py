@@ -12,12 +12,12 @@ Source: `SchemaManager`, `DataTypeCasts` and `CastExecutors` of github.com/apach
 from collections.abc import Mapping
 from enum import IntEnum
 
+from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.live_table import PaimonField, errors_of, paimon_fields, table_schema
 from schemac.engines.paimon.options import (
     EXPLICIT_CASTS,
     NULL_TO_NOT_NULL,
     OPTION_OF,
-    PaimonFact,
     after_renames,
     is_about_files,
     is_true,

@@ -22,7 +22,7 @@ from schemac.engines.paimon import (
     PAIMON_RELEASE,
     PAIMON_TYPE,
 )
-from schemac.engines.paimon import options as paimon
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import OPTION_OF, KeyColumn, Table, default_error
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.language.logical.model import Part

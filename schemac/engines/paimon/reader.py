@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.metadata import compact
-from schemac.engines.paimon import options as paimon
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
 from schemac.engines.paimon.types import (
     LONGEST,

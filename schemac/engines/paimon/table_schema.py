@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.paimon import options as paimon
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.types import Array, DataField, Map, PaimonType, Row, Vector
 from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import TABLE_VERSION

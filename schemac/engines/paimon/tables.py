@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.changes import SchemaChange, changes_between
 from schemac.engines.paimon.live_table import (
     PaimonTable,
@@ -25,7 +26,6 @@ from schemac.engines.paimon.live_table import (
     schema_in_table,
     table_schema,
 )
-from schemac.engines.paimon.options import PaimonFact
 from schemac.engines.paimon.reader import member_ids
 from schemac.engines.paimon.table_schema import TableSchema, is_table
 from schemac.language.attributes.builtin import TABLE_VERSION

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.protobuf.artifact import MARK
-from schemac.engines.protobuf.attributes import ENUM_NUMBERS, FIELD_RULES, TYPE, exempt, rules_of
+from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
+from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
 from schemac.engines.protobuf.syntax import Field, File, MalformedError, Message, parse
 from schemac.engines.protobuf.types import (
     DOCUMENTS,

@@ -1,18 +1,19 @@
-"""A lint rule, and where a project enables it.
+"""A lint rule.
 
 Layer: language.
-Shape: a rule looks at one dataset at a time, after all checks, and reports findings at fields. It is a function with a code; the
-      decorator `rule` makes one.
+Shape: a rule looks at one dataset at a time, after all checks, and reports findings at fields. It is a function with a code; the decorator `rule` makes
+one.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import are_constrained
+from schemac.language.lint.settings import LintSettings
 from schemac.language.lint.words import words_of
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.findings import Findings, Other
@@ -21,40 +22,6 @@ from schemac.text.source.diagnostic import Code
 
 if TYPE_CHECKING:
     from schemac.language.constraints.constraint import Constraint
-
-DEFAULT = "default"
-"""The rules that are on by default."""
-ALL = "all"
-
-
-@dataclass(frozen=True)
-class LintSettings:
-    """The table `[lint]` of a project. Rules are named by code, by the beginning of codes, by slug or by category."""
-
-    select: tuple[str, ...] = (DEFAULT,)
-    """Rules to enable; `all`, or `default` for those that are on by default."""
-    extend_select: tuple[str, ...] = ()
-    """Rules to enable in addition."""
-    ignore: tuple[str, ...] = ()
-    """Rules to disable."""
-    severity: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Severity of the findings of rules, if not a warning."""
-    per_path: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    """Rules to disable in some manifests, by patterns of paths from the project's folder."""
-    rules: tuple[str, ...] = ()
-    """Python files with rules of the project's own."""
-    max_name_length: int = 63
-    """Characters of a name; the most that PostgreSQL keeps."""
-    max_fields: int = 200
-    """Fields of a dataset, with those of its structs."""
-    max_depth: int = 4
-    """Levels of structs, lists and maps, the columns counted."""
-    max_precision: int = 38
-    """Digits of a decimal; the most that Spark, Paimon and Iceberg have."""
-    max_key_fields: int = 4
-    """Fields of a primary key."""
-    max_values: int = 50
-    """Values of an enumeration."""
 
 
 @dataclass(frozen=True)

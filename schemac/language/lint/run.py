@@ -23,7 +23,8 @@ from pydantic import ValidationError
 
 from schemac.language.lint import constraints, naming, structure, types
 from schemac.language.lint.codes import INVALID_IGNORE, UNUSED_IGNORE
-from schemac.language.lint.rule import ALL, DEFAULT, LintSettings, Reporter, Rule, Subject
+from schemac.language.lint.rule import Reporter, Rule, Subject
+from schemac.language.lint.settings import ALL, DEFAULT, LintSettings
 from schemac.language.lint.structure import missing_group_description, undescribed_groups
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings

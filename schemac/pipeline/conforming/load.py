@@ -36,8 +36,8 @@ from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import Locked, locked_datasets
+from schemac.project.options import CompileOptions, RunOverlay
 from schemac.project.stages import check_source, emit
-from schemac.project.targets import CompileOptions, RunOverlay
 from schemac.registry.installed import engines
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.errors import PipelineError

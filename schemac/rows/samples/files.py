@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, ClassVar
 
 import pyarrow as pa
 
-from schemac.artifacts.targets import ROW_WRITER, CheckedDataset
+from schemac.artifacts.dataset import ROW_WRITER, CheckedDataset
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.schema_fields import columns
 from schemac.registry.engine import Engine

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constraints import constraints_of
-from schemac.artifacts.targets import CheckedDataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import breaches, constrained
 from schemac.language.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node

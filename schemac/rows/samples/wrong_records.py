@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from schemac.artifacts.targets import CheckedDataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import EXACT, Constraint, shown, step_of
 from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pattern, Size, constraints_at

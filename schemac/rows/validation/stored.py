@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.artifacts.targets import ROW_READER, RowReader, StoredRows
+from schemac.artifacts.dataset import ROW_READER, RowReader, StoredRows
 from schemac.language.constraints.evaluation import Offence, Target, survey
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.registry.installed import blamed, engines

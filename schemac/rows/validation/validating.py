@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
-from schemac.artifacts.targets import CheckedDataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.constraints.evaluation import Target
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE

@@ -1,17 +1,12 @@
-"""Findings as JSON and in the forms of CI systems.
+"""Findings as reports of CI servers: GitHub, GitLab, JUnit and SARIF.
 
 Layer: text.
-Shape: findings name files from the working folder, which is not always the root of the repository. A file outside of the repository has
-      an absolute path.
-      Findings as one JSON document, and the envelope of all JSON that commands print: `{"diagnostics": [...], "summary": {"error": n,
-      "warning": n, "note": n}}`; lines and columns are one-based, and 0 if a finding is about a whole file. `fix` is null, or an object
-      with a title, `safe` and edits. An envelope begins with the command and the version of schemac, and ends with the members of the
-      command; `schemas/output.schema.json` describes it.
-Source: GitHub, the documentation of workflow commands (`%`, line ends and, in properties, `:` and `,` are escaped); it resolves the
-      file against the checkout. GitLab, the documentation of the code quality report: two findings with one fingerprint are the same
-      one, also between commits. JUnit, the XML that Ant and Maven Surefire write: Jenkins' XML Schema (junit-10) allows no line on a
-      `testcase`, so the line is in the text. SARIF 2.1.0, by OASIS: lines and columns are one-based, a column counts UTF-16 units, a
-      file is a URI (RFC 3986).
+Shape: findings name files from the working folder, which is not always the root of the repository. A file outside of the repository
+has an absolute path.
+Source: GitHub, the documentation of workflow commands (`%`, line ends and, in properties, `:` and `,` are escaped); it resolves the file
+against the checkout. GitLab, the documentation of the code quality report: two findings with one fingerprint are the same one, also
+between commits. JUnit, the XML that Ant and Maven Surefire write: Jenkins' XML Schema (junit-10) allows no line on a `testcase`, so the
+line is in the text. SARIF 2.1.0, by OASIS: lines and columns are one-based, a column counts UTF-16 units, a file is a URI (RFC 3986).
 """
 
 import json
@@ -22,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 
@@ -290,50 +284,3 @@ def _artifact(file: str) -> dict[str, str]:
         return {"uri": f"{scheme}://{quote(os.fsencode(rest), safe='/:@')}"}
     path = quote(os.fsencode(file))
     return {"uri": f"file://{path}"} if path.startswith("/") else {"uri": path, "uriBaseId": _ROOT}
-
-
-_MEMBERS = (
-    "code",
-    "slug",
-    "severity",
-    "message",
-    "file",
-    "line",
-    "column",
-    "end_line",
-    "end_column",
-    "path",
-    "help",
-)
-_LABEL_MEMBERS = ("message", "file", "line", "column", "end_line", "end_column")
-
-
-def render_json(diagnostics: Sequence[Diagnostic]) -> str:
-    """Return the document, with a line end."""
-    return json.dumps(findings_document(diagnostics), indent=2) + "\n"
-
-
-def envelope(command: str, diagnostics: Sequence[Diagnostic], members: Mapping[str, Any]) -> Json:
-    """Return what a command prints as JSON: `members` are those that only this command has."""
-    return {"command": command, "schemac": __version__, **findings_document(diagnostics), **members}
-
-
-def findings_document(diagnostics: Sequence[Diagnostic]) -> Json:
-    """Return findings with their counts."""
-    return {
-        "diagnostics": [
-            {
-                **{name: getattr(d, name) for name in _MEMBERS},
-                "labels": [{name: getattr(label, name) for name in _LABEL_MEMBERS} for label in d.labels],
-                "fix": _fix(d.fix),
-            }
-            for d in diagnostics
-        ],
-        "summary": {severity: sum(d.severity is severity for d in diagnostics) for severity in Severity},
-    }
-
-
-def _fix(fix: Fix | None) -> Json | None:
-    if fix is None:
-        return None
-    return {"title": fix.title, "safe": fix.is_safe, "edits": [edit._asdict() for edit in fix.edits]}

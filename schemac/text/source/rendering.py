@@ -8,7 +8,6 @@ Shape: Tables as fragments of HTML, for notebooks: texts of others are escaped h
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from difflib import unified_diff
-from html import escape
 
 from schemac.text.source.diagnostic import Diagnostic, Label, Severity
 from schemac.text.source.phrases import pictured, printable
@@ -159,4 +158,6 @@ def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]])
 
 
 def _text(text: str) -> str:
+    from html import escape  # for start-up time: programs show no table in a notebook
+
     return escape(printable(text, keep="\n"))

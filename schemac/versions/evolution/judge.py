@@ -1,24 +1,19 @@
-"""Verdicts for facts, for programs that still have the old schema, and for promises about data.
+"""Verdicts for facts, and the reasons that several engines share.
 
 Layer: versions.
-Shape: the same for all engines: a reader names its columns and needs values that fit its types.
-      What a change does to promises about data: that a deprecated field stays until its day, and how sensitive a field is: engines do
-      not care, so these are no verdicts; whether a day is over is for those to say who know which day it is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import update_wrapper
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from schemac.language.attributes.attribute import Family
-from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, LogicalType
-from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder
+from schemac.language.logical.schema_fields import SchemaField
 from schemac.registry.engine import Capability
 from schemac.registry.installed import blamed, engine, engines
 from schemac.versions.evolution.castability import castability, misfit, missing_cast
@@ -32,14 +27,13 @@ from schemac.versions.evolution.changes import (
     TYPE_FACTS,
     Change,
     Judgement,
-    Location,
     Outcome,
     Verdict,
     as_seen_by,
     of_another_unit,
 )
 from schemac.versions.evolution.constraints import LOOSENED, TIGHTENED, loosened, tightened
-from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
+from schemac.versions.evolution.version_pair import VersionPair
 
 _UPDATE_FIRST = "update the readers to the new schema first"
 
@@ -122,87 +116,6 @@ RULES: Mapping[AnyFact, Judgement | Callable[[Change], Judgement]] = {
     Fact.UNIT_CHANGED: _unit,
 }
 """A row for each fact of the core, as `evolution.judge.Judge` has it for an engine."""
-
-
-class Promise(StrEnum):
-    """What a change may break."""
-
-    REMOVAL = "removal-of-deprecated"
-    """A deprecated field, or a dataset, is not there any more; `old` is the last day on which it was to be there."""
-    LOST = "classification-lost"
-    """A field has no classification any more; `old` is what it had."""
-    LOWERED = "classification-lowered"
-    """A field is said to be less sensitive; `old` and `new` are what it was and is."""
-
-
-class Concern(NamedTuple):
-    """One promise that a change touches."""
-
-    rule: Promise
-    path: str
-    """The field's path now, or before if it was dropped; empty for the schema as a whole."""
-    old: str
-    new: str = ""
-    location: Location | None = None
-    """Where it is now, if it still exists."""
-
-
-def concerns(pair: VersionPair) -> tuple[Concern, ...]:
-    """Return what a version pair does to promises, in the order of the schemas."""
-    return (*_removals(pair), *_classifications(pair))
-
-
-def of_dropped(old: SchemaVersion) -> tuple[Concern, ...]:
-    """Return what it means that a dataset is gone."""
-    day = _last_day(None, old)
-    return (Concern(Promise.REMOVAL, "", day),) if day is not None else ()
-
-
-def _removals(pair: VersionPair) -> Iterator[Concern]:
-    for field in preorder(pair.old.dataset.columns):
-        is_outermost = field.parent is None or field.parent in pair.after
-        if not field.is_member or field in pair.after or not (is_outermost or DEPRECATED.key in field.extra):
-            continue
-        day = _last_day(field, pair.old)
-        if day is not None:
-            yield Concern(Promise.REMOVAL, field.path_text, day)
-
-
-def _last_day(field: SchemaField | None, version: SchemaVersion) -> str | None:
-    deprecation = Ownership.of(field, version.dataset.schema).deprecation
-    return deprecation.remove_after if deprecation is not None else None
-
-
-def _classifications(pair: VersionPair) -> Iterator[Concern]:
-    """Yield each field whose classification changed otherwise than that of what is around it."""
-    yield from _classification(pair, None, None, is_known=False)
-    for field in preorder(pair.new.dataset.columns):
-        before = pair.before.get(field)
-        if before is not None:
-            is_known = _pair(pair, before.parent, field.parent) == _pair(pair, before, field)
-            yield from _classification(pair, before, field, is_known=is_known)
-
-
-def _pair(pair: VersionPair, old: SchemaField | None, new: SchemaField | None) -> tuple[object, object]:
-    was = Ownership.of(old, pair.old.dataset.schema).classification
-    return was, Ownership.of(new, pair.new.dataset.schema).classification
-
-
-def _classification(
-    pair: VersionPair, old: SchemaField | None, new: SchemaField | None, *, is_known: bool
-) -> Iterator[Concern]:
-    was = Ownership.of(old, pair.old.dataset.schema).classification
-    now = Ownership.of(new, pair.new.dataset.schema).classification
-    if was is None or is_known or (now is not None and now.rank >= was.rank):
-        return
-    path = new.path_text if new is not None else ""
-    location = pair.new.location(
-        new, *(("extra", CLASSIFICATION.key) if now is not None and new is None else ())
-    )
-    if now is None:
-        yield Concern(Promise.LOST, path, was, location=location)
-    else:
-        yield Concern(Promise.LOWERED, path, was, now, location)
 
 
 Rule = Callable[[Change, Any], Judgement]

@@ -1,0 +1,132 @@
+"""A checked dataset in Python, and the capabilities of engines that write its rows and read stored ones.
+
+Layer: artifacts. `schemac.engines.api` adds the methods of single engines.
+"""
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from schemac.arrow.to_arrow import LoweringOptions, lower
+from schemac.language.attributes.arrow import ArrowDefaults
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import Schema
+from schemac.registry.engine import Capability
+from schemac.text.source.diagnostic import Diagnostic
+from schemac.versions.identity.compilation import Compilation, Numbered
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+from schemac.artifacts.targets import Emission, Loss, TargetRun, run_target
+
+
+@dataclass(frozen=True)
+class CheckedDataset:
+    """A checked dataset, ready to be converted for an engine."""
+
+    _logical: LogicalDataset
+    _locked: Numbered | None = dataclasses.field(default=None, compare=False, repr=False)
+    """The ids of the lock next to its manifest; None without a lock."""
+    warnings: tuple[Diagnostic, ...] = dataclasses.field(default=(), compare=False, repr=False)
+    """Warnings and notes about the dataset, and about the text as a whole."""
+    _lowering: LoweringOptions = dataclasses.field(default=LoweringOptions(), repr=False)
+    """Encodings and metadata as set by its project."""
+    _versions: "Mapping[str, str]" = dataclasses.field(default_factory=dict, repr=False)
+    """Versions of engines that the losses are for, if its project sets them."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._logical.name
+
+    @property
+    def schema(self) -> Schema:
+        """Its logical schema."""
+        return self._logical.schema
+
+    @cached_property
+    def _compilation(self) -> Compilation:
+        return Compilation.of(self._logical, self._lowering, self._versions, self._locked)
+
+    def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
+        """Return the pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
+
+        Defaults are those of the dataset's project. If the schema is locked, its metadata has the version (`schemac.version`), so that `schemac apply` recognizes
+        a table that was created from it; `metadata=False` leaves that out too.
+        """
+        if metadata is None and defaults is None:
+            return self._compilation.lowered.to_arrow()
+        has_metadata = self._lowering.with_metadata if metadata is None else metadata
+        lowered = lower(self._logical, LoweringOptions(defaults or self._lowering.defaults, has_metadata))
+        if self._locked is not None and has_metadata:
+            lowered = self._locked.lowered(lowered)
+        return lowered.to_arrow()
+
+    def artifacts(self, target: str) -> dict[str, bytes]:
+        """Return the files that `schemac build` writes for a target, by path: `{"lance/schema.binpb": b"…", …}`.
+
+        Raises SchemaError if the target cannot represent the schema, KeyError if there is no such target.
+        """
+        return {artifact.path: artifact.content for artifact in self._run(target).artifacts}
+
+    def losses(self, target: str) -> tuple[Loss, ...]:
+        """Return the losses: what a target cannot express of this dataset."""
+        return self._emit(target).losses
+
+    def _emit(self, name: str) -> Emission:
+        return self._run(name).emission
+
+    def _run(self, name: str) -> TargetRun:
+        run = run_target(name, self._compilation)
+        run.report.raise_errors()
+        return run
+
+
+class RowWriter(ABC):
+    """Makes tables of an engine out of record batches."""
+
+    @abstractmethod
+    def write(self, path: str, dataset: "CheckedDataset", rows: "pa.RecordBatchReader") -> None:
+        """Make a table where nothing is; the schema of the rows is that of the dataset, but for what may be null.
+
+        Raises OSError; nothing is left then.
+        """
+
+
+ROW_WRITER: Capability[RowWriter] = Capability("row_writer", RowWriter)  # type: ignore[type-abstract]
+
+
+class StoredRows(ABC):
+    """Rows of a table or of files, in an order that stays."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> "pa.Schema":
+        """Their columns."""
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
+        """Yield some columns of all rows, in their order. Raises ValueError and OSError."""
+
+    @abstractmethod
+    def expression(self, rows: Sequence[int]) -> str:
+        """Return Python that gives the rows with these numbers, from 0, as a table of Arrow."""
+
+
+class RowReader(ABC):
+    """Opens what an engine, or a library for its tables, has stored."""
+
+    @abstractmethod
+    def is_of(self, path: str) -> bool:
+        """Return whether it opens this path."""
+
+    @abstractmethod
+    def open(self, path: str) -> StoredRows:
+        """Open rows. Raises ValueError and OSError, and ModuleNotFoundError if the library is not installed."""
+
+
+ROW_READER: Capability[RowReader] = Capability("row_reader", RowReader)  # type: ignore[type-abstract]

@@ -1,0 +1,159 @@
+"""Options of fields that a manifest has attributes for: `deprecated`, and the rules of Protovalidate.
+
+Layer: engines.
+Shape: a rule is a constraint of the values where it means the same; any other is a loss, with its own words.
+Source: buf/validate/validate.proto of Protovalidate 1.0; tests/engines/protobuf/test_rules.py has its vocabulary.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from schemac.engines.protobuf.syntax import Option
+from schemac.language.attributes.constraints import (
+    ENUM,
+    EXCLUSIVE_MAXIMUM,
+    EXCLUSIVE_MINIMUM,
+    MAX_ITEMS,
+    MAX_LENGTH,
+    MAXIMUM,
+    MIN_ITEMS,
+    MIN_LENGTH,
+    MINIMUM,
+    PATTERN,
+    UNIQUE_ITEMS,
+)
+from schemac.language.logical.model import Part
+
+FIELD_RULES = "(buf.validate.field)"
+
+
+_NUMBERS = {"gte": MINIMUM, "gt": EXCLUSIVE_MINIMUM, "lte": MAXIMUM, "lt": EXCLUSIVE_MAXIMUM}
+
+
+_LENGTHS = {"min_len": (MIN_LENGTH,), "max_len": (MAX_LENGTH,), "len": (MIN_LENGTH, MAX_LENGTH)}
+
+
+_ITEMS = {"min_items": (MIN_ITEMS,), "max_items": (MAX_ITEMS,)}
+
+
+_NUMERIC = frozenset(
+    {"float", "double"}
+    | {f"{sort}{bits}" for sort in ("int", "uint", "sint", "fixed", "sfixed") for bits in (32, 64)}
+)
+
+
+_NESTED = {"items": Part.ITEM, "keys": Part.KEY, "values": Part.VALUE}
+
+
+class Rule(NamedTuple):
+    """One rule of a field, or of the items, keys or values in it."""
+
+    parts: tuple[Part, ...]
+    """Where it holds, from the field inwards."""
+    constraints: Mapping[str, Any]
+    """The same as attributes; empty if no attribute means it."""
+    text: str
+    """The rule in its own words."""
+    is_required: bool = False
+    """Whether it says that the field is always there."""
+
+
+def rules_of(options: Sequence[Option], enum: Mapping[str, int] | None = None) -> Iterator[Rule]:
+    """Return the rules in the options of a field; `enum` is the enum of its values."""
+    rule_options = [option for option in options if option.name.startswith(FIELD_RULES)]
+    rules = [(_rules(option), option) for option in rule_options]
+    if any(str(value.get("ignore", "IGNORE_UNSPECIFIED")) != "IGNORE_UNSPECIFIED" for value, _ in rules):
+        # Some or all values need not keep the rules, and no constraint says which.
+        yield from (Rule((), {}, option.text) for option in rule_options)
+        return
+    for value, option in rules:
+        yield from _field_rules(value, (), enum) if value else [Rule((), {}, option.text)]
+
+
+def exempt(options: Sequence[Option]) -> Collection[str]:
+    """Return the fields of a message whose rules do not hold for zero, because only one of them may be set."""
+    exempt_fields: set[str] = set()
+    for option in options:
+        if option.name.startswith("(buf.validate.message)"):
+            value = _rules(option, "(buf.validate.message)").get("oneof")
+            for one in _listed(value):
+                exempt_fields |= (
+                    set(map(str, _listed(one.get("fields", [])))) if isinstance(one, dict) else set()
+                )
+    return exempt_fields
+
+
+def _rules(option: Option, name: str = FIELD_RULES) -> Mapping[str, Any]:
+    """Return the value of an option as the whole message of rules; empty if it is not one."""
+    value = option.value
+    for step in reversed([step for step in option.name.removeprefix(name).split(".") if step]):
+        value = {step: value}
+    return value if isinstance(value, dict) else {}
+
+
+def _field_rules(
+    rules: Mapping[str, Any], parts: tuple[Part, ...], enum: Mapping[str, int] | None
+) -> Iterator[Rule]:
+    for name, value in rules.items():
+        if name == "required" and value is True:
+            yield Rule(parts, {}, "required: true", is_required=True)
+        elif not isinstance(value, dict):
+            yield Rule(parts, {}, _text(name, value))
+        else:
+            yield from _typed_rules(name, value, parts, enum)
+
+
+def _typed_rules(
+    type_: str, rules: Mapping[str, Any], parts: tuple[Part, ...], enum: Mapping[str, int] | None
+) -> Iterator[Rule]:
+    for name, value in rules.items():
+        text = _text(f"{type_}.{name}", value)
+        if name in _NESTED and type_ in ("repeated", "map") and isinstance(value, dict):
+            yield from _field_rules(value, (*parts, _NESTED[name]), enum)
+        elif type_ == "enum":
+            yield from _enum_rule(name, value, parts, text, enum)
+        elif name in _NUMBERS and type_ in _NUMERIC and not _is_outside(rules):
+            yield Rule(parts, {_NUMBERS[name].key: value}, text)
+        elif name in ("const", "in") and type_ in (*_NUMERIC, "string"):
+            yield Rule(parts, {ENUM.key: _listed(value)}, text)
+        elif name in _LENGTHS and type_ in ("string", "bytes"):
+            yield Rule(parts, {attribute.key: value for attribute in _LENGTHS[name]}, text)
+        elif name in _ITEMS and type_ == "repeated":
+            yield Rule(parts, {attribute.key: value for attribute in _ITEMS[name]}, text)
+        elif name == "unique" and type_ == "repeated" and value is True:
+            yield Rule(parts, {UNIQUE_ITEMS.key: True}, text)
+        elif name == "pattern" and type_ == "string":
+            yield Rule(parts, {PATTERN.key: value}, text)
+        else:
+            yield Rule(parts, {}, text)
+
+
+def _enum_rule(
+    name: str, value: Any, parts: tuple[Part, ...], text: str, enum: Mapping[str, int] | None
+) -> Iterator[Rule]:
+    """Convert a rule of numbers to names of the enum; that no others are allowed is implied in a manifest."""
+    if name == "defined_only" and value is True and enum:
+        return
+    allowed = _listed(value) if name in ("const", "in") else []
+    names = [word for word, number in (enum or {}).items() if number in allowed]
+    yield Rule(parts, {ENUM.key: names} if names else {}, text)
+
+
+def _is_outside(rules: Mapping[str, Any]) -> bool:
+    """Whether the lower bound is above the upper one: the values are those outside of the two."""
+    low = next((rules[name] for name in ("gt", "gte") if name in rules), None)
+    high = next((rules[name] for name in ("lt", "lte") if name in rules), None)
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return False
+    return not low < high and not (low == high and {"gte", "lte"} <= rules.keys())
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text(name: str, value: Any) -> str:
+    value_text = (
+        f'"{value}"' if type(value) is str else str(value).lower() if isinstance(value, bool) else str(value)
+    )
+    return f"{name}: {value_text[:160]}"
