@@ -59,12 +59,14 @@ class Reasons(Mapping[int, list[Reason]]):
         self._parts: list[tuple[Any, pa.StructArray]] = []
         """Numbers of rows, and a reason for each."""
         self.whole: dict[int, Reason] = {}
-        self._opened: tuple[Any, dict[int, list[Reason]]] | None = None
+        self._opened: dict[int, list[Reason]] | None = None
+        """All of them by row, once somebody has asked for those of one."""
 
     def add(self, rows: Any, reasons: pa.StructArray) -> None:
         """Add a reason to each of some rows, behind those that they have."""
         if len(rows):
             self._parts.append((rows.astype(np.int64, copy=False), reasons))
+            self._opened = None
 
     def add_rule(self, rows: Any, path: str, rule: str, values: pa.Array) -> None:
         """Add one rule at one path, with the text of a value for each row."""
@@ -74,10 +76,12 @@ class Reasons(Mapping[int, list[Reason]]):
     def add_all(self, other: "Reasons") -> None:
         """Add those of another field."""
         self._parts += other._parts
+        self._opened = None
 
     def refuse(self, row: int, reason: Reason) -> None:
         """Give a row one reason alone, as for a malformed record."""
         self.whole[row] = reason
+        self._opened = None
 
     def without(self, rows: Sequence[int], path: str) -> "Reasons":
         """Return the same without those of some rows at a path."""
@@ -122,11 +126,10 @@ class Reasons(Mapping[int, list[Reason]]):
 
     @property
     def _by_row(self) -> dict[int, list[Reason]]:
-        state = len(self._parts), tuple(self.whole.items())
-        if self._opened is None or self._opened[0] != state:
+        if self._opened is None:
             lists = ([Reason(**one) for one in several] for several in self.array().to_pylist())
-            self._opened = state, dict(zip(self.rows.tolist(), lists, strict=True))
-        return self._opened[1]
+            self._opened = dict(zip(self.rows.tolist(), lists, strict=True))
+        return self._opened
 
     def __getitem__(self, row: int) -> list[Reason]:
         """Return the reasons of a row."""

@@ -225,19 +225,25 @@ def as_record_value(value: Any, depth: int = 0) -> Any:
     opened = _opened(value)
     if not isinstance(opened, dict | list):
         return opened
-    converted: list[Any] = [None]
-    waiting: list[tuple[Any, Any, Any, int]] = [(opened, converted, 0, depth)]
+    converted = _empty_like(opened)
+    waiting: list[tuple[Any, Any, int]] = [(opened, converted, depth)]
     while waiting:
-        part, into, at, depth = waiting.pop()
-        part = _opened(part)
-        if isinstance(part, dict | list):
-            if depth == MOST_LEVELS:
-                raise NotJsonError
-            members = part.items() if isinstance(part, dict) else enumerate(part)
-            part = dict.fromkeys(part) if isinstance(part, dict) else [None] * len(part)
-            waiting += [(member, part, key, depth + 1) for key, member in members]
-        into[at] = part
-    return converted[0]
+        parts, into, level = waiting.pop()
+        if level == MOST_LEVELS:
+            raise NotJsonError
+        for key, part in parts.items() if isinstance(parts, dict) else enumerate(parts):
+            member = _opened(part)
+            if isinstance(member, dict | list):
+                into[key] = _empty_like(member)
+                waiting.append((member, into[key], level + 1))
+            else:
+                into[key] = member
+    return converted
+
+
+def _empty_like(parts: Any) -> Any:
+    """Return a dict or list with room for as many parts, in their order."""
+    return dict.fromkeys(parts) if isinstance(parts, dict) else [None] * len(parts)
 
 
 def _opened(value: Any) -> Any:
