@@ -26,7 +26,7 @@ from schemac.rows.judging.arrays import (
     storage_type,
 )
 from schemac.rows.judging.scalars import scalar_of
-from schemac.rows.runs.plain_types import WIDER, is_count
+from schemac.rows.runs.plain_types import WIDER, has_decimal, is_count
 from schemac.text.source.catalogue import UNSUPPORTED_TYPE
 
 _OF_ROLES = {Role.JSON: pa.string(), Role.BRAIN_FLOATS: pa.float32(), Role.BLOB: pa.binary()}
@@ -59,8 +59,7 @@ def _scalar_type(field: pa.Field) -> pa.DataType:
     if extension_name(field) == "arrow.uuid" or is_binary(data_type) or is_.is_fixed_size_binary(data_type):
         return pa.binary()
     if is_.is_decimal(data_type):
-        is_native = 0 <= data_type.scale <= data_type.precision <= 38
-        return pa.decimal128(data_type.precision, data_type.scale) if is_native else pa.string()
+        return pa.decimal128(data_type.precision, data_type.scale) if has_decimal(data_type) else pa.string()
     if is_string(data_type) or is_.is_null(data_type):
         return pa.string()
     if is_count(data_type):

@@ -20,9 +20,6 @@ SIGNED = {
 WIDER = SIGNED | {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(): pa.string()}
 WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
-MOST_DIGITS = 38
-"""Digits of a decimal of 128 bits; a column of more bits may have no more digits."""
-
 
 def is_count(data_type: Any) -> bool:
     """Whether Spark reads values of a type as counts, since it has no type that holds each of them."""
@@ -30,6 +27,11 @@ def is_count(data_type: Any) -> bool:
     if is_.is_timestamp(data_type):
         return bool(data_type.unit == "ns")
     return bool(is_.is_time(data_type) or is_.is_duration(data_type))
+
+
+def has_decimal(data_type: Any) -> bool:
+    """Whether Spark has a decimal of such a precision and scale, in whatever bits it is here."""
+    return bool(0 <= data_type.scale <= data_type.precision <= 38)
 
 
 def plain_field(field: Any, *, is_exact: bool = False) -> Any:
@@ -69,7 +71,7 @@ def plain_type(data_type: Any, *, is_exact: bool = False) -> Any:
         return data_type if is_exact else pa.duration("us")
     if is_.is_fixed_size_binary(data_type):
         return pa.binary()
-    if is_.is_decimal(data_type) and data_type.precision <= MOST_DIGITS:
+    if is_.is_decimal(data_type) and has_decimal(data_type):
         return pa.decimal128(data_type.precision, data_type.scale)
     return WIDER.get(data_type, data_type)
 
