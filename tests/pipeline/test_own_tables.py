@@ -16,7 +16,11 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.runner import run
+from schemac.pipeline.spark.value_columns import column_of
 from schemac.pipeline.stream import run_or_stream
+from schemac.rows.judging.arrays import to_field
+from tests.conformance.manifest_types import TYPES, member, option
+from tests.engines import crossing
 
 pytestmark = pytest.mark.spark
 
@@ -138,12 +142,16 @@ def sorted_table(path: Path, key: str = "id") -> pa.Table:
 
 
 def test_types_that_spark_lacks_are_read_exactly(spark: SparkSession, tmp_path: Path) -> None:
-    """Times of day, durations and nanoseconds, in every place: by a run, a stream, a reference; a backfill of other columns."""
+    """Times of day, durations and nanoseconds, in every place, and a decimal of 256 bits: by a run, a stream, a reference; a backfill of other columns."""
     columns = {
         f"{place}_{label}": (form.format(type_), value_in(value))
         for label, (type_, value) in COUNTS.items()
         for place, (form, value_in) in PLACES.items()
     }
+    wide = (
+        "{kind: Decimal, precision: 9, scale: 2}, extra: {arrow.apache.org/decimalEncoding: {bitWidth: 256}}"
+    )
+    columns["wide"] = (f"{{kind: Option, inner: {wide.replace('},', '}},', 1)}", 12)
     text = "extra: {lance.org/storageVersion: '2.2'}\nfields:\n  - {name: id, type: Int64}\n"
     text += "".join(f"  - {{name: {name}, type: {type_}}}\n" for name, (type_, _) in columns.items())
     (dataset,) = schemac.compile_text(text)
@@ -209,3 +217,14 @@ def test_references_of_another_unit_are_refused(spark: SparkSession, tmp_path: P
     }
     with pytest.raises(PipelineError, match=r"`x` is time32\[ms\], and `t` of `o` is time32\[s\]"):
         go(spark, one.to_arrow(metadata=True), told)
+
+
+@pytest.mark.parametrize("name", [name for name, one in TYPES.items() if one["kind"] == "Decimal"])
+def test_a_required_decimal_below_null_comes_back_from_rows_of_spark(name: str) -> None:
+    """Spark has text in place of some decimals; below null it is empty, which is no decimal."""
+    fields = [{"name": "s", "type": option({"kind": "Struct", "fields": [member("m", TYPES[name])]})}]
+    (dataset,) = schemac.compile_text(json.dumps({"fields": fields}))
+    table = dataset.to_table([{}, *crossing.records(dataset)[:3]])
+    field, values = table.schema.field("s"), table["s"].combine_chunks()
+    assert values.null_count < len(values)
+    assert to_field(column_of(values, field), field).equals(values)

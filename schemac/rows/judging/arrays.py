@@ -368,6 +368,8 @@ def _blank(source: pa.DataType, target: pa.DataType) -> pa.Array:
         return (pa.LargeListArray if is_large else pa.ListArray).from_arrays(offsets, items, source)
     if is_.is_nested(source):
         return pa.array([{} if is_.is_struct(source) else []], source)
+    if is_string(source) and is_.is_decimal(target):
+        return pa.array(["0"], source)
     if is_.is_dictionary(source):
         index = pa.array([0], source.index_type)
         return pa.DictionaryArray.from_arrays(
