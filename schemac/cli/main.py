@@ -82,7 +82,7 @@ def _stopped_by(error: Exception) -> int | None:
     # Imported here for start-up time: most commands come to their end.
     from schemac.cli.terminal import OutputError
     from schemac.registry.engine import EngineError
-    from schemac.text.source.files import install_help, missing_library
+    from schemac.text.source.files import missing_library, missing_text
 
     if isinstance(error, OutputError):
         return _without_output(error)
@@ -90,7 +90,7 @@ def _stopped_by(error: Exception) -> int | None:
         return None
     missing = missing_library(error)
     if missing is not None:
-        _notify(f"schemac: this needs {missing.name}, which is not installed; {install_help(missing)}")
+        _notify(f"schemac: {missing_text(missing)}")
         return ExitCode.FINDINGS
     if isinstance(error, EngineError):
         _notify(f"schemac: {error}; update or uninstall the distribution that it comes from")

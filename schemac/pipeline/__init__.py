@@ -76,7 +76,10 @@ def __getattr__(name: str) -> Any:
     """Load a public name when it is first used: importing this package loads neither PySpark nor Lance."""
     if name not in _HOMES:
         raise AttributeError(f"module 'schemac.pipeline' has no attribute '{name}'")
-    return getattr(import_module(f"schemac.{_HOMES[name]}"), name)
+    from schemac.text.source.files import extra_named  # for start-up time
+
+    with extra_named():
+        return getattr(import_module(f"schemac.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

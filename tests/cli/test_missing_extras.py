@@ -90,5 +90,13 @@ def test_say_what_to_install_in_python(call: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
     assert done.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: numpy is not installed; install it with: pip install 'schemac[lance]'"
+        "ModuleNotFoundError: this needs numpy, which is not installed; install it with: pip install 'schemac[lance]'"
+    )
+
+
+def test_say_what_to_install_for_pipelines() -> None:
+    script = "import sys; sys.modules['pyspark'] = None; from schemac.pipeline import run"
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: this needs pyspark, which is not installed; install it with: pip install 'schemac[spark]'"
     )

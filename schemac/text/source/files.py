@@ -83,6 +83,12 @@ def missing_library(error: BaseException | None) -> ModuleNotFoundError | None:
     return None
 
 
+def missing_text(error: ModuleNotFoundError) -> str:
+    """Return which library is not installed, and the command that installs it."""
+    library = (error.name or "").partition(".")[0]
+    return f"this needs {library}, which is not installed; {install_help(error)}"
+
+
 @contextmanager
 def extra_named() -> Iterator[None]:
     """Name the extra that installs a library in the ModuleNotFoundError for one that is missing."""
@@ -91,8 +97,7 @@ def extra_named() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if missing_library(error) is None:
             raise
-        message = f"{error.name} is not installed; {install_help(error)}"
-        raise ModuleNotFoundError(message, name=error.name, path=error.path) from None
+        raise ModuleNotFoundError(missing_text(error), name=error.name, path=error.path) from None
 
 
 def _extra_of(library: str) -> str | None:
