@@ -5,9 +5,9 @@ Shape: the schema in the standard's long form, as plain values that `schemac.lan
       is written only if lowering would choose another layout. A metadata entry becomes an attribute if lowering that attribute writes
       the same entry, or, for an attribute of schemac's domains, one with the same value; any other entry is kept in
       `arrow.apache.org/metadata`.
-      `rawArrowSchema`, the form in which events held their schema before RFC-016: the bytes are Arrow's table Schema as a FlatBuffer of
-      its own. pyarrow reads it inside a message only, so a message is put around it; what it then finds wrong with the bytes it says
-      itself. The encodings of the Arrow schema are left out: the standard's own upgrade of such an event keeps logical types alone.
+      The bytes of `rawArrowSchema` are Arrow's table Schema as a FlatBuffer of its own. pyarrow reads it inside a message only, so a
+      message is put around it; what it then finds wrong with the bytes it says itself. The encodings of the Arrow schema are left out:
+      the standard's own upgrade of such an event keeps logical types alone.
 Errors: SC551 unsupported-arrow-type.
 Source: the inverse of `schemac.arrow.metadata`, `schemac.arrow.to_arrow` and `schemac.language.kinds`.
       RFC-016, "Compatibility" and "Logical Types vs. Encoding"; Arrow's Message.fbs.

@@ -1,9 +1,9 @@
 """From arguments to a project and its manifests, and `--watch`.
 
 Layer: cli.
-Shape: `--watch`: a command that is carried out again whenever a file changes that its result depends on: files are looked at several
-      times a second, by their sizes and times. That needs no library, works on every file system, also those of containers and
-      networks, and takes a few milliseconds for a thousand files.
+Shape: `--watch` carries a command out again whenever a file changes that its result depends on. Files are looked at several times a
+      second, by their sizes and times. That needs no library, works on every file system, also those of containers and networks, and
+      takes a few milliseconds for a thousand files.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 """Exit codes, and the one way to print: width, colours, tables, progress bars and the progress of long work.
 
 Layer: cli.
-Shape: A progress bar on the terminal for any command that takes longer than a second: an alarm signal after a second, and again some
-      time after each one; Python runs its handler between two instructions. So there is no thread, which forked processes would not
-      survive well, and a quick command pays nothing. The bar is erased before anything else is printed.
-Source: The one way to print: width, colours and tables: no-color.org for `NO_COLOR`; `FORCE_COLOR` as in Node and rich; a terminal
-      named `dumb` understands no escapes. Output that is not a terminal is the same on every machine.
+Shape: any command that takes longer than a second shows a progress bar: an alarm signal comes after a second, and again some time after
+      each one; Python runs its handler between two instructions. So there is no thread, which forked processes would not survive well,
+      and a quick command pays nothing. The bar is erased before anything else is printed.
+Source: no-color.org for `NO_COLOR`; `FORCE_COLOR` as in Node and rich; a terminal named `dumb` understands no escapes. Output that is
+      not a terminal is the same on every machine.
 """
 
 import argparse

@@ -1,8 +1,7 @@
-"""Names and texts in Spark SQL, and statements of SQL, told apart and parsed by sqlglot.
+"""Names and texts in Spark SQL, and the statements of an SQL script, parsed by sqlglot.
 
 Layer: engines, below their folders. The dialect of Spark, which several engines write.
-Shape: Statements of SQL, told apart and parsed by sqlglot: a clause of a column that sqlglot does not know is cut out of its statement,
-      and handed over next to it.
+Shape: a clause of a column that sqlglot does not know is cut out of its statement, and handed over next to it.
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError, at the very word if that is known.
 Source: Spark replaces `${…}` in a statement before it parses it (`spark.sql.variable.substitute`, which is on unless somebody turns it

@@ -1,17 +1,14 @@
 """Files of data: what a sample of CSV, NDJSON or JSON looks like, and the schema that a Parquet file keeps.
 
 Layer: importers.
-Shape: commas, or what is most often in the header: semicolons, tabs, bars. A column with an empty cell in the sample is optional.
-      Digits that are no number stay text: those that begin with zero.
-      NDJSON: what a sample of the records looks like; likewise a JSON array, and the features of a GeoJSON document: every value is
-      looked at. A field that a record of the sample lacks is optional, as is one that is null; a field with values of several sorts is
-      a String. pyarrow's own reader is not asked, for it makes floats of large integers, timestamps of dates, and gives up where sorts
-      are mixed.
-      Parquet: the Arrow schema that the file keeps, or what its own types mean: what writers put into the file for themselves is left
-      out, with a comment; so are logical types that Arrow has no type for, with a note. The ids that table formats such as Iceberg give
-      to every field become those of the lock.
-Errors: SC552 unreadable-source; SC552 unreadable-source at the record that cannot be read; SC551 unsupported-arrow-type, SC552
-      unreadable-source.
+Shape: CSV is separated by commas, or by what is most often in the header: semicolons, tabs, bars. A column with an empty cell in the
+      sample is optional. Digits that are no number stay text: those that begin with zero.
+      Of JSON (a record a line, a JSON array, the features of a GeoJSON document) every value is looked at. A field that a record of the
+      sample lacks is optional, as is one that is null; a field with values of several sorts is a String. pyarrow's own reader is not
+      asked, for it makes floats of large integers, timestamps of dates, and gives up where sorts are mixed.
+      What writers put into a Parquet file for themselves is left out, with a comment; so are logical types that Arrow has no type for,
+      with a note. The ids that table formats such as Iceberg give to every field become those of the lock.
+Errors: SC551 unsupported-arrow-type; SC552 unreadable-source, at the record that cannot be read.
 Source: pyarrow.csv's inference, but for integers that it makes floats of.
       LogicalTypes.md of apache/parquet-format, and what pyarrow makes of them.
 """

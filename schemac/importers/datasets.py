@@ -2,9 +2,8 @@
 
 Layer: importers.
 Rule: an attribute is written if the checks of the manifest accept it at its field; any other is a comment above the field.
-      Imported schemas as checked datasets, and Arrow schemas as values of a manifest: Arrow schemas of others as values of a manifest:
-      metadata under our own keys may be written by anybody: constraints are taken as far as the checks of a manifest take them, and
-      what they refuse is told.
+      Metadata under schemac's own keys may be written by anybody: a constraint is imported as far as the checks of a manifest accept
+      it, and what they refuse is reported.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

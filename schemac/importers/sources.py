@@ -5,7 +5,7 @@ Shape: a sample is the first bytes of a file as text, cut where the file continu
       A JSON document that holds a schema or a table's metadata is not data: nothing is inferred from it, and a message names what it is
       and how to import it.
 Units: the sample is the first 16 MiB.
-Errors: SC552 unreadable-source; SC553 foreign-schema; SC552 unreadable-source; columns that are left out lose their SC551.
+Errors: SC552 unreadable-source; SC553 foreign-schema; columns that are left out lose their SC551.
 Source: JSON Schema 2020-12, "$schema"; Arrow's "Integration Testing", JSON format; OpenAPI 3.1; BigQuery's schema files; Frictionless'
       Table Schema; Kafka Connect's JsonConverter.
 """

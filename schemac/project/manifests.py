@@ -1,7 +1,5 @@
 """Manifests of a run, checked, with every dataset's name used once.
 
-The fields of manifests, and manifests with their groups inserted.
-
 Layer: project.
 Shape: what is found in one manifest depends on its bytes, its name and the settings alone, and is kept; its datasets are made again
       when somebody asks for them.

@@ -6,8 +6,8 @@ Shape: a union of several types, and a record that contains itself, are any valu
       for tools that compile schemas take several files.
 Errors: SC552 for what is not a schema.
 Source: Avro 1.12, "Schema Declaration" and "Names".
-      Which files hold an Avro schema, and which JSON around it is neither a schema nor data: JSON with schemas of Avro that is not a
-      record, and no data either: Avro 1.12, "Schema Declaration": a list is a union, and an `error` belongs to a protocol.
+      JSON that holds Avro schemas without being a record, and no data either: Avro 1.12, "Schema Declaration": a list is a union, and
+      an `error` belongs to a protocol.
 Why by hand: `fastavro.parse_schema` 1.13 accepts a record without fields and a name that is a number, and refuses what the
       specification has: a decimal that does not fit its bytes (which counts as bytes), `{"type": "Name"}`, a type that is later in a
       list; a default of another type it refuses as well, which is a note here. Its errors name no field (`KeyError: 'items'`). So every

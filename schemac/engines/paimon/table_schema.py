@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: `to_text` gives the bytes that Paimon's Java writes, without a line end after the last brace. JSON around such tables that is
       neither a schema nor data is recognized, too: snapshots.
-      Numbers for fields, as Paimon gives them, and for the versions of a schema: a column and a member of a row have one number each.
+      A column and a member of a row have one number each.
       Of a version the lock remembers `schemaId`, the N of Paimon's `schema-N`, and `timeMillis`, when its file was made, where it was
       imported.
 Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPrettyPrinter`. Java's options come in the order of a hash

@@ -2,9 +2,8 @@
 
 Layer: engines.
 Shape: a field also has a name in JSON, and no two of a message the same.
-      Numbers of fields in messages: a schema that came from a `.proto` keeps the numbers that it had there, and a new field gets the
-      next above all that were ever given. Any other goes by the ids of the lock, which are never used twice; it needs no numbers of its
-      own.
+      A schema that came from a `.proto` keeps the numbers that it had there, and a new field gets the next above all that were ever
+      given. Any other goes by the ids of the lock, which are never used twice; it needs no numbers of its own.
 Source: the language guide of proto3, "Scalar Value Types"; its language specification, "Identifiers"; google/protobuf/timestamp.proto
       and duration.proto, which count nanoseconds; "ProtoJSON Format" for messages that are any value of JSON.
       The language guide of Protocol Buffers, "Assigning Field Numbers": 1 to 536,870,911, without 19,000 to 19,999.

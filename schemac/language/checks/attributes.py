@@ -2,8 +2,8 @@
 
 Layer: language.
 Shape: an attribute that is found wrong is taken out of its field, so that later stages read sound ones only.
-Errors: SC309 to SC313, SC321; SC313 conflicting-hints, SC314 unsupported-hint.
-Source: Encoding hints that are sound one by one but not together, or not for their type: Arrow's canonical extension types.
+Errors: SC309 to SC314, SC321.
+Source: Arrow's canonical extension types, for encoding hints that do not go together, or not with their type.
 """
 
 import re

@@ -1,14 +1,13 @@
 """Checks of fields and of the keys that identify a row.
 
 Layer: language.
-Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC304 nested-option, SC322 control- character, SC323
+Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC304 nested-option, SC322 control-character, SC323
       odd-system-column, SC341 unknown-successor, and those of each kind; SC317 to SC319.
 Source: in Arrow's C data interface, through which Lance reads, a name ends at the first NUL. The standard's system columns are those of
       RFC-016's sample and of the reference implementation's check of a new schema. `offset` and the like are ordinary words, so a
       schema that has only one of them and no SetVocab that names it is not reported.
-      Keys: columns that identify a row, and columns that another attribute names: Lance's table format, "Unenforced Primary Key": no
-      field of the key, and nothing above it, may be nullable, nested in a list or map, or have members. Keys that an attribute of the
-      schema lists are of columns.
+      Lance's table format, "Unenforced Primary Key": no field of the key, and nothing above it, may be nullable, nested in a list or
+      map, or have members. Keys that an attribute of the schema lists are of columns.
 """
 
 import re

@@ -1,9 +1,9 @@
 """All rules, those that a project selects, how they are run on a dataset, and comments that ignore findings.
 
 Layer: language.
-Shape: Comments of a manifest that ignore findings: `# schemac: ignore[SC811] why` at the end of a line, or on a line of its own above
-      it; `# schemac: ignore-file[SC811] why` for the whole file. Findings are named by code or slug. Errors cannot be ignored, but for
-      those that a project makes of rules.
+Shape: a comment that ignores findings is `# schemac: ignore[SC811] why` at the end of a line, or on a line of its own above it; `#
+      schemac: ignore-file[SC811] why` for the whole file. Findings are named by code or slug. Errors cannot be ignored, but for those
+      that a project makes of rules.
 Errors: SC801 unused-ignore, SC802 invalid-ignore.
 Source: a distribution names its rules under the entry point group `schemac.language.lint`, a `Rule` or a tuple of them each: `acme =
       "acme_rules:RULES"`. A code of theirs is a word in capitals and a number, such as `ACME801`.

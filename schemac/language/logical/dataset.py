@@ -1,11 +1,10 @@
 """A dataset as it was declared: its key, the names of resources, and the locations in its text.
 
 Layer: language.
-Shape: The fields that identify a row: fields are ordered by their position; those without one follow, as they are in the schema.
+Shape: the fields of a key are ordered by their position; those without one follow, as they are in the schema.
 Source: Lance's table format, "Unenforced Primary Key".
-      The locations of a schema in its text, and the names of the standard's system columns: the standard's DatasetVocabulary and
-      SetVocab for names and their defaults. RFC-016 and the standard's Parquet table have UInt64 and UInt8; the reference
-      implementation builds and expects Int64 and Int32.
+      The standard's DatasetVocabulary and SetVocab for names and their defaults. RFC-016 and the standard's Parquet table have UInt64
+      and UInt8; the reference implementation builds and expects Int64 and Int32.
 """
 
 import dataclasses

@@ -1,10 +1,9 @@
 """The report of a run, as users get it: an object, HTML, and the first records that broke each rule.
 
 Layer: pipeline.
-Shape: a `RunReport`; its HTML is made by `html`, its examples of wrong records by `offenders`.
-      Reports as HTML: fragments for notebooks, and one page for a person with a browser: reports in, text out. The page loads nothing,
-      so that it can be mailed and kept; it follows the reader's choice of light or dark, and fits a phone. Texts of others are escaped
-      here, and nowhere else.
+Shape: a `RunReport`; its examples of wrong records are made by `offenders`. Its HTML is a fragment for notebooks, or a page. The page
+      loads nothing, so that it can be mailed and kept; it follows the reader's choice of light or dark, and fits a phone. Texts of
+      others are escaped here, and nowhere else.
 """
 
 from collections.abc import Iterable, Sequence

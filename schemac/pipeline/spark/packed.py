@@ -1,9 +1,9 @@
 """The columns that a run adds to those of its schema, and packed records: many records in one row of a frame.
 
 Layer: pipeline.
-Shape: Packed records: many records in one row of a frame, as a batch of Arrow in a column of bytes: a row in which `_packed` is null is
-      one record. Where it is not, the row stands for `rows` records, whose columns are in `batch`, an IPC stream; all other columns of
-      the row are null. Either none of these records has a reason, or all have some.
+Shape: packed records are a batch of Arrow in a column of bytes. A row in which `_packed` is null is one record. Where it is not, the
+      row stands for `rows` records, whose columns are in `batch`, an IPC stream; all other columns of the row are null. Either none of
+      these records has a reason, or all have some.
 Rule: whoever looks at single records (a key that is compared, an expression, a format of Spark) cannot be given packed ones. Records
       that were validated where they are read need not become rows of Spark on their way to the sink.
 """

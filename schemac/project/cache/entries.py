@@ -3,10 +3,10 @@
 Layer: project.
 Shape: tuples, named tuples and dataclasses are arrays of their fields, enumerations are their values. Pydantic would do the same, but
       loading it takes longer than all else that a command does where nothing has changed.
-      Keys of cache entries: a digest of everything that an entry depends on: the dependencies of an entry are a frozen dataclass, and
-      all of its fields are in the key, except fields with `compare=False`, which another field determines. The environment is part of
-      each key: the code of the compiler and of engines of other distributions, every installed distribution with its version, Python,
-      and the time zones of the machine.
+      A key is a digest of everything that an entry depends on. The dependencies of an entry are a frozen dataclass, and all of its
+      fields are in the key, except fields with `compare=False`, which another field determines. The environment is part of each key:
+      the code of the compiler and of engines of other distributions, every installed distribution with its version, Python, and the
+      time zones of the machine.
 Errors: UnreadableEntryError.
 """
 

@@ -4,10 +4,10 @@ Layer: rows.
 Shape: a `Grid` numbers the values that bounds and `multipleOf` leave, from `first` to `last`, `step` units apart; `home` is where usual
       values are.
 Units: as `schemac.language.constraints.constraint`: a decimal is counted in its last digit, the others in the unit of their type.
-Source: Numbers that look random, and are the same everywhere: SHAKE128 (FIPS 202) of a text that names what is drawn; the outputs of
-      Python's own generator may change with its version.
-      Geometries: points, lines and polygons in degrees of longitude and latitude, with closed rings: OGC 06-103r4, well-known binary
-      and text; GeoArrow, "Memory layouts" and "Extension types".
+Source: SHAKE128 (FIPS 202) of a text that names what is drawn, which is the same everywhere; the outputs of Python's own generator may
+      change with its version.
+      Geometries are in degrees of longitude and latitude, with closed rings: OGC 06-103r4, well-known binary and text; GeoArrow,
+      "Memory layouts" and "Extension types".
 """
 
 import struct

@@ -2,9 +2,9 @@
 
 Layer: text.
 Shape: apart from the findings themselves, for `explain` needs no more and starts sooner so.
-      The diagnostic codes of the core; engines have theirs next to their `ENGINE`, the pipeline in a `codes.py`, and `registry.codes`
-      finds all: numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one schema, SC4xx identity
-      and evolution, SC5xx targets, SC6xx configuration and the pipeline, SC8xx rules of `lint`. A number is never used twice; a retired
+      Engines have their codes next to their `ENGINE`, the pipeline has its own in a `codes.py`, and `registry.codes` finds all.
+      Numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one schema, SC4xx identity and
+      evolution, SC5xx targets, SC6xx configuration and the pipeline, SC8xx rules of `lint`. A number is never used twice; a retired
       code stays here, marked. What each means at length, with a wrong and a right example, is in `pages/<code>.md`.
 """
 

@@ -7,8 +7,7 @@ Source: ruamel.yaml. Its C parser is twenty times as fast as its pure one, but r
       decides. Plain scalars have the meaning of YAML 1.2.2, section 10.3.2 (core schema): `no`, `on`, `2020-01-01` and `12:30` are
       strings, `010` is ten. A text needs quotes by YAML 1.2.2, sections 6.9 and 7.3.3, and if a reader of YAML 1.1 would not read a
       string.
-      What a YAML parser complains about, in words for the author: the messages of ruamel.yaml's two parsers, which differ in wording
-      alone.
+      The messages of ruamel.yaml's two parsers differ in wording alone.
 """
 
 import re

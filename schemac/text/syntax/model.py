@@ -1,8 +1,8 @@
 """The base of every pydantic model that describes what an author writes, and its errors in words for the author.
 
 Layer: text.
-Shape: What a model finds wrong with a value, in words for the author: one error a mistake, each with the tree path of the culprit; the
-      tags that pydantic puts into its locations for tagged unions are taken out.
+Shape: one error for each mistake, with the tree path of the culprit; the tags that pydantic puts into its locations for tagged unions
+      are taken out.
 Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.
 """
 

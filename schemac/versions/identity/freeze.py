@@ -4,7 +4,7 @@ Layer: versions.
 Shape: an unchanged field keeps its line; a changed one gets a new line, and its old line ends with the previous version. A version that
       was locked elsewhere is added with the numbers that it had there; the numbers of other engines are assigned here. Its fields are
       matched by these numbers, not by name.
-      Gives a field the id, and so the history, that it had before it was dropped or renamed: the field is put back into the version
+      To give a field the id that it had before it was dropped or renamed, and so its history, the field is put back into the version
       before, as it was when it was last there, with all inside it; the new schema is then matched against that. So a table that still
       has the field's data keeps them.
 """

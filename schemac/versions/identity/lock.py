@@ -5,10 +5,10 @@ Shape: a dataset has versions, counted from 1, and states of fields. A state is 
       where it stood, its type, its attributes, its numbers in the engines. A field that did not change has one state for ever; a
       dropped field's last state is its tombstone, unless the field is given its id back later. Nothing is ever taken out. Engines are
       names here: a lock also keeps what belongs to an engine that is not installed.
-      The numbers that engines give to fields, and the positions of siblings: a field keeps its number where the engine would keep it; a
-      new number is above the highest one ever used, and none is used twice, whatever the engine itself would do. An engine that uses
-      the ids of the lock, or names, lacks this capability. Positions are decimal numbers above 0: a field between two others gets a
-      number between theirs, so a lock changes only in the lines of fields that moved.
+      A field keeps its number where the engine would keep it; a new number is above the highest one ever used, and none is used twice,
+      whatever the engine itself would do. An engine that uses the ids of the lock, or names, lacks this capability. Positions are
+      decimal numbers above 0: a field between two others gets a number between theirs, so a lock changes only in the lines of fields
+      that moved.
 """
 
 import dataclasses

@@ -5,9 +5,9 @@ Shape: every check before the first change. New columns are written into files t
       table, and Lance refuses it if anybody wrote a row since the version that they were made of. Then what changed is made again, and
       what did not is kept. Whatever is done already is seen in the table itself, by the ids of its fields, so a run that died goes on
       where it stopped. Old versions of the table are not touched.
-      `plan`, `apply` and `verify` for Lance tables: A table compared with what it should be: by id, name, type, nullability, keys and
-      metadata of every field, the metadata of the schema, and the version of the data files.
-Errors: SC421, SC422 failed-check, SC423 table-changed; SC424 table-drift.
+      `verify` compares a table with what it should be: by id, name, type, nullability, keys and metadata of every field, the metadata
+      of the schema, and the version of the data files.
+Errors: SC421 unusable-table, SC422 failed-check, SC423 table-changed, SC424 table-drift.
 """
 
 import json

@@ -1,9 +1,8 @@
 """The steps that change a Lance table, and the indices that they build again.
 
 Layer: engines. Values only.
-Shape: parameters under the names that Lance's own functions give them. One that is not known here does not come back, and the plan says
-      so.
-      The steps that change a Lance table: ordered; each says what it costs and what it does to ids, metadata and indices.
+Shape: steps are ordered; each says what it costs, and what it does to ids, metadata and indices. Parameters of an index have the names
+      that Lance's own functions give them. One that is not known here does not come back, and the plan says so.
 Source: `describe_indices` and `index_stats` of pylance 14.0.2, held against indices built with every parameter
       (`tests/tables/test_indices.py`).
 """
