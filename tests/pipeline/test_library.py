@@ -285,3 +285,11 @@ def test_texts_of_a_frame_come_back(spark: SparkSession, tmp_path: Path) -> None
     table = lance.dataset(moved.table_path).to_table(columns=["key", "n"]).to_pylist()
     assert sorted(row["key"] for row in table) == ["x", "y"]
     assert {row["key"]: row["n"] for row in table}["x"] == 12
+
+
+def test_a_replay_of_no_table_names_it(spark: SparkSession, tmp_path: Path) -> None:
+    (digits,) = schemac.compile_text(DIGITS)
+    with pytest.raises(PipelineError, match=r"there is no table `.*nowhere\.lance`") as raised:
+        schemac.pipeline.replay(digits, tmp_path / "nowhere.lance", spark=spark)
+    assert raised.value.code.id == "SC666"
+    assert [*tmp_path.iterdir()] == []

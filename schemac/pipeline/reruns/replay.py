@@ -74,6 +74,11 @@ def check_replay(job: Job, replay: Replay) -> int:
     if not (is_local(job.target.path) and is_local(job.quarantine_path)):
         message = "a table on an object store cannot be replayed to"
         raise PipelineError(REPLAY, message, "replay where table and quarantine are local", place=("target",))
+    if sink_of(job.target.format).find(job.target.path, job.storage_options) is None:
+        message = f"there is no table `{job.target.path}`, so no run has quarantined records of it"
+        raise PipelineError(
+            REPLAY, message, "name the table that a run has written", place=("target", "path")
+        )
     runs = [run.id for run in _current(job)]
     if replay.run and replay.run not in runs:
         message = f"the table has no rows of a run `{replay.run}`"
@@ -93,9 +98,6 @@ def _check_file_parts(job: Job) -> None:
 
 
 def _current(job: Job) -> tuple[CommittedRun, ...]:
-    sink = sink_of(job.target.format)
-    if sink.find(job.target.path, job.storage_options) is None:
-        return ()
     return runs_of(job.target.path, current=True, format=job.target.format)
 
 
