@@ -101,7 +101,7 @@ def _reading(job: Job) -> Iterator[None]:
     except PySparkException as error:
         is_wide = error.getCondition() == WIDE_DECIMALS
         help = (
-            "Spark reads decimals of up to 38 digits from files: write the column as text, or read it from a Lance table"
+            "Spark reads decimals of up to 38 digits from files: write the column as text"
             if is_wide
             else f"format is `{job.source.format}`"
         )
