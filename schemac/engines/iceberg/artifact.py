@@ -239,7 +239,16 @@ def to_schema(
             emission.lose(None, f"the attribute {key}", "nothing")
     schema = IcebergSchema(columns, (), schema_id)
     fields = arrow_fields_by_field(dataset, schema)
-    _refuse_collisions(schema, fields, emission)
+    schema_fields = {id(field): schema_field for schema_field, field in fields.items()}
+    by_path = {tuple(path): schema_fields[id(field)] for path, field in schema.preorder()}
+    for first, second in collisions(schema):
+        schema_field = by_path[tuple(second)]
+        emission.findings.at_name(
+            schema_field,
+            ICEBERG_NAME,
+            f"Iceberg calls both {by_path[tuple(first)].path_text} and {schema_field.path_text} '{full_name(second)}'",
+            help="rename one of them; a dot in a name cannot be distinguished from the dot between names",
+        )
     return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
 
 
@@ -291,21 +300,6 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     if statements:
         made.append(Artifact(DDL_FILE, statements.encode()))
     return made
-
-
-def _refuse_collisions(
-    schema: IcebergSchema, fields: Mapping[SchemaField, NestedField], emission: Emission
-) -> None:
-    schema_fields = {id(field): schema_field for schema_field, field in fields.items()}
-    by_path = {tuple(path): schema_fields[id(field)] for path, field in schema.preorder()}
-    for first, second in collisions(schema):
-        schema_field = by_path[tuple(second)]
-        emission.findings.at_name(
-            schema_field,
-            ICEBERG_NAME,
-            f"Iceberg calls both {by_path[tuple(first)].path_text} and {schema_field.path_text} '{full_name(second)}'",
-            help="rename one of them; a dot in a name cannot be distinguished from the dot between names",
-        )
 
 
 def _compact(value: Any) -> str:

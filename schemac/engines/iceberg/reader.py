@@ -93,7 +93,20 @@ class TableMetadata:
 def parse_type(written: Any, location: str = "type") -> IcebergType:
     """Return a type. Raises UnreadableError."""
     if isinstance(written, str):
-        return _parse_primitive(written, location)
+        if written in PLAIN:
+            return Primitive(written)
+        if match := _DECIMAL.fullmatch(written):
+            precision, scale = int(match[1]), int(match[2])
+            if not 1 <= precision <= MOST_DIGITS or scale > precision:
+                raise UnreadableError(
+                    location, f"a decimal has 1 to {MOST_DIGITS} digits, and not more after the point"
+                )
+            return Decimal(precision, scale)
+        if match := _FIXED.fullmatch(written):
+            return Fixed(int(match[1]))
+        if _GEO.fullmatch(written):
+            return Primitive(written)
+        raise UnreadableError(location, f"'{written}' is not an Iceberg type")
     if not isinstance(written, dict):
         raise UnreadableError(location, "a type has to be a text or an object")
     word = written.get("type")
@@ -121,7 +134,15 @@ def parse_schema(written: Any, location: str = "") -> IcebergSchema:
     ids = tuple(sorted({_number(id, f"{inner}identifier-field-ids", 1) for id in identifiers}))
     schema_id = _number(written.get("schema-id", 0), f"{inner}schema-id", 0)
     schema = IcebergSchema(columns, ids, schema_id)
-    _check_ids(schema, location)
+    known: dict[int, Sequence[str]] = {}
+    for path, field in schema.preorder():
+        if field.id in known:
+            both = " and ".join(".".join(p) for p in (known[field.id], path))
+            raise UnreadableError(location, f"the id {field.id} is that of {both}")
+        known[field.id] = path
+    for id in schema.identifier_ids:
+        if id not in known:
+            raise UnreadableError(location, f"there is no field with the id {id} to identify rows by")
     return schema
 
 
@@ -178,23 +199,6 @@ def _is_replaced(written: Mapping[str, Any]) -> bool:
     return first.get("parent-snapshot-id") is None and isinstance(number, int) and number > 1
 
 
-def _parse_primitive(text: str, location: str) -> IcebergType:
-    if text in PLAIN:
-        return Primitive(text)
-    if match := _DECIMAL.fullmatch(text):
-        precision, scale = int(match[1]), int(match[2])
-        if not 1 <= precision <= MOST_DIGITS or scale > precision:
-            raise UnreadableError(
-                location, f"a decimal has 1 to {MOST_DIGITS} digits, and not more after the point"
-            )
-        return Decimal(precision, scale)
-    if match := _FIXED.fullmatch(text):
-        return Fixed(int(match[1]))
-    if _GEO.fullmatch(text):
-        return Primitive(text)
-    raise UnreadableError(location, f"'{text}' is not an Iceberg type")
-
-
 def _parse_fields(written: Any, location: str) -> tuple[NestedField, ...]:
     if not isinstance(written, list):
         raise UnreadableError(location, "the fields have to be a list")
@@ -237,19 +241,6 @@ def _parse_part(
     if not isinstance(required, bool):
         raise UnreadableError(location, f"it needs `{required_key}`, true or false")
     return NestedField(id, name, parse_type(written.get(name), f"{location}.{name}"), required)
-
-
-def _check_ids(schema: IcebergSchema, location: str) -> None:
-    """Check that every id belongs to one field, and that the identifier fields are among them."""
-    known: dict[int, Sequence[str]] = {}
-    for path, field in schema.preorder():
-        if field.id in known:
-            both = " and ".join(".".join(p) for p in (known[field.id], path))
-            raise UnreadableError(location, f"the id {field.id} is that of {both}")
-        known[field.id] = path
-    for id in schema.identifier_ids:
-        if id not in known:
-            raise UnreadableError(location, f"there is no field with the id {id} to identify rows by")
 
 
 def _sources(written: Mapping[str, Any], key: str) -> list[int]:
@@ -306,7 +297,19 @@ def _imported(metadata: TableMetadata, name: str | None) -> Imported:
     past = [schema for schema in metadata.schemas if schema.schema_id < metadata.current.schema_id]
     versions = [version_of(schema, metadata) for schema in (*past, metadata.current)]
     numbered = [NumberedVersion(schema, ids, metadata.last_column_id) for schema, ids in versions]
-    return Imported(numbered[-1].schema, tuple(_comments(metadata)), name, numbered=tuple(numbered))
+    comments = [
+        f"from schema {metadata.current.schema_id} of an Iceberg table of format {metadata.format_version}"
+    ]
+    fields = [field for _, field in metadata.current.preorder()]
+    if metadata.format_version < FORMAT_3 and any(_has_default(field) for field in fields):
+        comments.append("not kept: default values, which only format 3 has")
+    if metadata.partition_sources:
+        names = {field.id: ".".join(path) for path, field in metadata.current.preorder()}
+        known = [names[id] for id in dict.fromkeys(metadata.partition_sources) if id in names]
+        comments.append(
+            f"not kept: that it is partitioned or sorted by {', '.join(' '.join(n.split()) for n in known)}"
+        )
+    return Imported(numbered[-1].schema, tuple(comments), name, numbered=tuple(numbered))
 
 
 def read_file(file: Path, report: Report) -> TableMetadata | None:
@@ -350,22 +353,6 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
     if properties:
         extra[attributes.TABLE_PROPERTIES.key] = properties
     return {"fields": fields, **({"extra": extra} if extra else {})}, lifting.ids
-
-
-def _comments(metadata: TableMetadata) -> list[str]:
-    comments = [
-        f"from schema {metadata.current.schema_id} of an Iceberg table of format {metadata.format_version}"
-    ]
-    fields = [field for _, field in metadata.current.preorder()]
-    if metadata.format_version < FORMAT_3 and any(_has_default(field) for field in fields):
-        comments.append("not kept: default values, which only format 3 has")
-    if metadata.partition_sources:
-        names = {field.id: ".".join(path) for path, field in metadata.current.preorder()}
-        known = [names[id] for id in dict.fromkeys(metadata.partition_sources) if id in names]
-        comments.append(
-            f"not kept: that it is partitioned or sorted by {', '.join(' '.join(n.split()) for n in known)}"
-        )
-    return comments
 
 
 def _name(file: Path) -> str | None:

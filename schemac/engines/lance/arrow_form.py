@@ -80,7 +80,11 @@ class LanceForm(ArrowForm):
             return {}
         value = ENCODING.read(extra) if key == ENCODING.key else BLOB.read(extra)
         assert value is not None
-        return {prefix + name.replace("_", "-"): _word(item) for name, item in value if item is not None}
+        return {
+            prefix + name.replace("_", "-"): (str(item).lower() if isinstance(item, bool) else str(item))
+            for name, item in value
+            if item is not None
+        }
 
     def property_of(self, key: str, entry: str) -> str:
         """`dictDivisor` for `lance-encoding:dict-divisor`."""
@@ -207,11 +211,6 @@ def _number_or_word(text: str) -> Any:
         except ValueError:
             continue
     return text
-
-
-def _word(value: Any) -> str:
-    """Lance reads booleans as `true`, numbers in decimal form."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_brain_float(item: ArrowField) -> bool:

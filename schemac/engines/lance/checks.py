@@ -40,7 +40,17 @@ def check(field: SchemaField, findings: Findings) -> None:
     if EXTENSION_TYPE.key in field.extra:
         _check_extension(field, findings)
     if FLOAT_ENCODING.key in field.extra:
-        _check_brain_floats(field, findings)
+        item = field.children[0]
+        is_vector = getattr(field.type, "fixed_length", None) is not None
+        if not is_vector or item.type.family is not Family.FLOAT or getattr(item.type, "bits", 64) > 32:
+            findings.at_extra(
+                field,
+                FLOAT_ENCODING.key,
+                UNSUPPORTED_HINT,
+                "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length",
+                "format",
+                help="write `type: {kind: List, itemType: Float32, fixedLength: 768}`",
+            )
     if ENCODING.key in field.extra:
         _check_encoding(field, findings)
     if METADATA.key in field.extra:
@@ -67,20 +77,6 @@ def _check_extension(field: SchemaField, findings: Findings) -> None:
         help = f"write `{pair}` on {noun}"
         help = Help.swap_attribute(help, EXTENSION_TYPE.key, pair, type_) if type_ else help
     findings.at_extra(field, EXTENSION_TYPE.key, UNSUPPORTED_HINT, message, "name", help=help)
-
-
-def _check_brain_floats(field: SchemaField, findings: Findings) -> None:
-    item = field.children[0]
-    is_vector = getattr(field.type, "fixed_length", None) is not None
-    if not is_vector or item.type.family is not Family.FLOAT or getattr(item.type, "bits", 64) > 32:
-        findings.at_extra(
-            field,
-            FLOAT_ENCODING.key,
-            UNSUPPORTED_HINT,
-            "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length",
-            "format",
-            help="write `type: {kind: List, itemType: Float32, fixedLength: 768}`",
-        )
 
 
 def _check_encoding(field: SchemaField, findings: Findings) -> None:

@@ -70,7 +70,11 @@ def open_dataset(path: str, version: int | None = None, storage_options: Storage
     """
     import lance  # an extra that may not be there
 
-    _refuse_pipes(local_path(path))
+    versions = os.path.join(local_path(path), "_versions")
+    entries = os.scandir(versions) if os.path.isdir(versions) else ()
+    for entry in entries:
+        if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
+            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
     with lance_errors():
         return lance.dataset(path, version=version, storage_options=options_for(path, storage_options))
 
@@ -87,15 +91,6 @@ def find_dataset(path: str, storage_options: Storage | None = None) -> Any | Non
         raise PipelineError(
             UNREADABLE_TABLE, f"cannot open the table `{path}`: {reason_of(error)}"
         ) from error
-
-
-def _refuse_pipes(path: str) -> None:
-    """Raise OSError if a version of a table is not a file: Lance would wait for ever for a pipe to be written to."""
-    versions = os.path.join(path, "_versions")
-    entries = os.scandir(versions) if os.path.isdir(versions) else ()
-    for entry in entries:
-        if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
-            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
 
 
 def versions(dataset: Any) -> list[Version]:

@@ -415,11 +415,6 @@ def is_cast(old: str, new: str) -> bool:
         return old_size == new_size and (old_item == new_item or is_cast(old_item, new_item))
     if new.partition(":")[0] not in _PARAMETRIC.get(old.partition(":")[0], ()):
         return False
-    return _is_same_clock(old, new)
-
-
-def _is_same_clock(old: str, new: str) -> bool:
-    """Whether the numbers stay what they are, but for their unit; into UTC, Lance stops at years far away."""
     before, after = (word.split(":", 2)[2] if word.startswith("timestamp:") else "-" for word in (old, new))
     return (before == "-") == (after == "-") or before == "UTC"
 

@@ -274,7 +274,14 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
     if before == ("json",) and not is_cast("json", after[0]):
         return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
     if clock_of(old, new) is None:
-        return _undeclared_clock(old, new)
+        reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
+        zone = getattr(instant.type, "timezone", "")
+        return Judgement(
+            Outcome.REFUSED,
+            f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
+            f"write under its `extra:` `{builtin.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
+            " another zone",
+        )
     match castability(old.type, new.type):
         case Castability.NEVER:
             return Judgement(
@@ -289,17 +296,6 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
                 "`schemac apply` checks all values before it changes anything",
             )
     return Judgement(Outcome.REWRITE, "the column is rewritten, under a new id")
-
-
-def _undeclared_clock(old: SchemaField, new: SchemaField) -> Judgement:
-    reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
-    zone = getattr(instant.type, "timezone", "")
-    return Judgement(
-        Outcome.REFUSED,
-        f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
-        f"write under its `extra:` `{builtin.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
-        " another zone",
-    )
 
 
 def _what_may_be_wrong(old: SchemaField, new: SchemaField) -> str:

@@ -128,7 +128,13 @@ def cast(old: PaimonType, new: PaimonType) -> Cast:
 def is_lossless(old: Atomic, new: Atomic) -> bool:
     """Whether every value of a castable type has its like in the other."""
     if old.root == new.root:
-        return _has_room(old, new)
+        if old.root == "DECIMAL":
+            (precision, scale), (new_precision, new_scale) = old.parameters, new.parameters
+            return new_scale >= scale and new_precision - new_scale >= precision - scale
+        if old.root == "BINARY":
+            # Shorter values are filled up with zeros.
+            return old.parameters == new.parameters
+        return all(was <= is_ for was, is_ in zip(old.parameters, new.parameters, strict=True))
     if new.root in _TEXTS:
         if old.root in _TEXTS:
             return new.root == "VARCHAR" and new.parameters[0] >= old.parameters[0]
@@ -136,31 +142,17 @@ def is_lossless(old: Atomic, new: Atomic) -> bool:
     if old.root in _TEXTS:
         return new == Atomic("VARBINARY", (LONGEST,), is_nullable=new.is_nullable)
     if old.root in _INTEGERS:
-        return _holds_integers(_BITS[old.root], _DIGITS[old.root], new)
+        bits = _BITS[old.root]
+        if new.root in _BITS:
+            return _BITS[new.root] >= bits
+        if new.root in _MANTISSA:
+            return _MANTISSA[new.root] >= bits - 1
+        return new.root == "DECIMAL" and new.parameters[0] - new.parameters[1] >= _DIGITS[old.root]
     if old.root == "BOOLEAN":
         return new.root != "DECIMAL" or new.parameters[0] > new.parameters[1]
     if (old.root, new.root) in (("FLOAT", "DOUBLE"), ("DATE", "TIMESTAMP")):
         return True
     return (old.root, new.root) == ("BINARY", "VARBINARY") and new.parameters[0] >= old.parameters[0]
-
-
-def _has_room(old: Atomic, new: Atomic) -> bool:
-    """Return the same root with other parameters."""
-    if old.root == "DECIMAL":
-        (precision, scale), (new_precision, new_scale) = old.parameters, new.parameters
-        return new_scale >= scale and new_precision - new_scale >= precision - scale
-    if old.root == "BINARY":
-        # Shorter values are filled up with zeros.
-        return old.parameters == new.parameters
-    return all(was <= is_ for was, is_ in zip(old.parameters, new.parameters, strict=True))
-
-
-def _holds_integers(bits: int, digits: int, new: Atomic) -> bool:
-    if new.root in _BITS:
-        return _BITS[new.root] >= bits
-    if new.root in _MANTISSA:
-        return _MANTISSA[new.root] >= bits - 1
-    return new.root == "DECIMAL" and new.parameters[0] - new.parameters[1] >= digits
 
 
 _OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})

@@ -55,7 +55,16 @@ def read_table_schema(document: Any) -> TableSchema:
         raise UnreadableError("fields", "the fields have to be a list")
     fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(document["fields"])])
     paths = member_ids(fields)
-    _refuse_collisions(paths)
+    paths_by_id: dict[int, FieldPath] = {}
+    for path, id in paths:
+        first = paths_by_id.setdefault(id, path)
+        if first is not path:
+            raise UnreadableError(
+                "",
+                f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the"
+                " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
+                " table with pypaimon 2 or with Java, and copy the rows",
+            )
     comment = document.get("comment")
     if comment is not None and not isinstance(comment, str):
         raise UnreadableError("comment", "the comment has to be a text")
@@ -100,19 +109,6 @@ def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
     if isinstance(type_, Array):
         return ((Part.KEY if type_.root == "MULTISET" else Part.ITEM, type_.element),)
     return ((Part.ITEM, type_.element),) if isinstance(type_, Vector) else ()
-
-
-def _refuse_collisions(paths: Iterable[tuple[FieldPath, int]]) -> None:
-    paths_by_id: dict[int, FieldPath] = {}
-    for path, id in paths:
-        first = paths_by_id.setdefault(id, path)
-        if first is not path:
-            raise UnreadableError(
-                "",
-                f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the"
-                " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
-                " table with pypaimon 2 or with Java, and copy the rows",
-            )
 
 
 def _number(value: Any, location: str) -> int:
@@ -263,7 +259,9 @@ class _Lifting:
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None
-        converted = _leaf(type_) if isinstance(type_, Atomic) else self._nested(type_, path)
+        converted = (
+            _LEAVES[type_.root](*type_.parameters) if isinstance(type_, Atomic) else self._nested(type_, path)
+        )
         if converted is None:
             return None
         tree, extra = converted
@@ -289,11 +287,6 @@ class _Lifting:
         assert isinstance(type_, Array | Vector)
         length = {"fixedLength": type_.length} if isinstance(type_, Vector) else {}
         return {"kind": "List", "itemType": trees[Part.ITEM], **length}, {}
-
-
-def _leaf(type_: Atomic) -> tuple[Json, Json]:
-    """Kind and attributes of a type without parts."""
-    return _LEAVES[type_.root](*type_.parameters)
 
 
 def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:

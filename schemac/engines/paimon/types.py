@@ -242,7 +242,17 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
     if isinstance(written, str):
         return _Words(written, location).type()
     if isinstance(written, dict):
-        return _parse_object(written, location)
+        head = written.get("type")
+        if not isinstance(head, str):
+            raise UnreadableError(location, "an object of a type needs a `type`, a text")
+        root = next((root for root in _OBJECTS if head.startswith(root)), None)
+        if root is None:
+            # pypaimon's reader takes plain types in this form as well.
+            return _Words(head, location).type()
+        missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
+        if missing is not None:
+            raise UnreadableError(location, f"{root} needs `{missing}`")
+        return _OBJECTS[root](written, location).required(_is_required(head, written))
     raise UnreadableError(location, "a type has to be a text or an object")
 
 
@@ -262,20 +272,6 @@ def parse_field(written: Any, location: str) -> DataField:
     if not all(text is None or isinstance(text, str) for text in texts):
         raise UnreadableError(location, "`description` and `defaultValue` have to be texts")
     return DataField(id, name, parse_type(written["type"], f"{location}.type"), *texts)
-
-
-def _parse_object(written: Mapping[str, Any], location: str) -> PaimonType:
-    head = written.get("type")
-    if not isinstance(head, str):
-        raise UnreadableError(location, "an object of a type needs a `type`, a text")
-    root = next((root for root in _OBJECTS if head.startswith(root)), None)
-    if root is None:
-        # pypaimon's reader takes plain types in this form as well.
-        return _Words(head, location).type()
-    missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
-    if missing is not None:
-        raise UnreadableError(location, f"{root} needs `{missing}`")
-    return _OBJECTS[root](written, location).required(_is_required(head, written))
 
 
 def _is_required(head: str, written: Mapping[str, Any]) -> bool:

@@ -145,8 +145,29 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     fields = to_fields(compilation.lowered, emission)
     if not emission.findings.report.has_errors:
         properties = schema_properties(compilation, fields)
-        _lose_of_ddl(compilation, fields, properties, emission)
-        _check_properties(compilation, properties, emission)
+        extra = compilation.dataset.schema.extra
+        connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
+        made = Maker(connector).table(fields, properties, storage_version(extra), key_columns(compilation))
+        reported_paths = emission.losing_paths
+        report_differences(
+            compilation.lowered.fields,
+            made,
+            reported_paths,
+            lambda field, lost, becomes: emission.lose(field, lost, becomes, artifact=DDL_FILE),
+        )
+        for lost in lost_of_schema(extra):
+            emission.lose(None, lost, "nothing")
+        written = spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}
+        for key, value in properties.items():
+            if key in written and written[key] != value:
+                emission.findings.at_schema(
+                    SPARK_PROPERTY,
+                    f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
+                    *("extra", spark.TABLE_PROPERTIES.key, key),
+                    help=Help.remove_attribute(
+                        "remove it: the build writes the property itself", spark.TABLE_PROPERTIES.key, key
+                    ),
+                )
     lines = ",\n  ".join([f.json_text() for f in fields])
     return [
         Artifact(JSON_FILE, f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()),
@@ -162,42 +183,6 @@ def struct_type(fields: Sequence[SparkField]) -> Json:
 def ddl(compilation: Compilation, fields: Sequence[SparkField]) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line."""
     return "".join(f"{statement};\n" for statement in statements(compilation, fields))
-
-
-def _lose_of_ddl(
-    compilation: Compilation,
-    fields: Sequence[SparkField],
-    properties: Mapping[str, str],
-    emission: Emission,
-) -> None:
-    """Enter what is different in the table that the statements make from the Lance artifact."""
-    extra = compilation.dataset.schema.extra
-    connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
-    made = Maker(connector).table(fields, properties, storage_version(extra), key_columns(compilation))
-    reported_paths = emission.losing_paths
-    report_differences(
-        compilation.lowered.fields,
-        made,
-        reported_paths,
-        lambda field, lost, becomes: emission.lose(field, lost, becomes, artifact=DDL_FILE),
-    )
-    for lost in lost_of_schema(extra):
-        emission.lose(None, lost, "nothing")
-
-
-def _check_properties(compilation: Compilation, properties: Mapping[str, str], emission: Emission) -> None:
-    """Report table properties of the author that contradict the schema."""
-    written = spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}
-    for key, value in properties.items():
-        if key in written and written[key] != value:
-            emission.findings.at_schema(
-                SPARK_PROPERTY,
-                f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
-                *("extra", spark.TABLE_PROPERTIES.key, key),
-                help=Help.remove_attribute(
-                    "remove it: the build writes the property itself", spark.TABLE_PROPERTIES.key, key
-                ),
-            )
 
 
 _TYPES = TypeTable(

@@ -224,7 +224,9 @@ def _report_field(field: LoweredField, made: MadeField, reported_paths: frozense
     if (
         words != becomes
         and not (reported_paths and schema_field.path_text in reported_paths)
-        and not _is_json(arrow)
+        and not bool(
+            isinstance(arrow.type, pa.BaseExtensionType) and arrow.type.extension_name == "arrow.json"
+        )
     ):
         lose(schema_field, words, becomes)
     if not field.children:
@@ -244,11 +246,6 @@ def _report_field(field: LoweredField, made: MadeField, reported_paths: frozense
                 {key.decode(): value.decode() for key, value in (part.metadata or {}).items()},
             )
             _report_field(child, inner, reported_paths, lose)
-
-
-def _is_json(field: ArrowField) -> bool:
-    """Lance keeps JSON in its own layout, whatever the text is in."""
-    return bool(isinstance(field.type, pa.BaseExtensionType) and field.type.extension_name == "arrow.json")
 
 
 def _layout(type_: ArrowType) -> str:

@@ -94,7 +94,8 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
         refuse(file, "it is not a StructType: it is nested too deeply, or not valid JSON", report)
         return None
     try:
-        for member in _columns(document):
+        columns = _columns(document)
+        for member in columns:
             try:
                 fields.append(reader.field(member, ()))
             except _UnsupportedError as error:
@@ -214,21 +215,18 @@ class _Reader:
             value = self._part("value", Part.VALUE, json_type, nullable, of_value, path)
             return pa.map_(key, value)
         if kind == "array":
-            return self._array(json_type, metadata, path)
+            nullable = _entry(json_type, "containsNull", bool, path)
+            of_item = metadata.get(ITEM_KEYS[0])
+            name = metadata.get(CHILD_NAME, "item")
+            if not isinstance(name, str):
+                raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_formatted(name)}")
+            item = self._part(name, Part.ITEM, json_type, nullable, of_item, path)
+            if metadata.get(FLOAT16) == "true" and pa.types.is_float32(item.type):
+                item = item.with_type(pa.float16())
+            if VECTOR_SIZE in metadata:
+                return pa.list_(item, _length(metadata, VECTOR_SIZE, path))
+            return pa.large_list(item) if LARGE_LIST in metadata else pa.list_(item)
         raise _UnsupportedError(path, kind)
-
-    def _array(self, json_type: Json, metadata: Json, path: FieldPath) -> ArrowType:
-        nullable = _entry(json_type, "containsNull", bool, path)
-        of_item = metadata.get(ITEM_KEYS[0])
-        name = metadata.get(CHILD_NAME, "item")
-        if not isinstance(name, str):
-            raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_formatted(name)}")
-        item = self._part(name, Part.ITEM, json_type, nullable, of_item, path)
-        if metadata.get(FLOAT16) == "true" and pa.types.is_float32(item.type):
-            item = item.with_type(pa.float16())
-        if VECTOR_SIZE in metadata:
-            return pa.list_(item, _length(metadata, VECTOR_SIZE, path))
-        return pa.large_list(item) if LARGE_LIST in metadata else pa.list_(item)
 
     def _atomic(self, name: str, metadata: Json, path: FieldPath) -> ArrowType:
         if name == "date" and DATE_MILLISECOND in metadata:

@@ -127,18 +127,15 @@ def committed_runs(
             continue
         transaction = transaction_of(dataset, number)
         # What came after the version that was restored is not in the table any more.
-        newest = min(newest, _restored(transaction))
+        import lance
+
+        operation = getattr(transaction, "operation", None)
+        newest = min(
+            newest, (int(operation.version) if isinstance(operation, lance.LanceOperation.Restore) else inf)
+        )
         run = CommittedRun.of(properties_of(transaction), number, committed)
         if run is not None:
             yield run
-
-
-def _restored(transaction: Any | None) -> float:
-    """Return the version that a transaction brought back; infinite where it brought none."""
-    import lance
-
-    operation = getattr(transaction, "operation", None)
-    return int(operation.version) if isinstance(operation, lance.LanceOperation.Restore) else inf
 
 
 def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:

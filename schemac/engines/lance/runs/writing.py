@@ -80,7 +80,13 @@ def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.Reco
     """Fragments of the batches, as JSON; the files are in the table's staging folder."""
     from lance.fragment import write_fragments as write
 
-    _refuse_another_disk(place)
+    if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
+        raise PipelineError(
+            NOT_SHARED,
+            f"the executor on {socket.gethostname()} cannot see the folder `{place.path}` of the driver",
+            "name a folder that all machines share, or an address of an object store such as s3://",
+            place=("target", "path"),
+        )
     reader = pa.RecordBatchReader.from_batches(schema, _renewing(place, batches))
     mode = "create" if place.is_staged and place.mode == "overwrite" else place.mode
     with lance_errors():
@@ -95,17 +101,6 @@ def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.Reco
         )
     assert isinstance(fragments, list)
     return [transactions.fragment_text(fragment) for fragment in fragments]
-
-
-def _refuse_another_disk(place: WriteTarget) -> None:
-    """Refuse to write where the driver would not find it: to a folder that only has the same name as the table's."""
-    if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
-        raise PipelineError(
-            NOT_SHARED,
-            f"the executor on {socket.gethostname()} cannot see the folder `{place.path}` of the driver",
-            "name a folder that all machines share, or an address of an object store such as s3://",
-            place=("target", "path"),
-        )
 
 
 def _check_is_open(place: WriteTarget) -> None:

@@ -12,7 +12,6 @@ Errors: SC421 unusable-table, SC422 failed-check, SC423 table-changed, SC424 tab
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,7 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import TABLE_CHANGED, TABLE_DRIFT, UNUSABLE_TABLE
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
+from schemac.versions.evolution.table_versions import VersionedTables
 from schemac.versions.evolution.tables import (
     DataCheck,
     PlanLine,
@@ -56,7 +56,6 @@ from schemac.versions.evolution.tables import (
     Progress,
     Spread,
     TableChange,
-    Tables,
     TableState,
     report_differences,
 )
@@ -351,31 +350,16 @@ def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> It
         yield version, json.loads(requested)
 
 
-@dataclass(frozen=True)
-class LanceTables(Tables):
+class LanceTables(VersionedTables[LanceTable]):
     """Lance tables in folders and object stores."""
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is the folder of a Lance table."""
         return is_table(Path(path))
 
-    def open(
-        self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
-    ) -> LockedSchemaVersion | None:
-        """Return the schema that a table has now, under the lock's ids."""
-        table = open_table(path, locked, report, stated)
-        return table.schema_version if table is not None else None
-
-    def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
-        """Plan the steps from a table, or from a version that a table is imagined to be at."""
-        if change.path:
-            table = open_table(change.path, change.locked, report, change.stated)
-        else:
-            assert change.old is not None
-            table = LanceTable.imagined(change.old)
-        made = (
-            plan(table, change.new, report, change.rounded, change.references) if table is not None else None
-        )
+    def planned(self, table: LanceTable, change: TableChange, report: Report) -> PlannedChange | None:
+        """Plan the steps."""
+        made = plan(table, change.new, report, change.rounded, change.references)
         return _PlannedLance(made, change) if made is not None else None
 
     def verify(
@@ -430,4 +414,6 @@ class _PlannedLance(PlannedChange):
         return apply_plan(self._made, report, progress, spread)
 
 
-TABLES = LanceTables()
+TABLES = LanceTables(
+    engine="Lance", open_table=open_table, imagined=LanceTable.imagined, errors_of=lambda _: ()
+)

@@ -45,7 +45,22 @@ EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 def cast_numbers(values: Any, target: CastTarget) -> Cast:
     """Cast between any two kinds of numbers; Bool counts as 0 and 1."""
     if Family.DECIMAL in (target.old.family, target.new.family):
-        return _cast_decimals(values, target)
+        old, new = target.old, target.new
+        if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
+            return fitting(values.cast(target.type), len(values))
+        if new.family is Family.DECIMAL:
+            return one_by_one(values, target.type, lambda value: to_decimal(value, target))
+        if new.family is Family.FLOAT:
+            return one_by_one(values, target.type, lambda value: to_float(value, old.scale, target))
+        bounds = np.iinfo(_numpy_type(new)) if new.family is Family.INTEGER else None
+        low, high = (int(bounds.min), int(bounds.max)) if bounds is not None else (0, 1)
+
+        def to_integer(value: Decimal) -> int | bool | None:
+            whole = int(value.to_integral_value(ROUND_HALF_EVEN))
+            is_in_range = low <= whole <= high and (target.is_rounded or whole == value)
+            return None if not is_in_range else whole if bounds is not None else bool(whole)
+
+        return one_by_one(values, target.type, to_integer)
     numbers, there = numbers_of(values)
     if target.new.family is Family.BOOLEAN:
         return array_of(numbers, there, (numbers == 0) | (numbers == 1), target.type)
@@ -87,25 +102,6 @@ def _to_float(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
     bounds, wide = np.iinfo(numbers.dtype), made.astype(np.float64)
     fits = (wide >= float(bounds.min)) & (wide < float(int(bounds.max) + 1))
     return made, fits & (np.where(fits, wide, 0).astype(numbers.dtype) == numbers)
-
-
-def _cast_decimals(values: Any, target: CastTarget) -> Cast:
-    old, new = target.old, target.new
-    if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
-        return fitting(values.cast(target.type), len(values))
-    if new.family is Family.DECIMAL:
-        return one_by_one(values, target.type, lambda value: to_decimal(value, target))
-    if new.family is Family.FLOAT:
-        return one_by_one(values, target.type, lambda value: to_float(value, old.scale, target))
-    bounds = np.iinfo(_numpy_type(new)) if new.family is Family.INTEGER else None
-    low, high = (int(bounds.min), int(bounds.max)) if bounds is not None else (0, 1)
-
-    def to_integer(value: Decimal) -> int | bool | None:
-        whole = int(value.to_integral_value(ROUND_HALF_EVEN))
-        is_in_range = low <= whole <= high and (target.is_rounded or whole == value)
-        return None if not is_in_range else whole if bounds is not None else bool(whole)
-
-    return one_by_one(values, target.type, to_integer)
 
 
 def to_decimal(value: Any, target: CastTarget) -> Decimal | None:

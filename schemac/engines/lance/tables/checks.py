@@ -120,7 +120,27 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     `start` is the locked version of the old schema; None if it is none, and each field is as in some version.
     """
     locked = pair.new.locked
-    ways = _ways(pair, locked, start)
+    newest = locked.versions[-1].number
+    states: dict[int, list[State]] = {}
+    for state in sorted(locked.states, key=lambda state: state.first):
+        if state.first <= newest:
+            states.setdefault(state.id, []).append(state)
+    clocks, states_by_id = ClockHistory(locked), {}
+    for field, before in pair.before.items():
+        id = pair.new.ids[field]
+        field_states = states.get(id, [])
+        ids = lance_ids(pair.old.numbers[before])
+        shape = shape_of(before, None, None)
+        alike = [state for state in field_states if _type(state.shape.type) == _type(shape.type)]
+        then = [state for state in alike if start is not None and state.is_in(start)]
+        numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
+        matches = then or numbered or alike
+        clock = clock_in(shape)
+        matches = [state for state in matches if clock_in(state.shape) == clock] or matches
+        begun = matches[-1] if matches else None
+        if begun is not None:
+            states_by_id[id] = clocks.effective_states(before, field_states[field_states.index(begun) :])
+    ways = states_by_id
     stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(pair)))
     locked = _with_states(locked, ways) if stops else locked
     pairs, old = [], pair.old
@@ -166,23 +186,6 @@ def _made(pair: LockedVersionPair) -> Iterator[int]:
                     yield stop + 1
 
 
-def _ways(pair: LockedVersionPair, locked: LockedDataset, start: int | None) -> Mapping[int, list[State]]:
-    """Return the states that the values of each field go through by its id, from that of the table on."""
-    newest = locked.versions[-1].number
-    states: dict[int, list[State]] = {}
-    for state in sorted(locked.states, key=lambda state: state.first):
-        if state.first <= newest:
-            states.setdefault(state.id, []).append(state)
-    clocks, states_by_id = ClockHistory(locked), {}
-    for field, before in pair.before.items():
-        id = pair.new.ids[field]
-        field_states = states.get(id, [])
-        begun = _state_of_table(pair, before, field_states, start)
-        if begun is not None:
-            states_by_id[id] = clocks.effective_states(before, field_states[field_states.index(begun) :])
-    return states_by_id
-
-
 def _stops(way: Sequence[State]) -> Iterator[int]:
     """Yield the versions in which a field got a type that is neither its old nor its new one's neighbour, or another clock."""
     changed, is_cast = [], False
@@ -199,21 +202,6 @@ def _with_states(locked: LockedDataset, ways: Mapping[int, list[State]]) -> Lock
     """Return the lock with the states of these ways in place of its own."""
     changed_states = {(state.id, state.first): state for way in ways.values() for state in way}
     return replace(locked, states=tuple(changed_states.get((s.id, s.first), s) for s in locked.states))
-
-
-def _state_of_table(
-    pair: LockedVersionPair, before: SchemaField, states: list[State], start: int | None
-) -> State | None:
-    """Which state of a field the table has: that of its version, else the one of its numbers, else the last one of this type; of several, one of its clock."""
-    ids = lance_ids(pair.old.numbers[before])
-    shape = shape_of(before, None, None)
-    alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
-    then = [state for state in alike if start is not None and state.is_in(start)]
-    numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
-    matches = then or numbered or alike
-    clock = clock_in(shape)
-    matches = [state for state in matches if clock_in(state.shape) == clock] or matches
-    return matches[-1] if matches else None
 
 
 def _type(text: str) -> str:

@@ -216,7 +216,15 @@ class Conversion:
         if family is Family.STRUCT and field.children and not is_new:
             return self._struct(field, old if is_alike else None, source, length, batch)
         if source is None:
-            return _nulls(length, type_)
+            if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
+                return pa.nulls(length, type_)
+            count = length * type_.list_size
+            width = type_.value_type.bit_width
+            blanks = pa.py_buffer(bytes((count * width + 7) // 8))
+            items = pa.Array.from_buffers(type_.value_type, count, [None, blanks])
+            return pa.FixedSizeListArray.from_arrays(
+                items, type=type_, mask=pa.array([True] * length, pa.bool_())
+            )
         if family in (Family.LIST, Family.MAP) and is_alike and old is not None:
             return self._repeated(field, old, source, lowered)
         return self._cast(field, old or field, source, type_)
@@ -266,7 +274,19 @@ class Conversion:
         if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
             return self._cast(field, old, source, type_)
         if field.type.family is Family.MAP:
-            return self._map(field, old, source, type_)
+            key, value = field.children
+            entries = Entries.of(source)
+            keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
+            items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
+            wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
+            cast_field = joining_cast(key, self._pair)
+            if cast_field is not None:
+                duplicates = made_equal(entries.maps, entries.keys, keys)
+                self._report_misfits(cast_field, entries.keys, duplicates, BECOME_EQUAL)
+                wrong = wrong | duplicates
+            whole = np.ones(len(source), bool)
+            whole[entries.maps[wrong]] = False
+            return replace(entries, keys=keys, items=items).where(whole).to_array(type_)
         (item,) = field.children
         size = getattr(field.type, "fixed_length", None)
         lengths = pc.list_value_length(source)
@@ -280,51 +300,27 @@ class Conversion:
         if size is not None:
             items = _filled(items, source, size)
             return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=source.is_null())
-        offsets = _offsets(lengths, pa.types.is_large_list(type_))
+        sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
+        offsets = pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(
+            pa.int64() if pa.types.is_large_list(type_) else pa.int32()
+        )
         array = pa.LargeListArray if pa.types.is_large_list(type_) else pa.ListArray
         return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
-
-    def _map(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
-        """Return maps; one whose keys do not fit, or become equal, is null."""
-        key, value = field.children
-        entries = Entries.of(source)
-        keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
-        items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
-        wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
-        cast_field = joining_cast(key, self._pair)
-        if cast_field is not None:
-            duplicates = made_equal(entries.maps, entries.keys, keys)
-            self._report_misfits(cast_field, entries.keys, duplicates, BECOME_EQUAL)
-            wrong = wrong | duplicates
-        whole = np.ones(len(source), bool)
-        whole[entries.maps[wrong]] = False
-        return replace(entries, keys=keys, items=items).where(whole).to_array(type_)
-
-
-def _nulls(length: int, type_: Any) -> pa.Array:
-    """So many nulls; a null vector has room for items, which Lance wants to be there."""
-    if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
-        return pa.nulls(length, type_)
-    count = length * type_.list_size
-    width = type_.value_type.bit_width
-    blanks = pa.py_buffer(bytes((count * width + 7) // 8))
-    items = pa.Array.from_buffers(type_.value_type, count, [None, blanks])
-    return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=pa.array([True] * length, pa.bool_()))
 
 
 def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
     """Return the items of vectors, with something under the null ones, where Lance needs no nulls."""
-    if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
+    if (
+        not vectors.null_count
+        or items.type.num_fields
+        or not bool(pa.types.is_primitive(items.type) or pa.types.is_decimal(items.type))
+    ):
         return items
     blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
     places = np.repeat(vectors.is_valid().to_numpy(zero_copy_only=False), size)
     return pa.concat_arrays([items, blank]).take(
         pa.array(np.where(places, np.arange(len(items)), len(items)))
     )
-
-
-def _is_of_fixed_width(type_: Any) -> bool:
-    return bool(pa.types.is_primitive(type_) or pa.types.is_decimal(type_))
 
 
 def _flat(source: Any, size: int | None) -> pa.Array:
@@ -342,11 +338,6 @@ def _flat(source: Any, size: int | None) -> pa.Array:
         return source.flatten()
     filled = pc.fill_null(source, pa.scalar([None] * size, source.type))
     return filled.flatten()
-
-
-def _offsets(lengths: Any, is_large: bool) -> pa.Array:
-    sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
-    return pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(pa.int64() if is_large else pa.int32())
 
 
 def is_named(field: SchemaField, names: Collection[str]) -> bool:

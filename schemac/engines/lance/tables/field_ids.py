@@ -247,19 +247,16 @@ def note_ids(
     """Return the lock's ids of fields, their types and Lance's ids, to be noted in a table in which they have these names for a while."""
     ids_by_path = {}
     for field, id in version.ids.items():
-        path = tuple(_name_now(inner, names, field_ids) for inner in _chain(field))
+        path = tuple(
+            (
+                names[lance_ids(field_ids[inner])[0]]
+                if inner.is_member and lance_ids(field_ids[inner])
+                else inner.segment
+            )
+            for inner in _chain(field)
+        )
         ids_by_path[dotted(path)] = [id, list(words(version)[field]), list(lance_ids(field_ids[field]))]
     return json.dumps(ids_by_path)
-
-
-def _name_now(
-    field: SchemaField, names: Mapping[int, str], field_ids: Mapping[SchemaField, Numbers]
-) -> Segment:
-    return (
-        names[lance_ids(field_ids[field])[0]]
-        if field.is_member and lance_ids(field_ids[field])
-        else field.segment
-    )
 
 
 def _chain(field: SchemaField) -> list[SchemaField]:

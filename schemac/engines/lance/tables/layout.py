@@ -112,7 +112,12 @@ class Layout:
         if not self._is_hollow(field):
             return any(id in data for id in self.ids_below(field))
         carried = [self._carry(child, data, chosen) for child in field.children if self.ids(child)]
-        if any(carried) or not ids or ids[0] not in self.there or not self._was_carried(field, data):
+        if (
+            any(carried)
+            or not ids
+            or ids[0] not in self.there
+            or not any(id in data for id in self._below_now(self.ids(field)[0]))
+        ):
             return any(carried)
         chosen.append(self._first_below(field))
         return True
@@ -126,9 +131,6 @@ class Layout:
             and not is_packed
             and any(map(self.ids, field.children))
         )
-
-    def _was_carried(self, field: SchemaField, data: Collection[int]) -> bool:
-        return any(id in data for id in self._below_now(self.ids(field)[0]))
 
     def _below_now(self, id: int) -> Iterator[int]:
         """Yield the ids of the table's fields below one."""

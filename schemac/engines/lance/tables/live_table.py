@@ -251,9 +251,13 @@ class _OpenedTable:
         names = frozenset(field.name for field in self.fields if field.id in self.stale)
         schema = schema_without(self.schema, names)
         import_report = Report()
-        tree = lift(
-            _with_version(schema, self.dataset.data_storage_version, self.locked), self.path, import_report
-        )
+        key = STORAGE_VERSION.key
+        metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
+        newest = self.locked.newest
+        is_spoken_of = newest is not None and key in open_version(self.locked, newest).logical.schema.extra
+        if is_spoken_of and self.dataset.data_storage_version in STORAGE_VERSIONS:
+            metadata[key.encode()] = json.dumps(self.dataset.data_storage_version).encode()
+        tree = lift(schema.with_metadata(metadata or None), self.path, import_report)
         if import_report.has_errors:
             report.extend(import_report.diagnostics)
             return None
@@ -404,14 +408,3 @@ def _messages(schema_version: LockedSchemaVersion) -> list[bytes] | None:
         ]
     except ValueError:
         return None
-
-
-def _with_version(schema: Any, version: str, locked: LockedDataset) -> Any:
-    """Return the schema with the version that the files have, where the newest locked schema speaks of it; else without."""
-    key = STORAGE_VERSION.key
-    metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
-    newest = locked.newest
-    is_spoken_of = newest is not None and key in open_version(locked, newest).logical.schema.extra
-    if is_spoken_of and version in STORAGE_VERSIONS:
-        metadata[key.encode()] = json.dumps(version).encode()
-    return schema.with_metadata(metadata or None)

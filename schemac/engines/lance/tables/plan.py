@@ -267,18 +267,15 @@ def _judged(
     for way in ways if len(ways) > 1 else ():
         for change in diff_of(way):
             if change.fact in TYPE_FACTS:
-                final_change = _at_the_end(change, way, pair)
+                id = way.new.ids.get(change.new_field) if change.new_field is not None else None
+                field = next((field for field, other in pair.new.ids.items() if other == id), None)
+                final_change = replace(
+                    change, new_field=field, old_field=pair.before.get(field) if field is not None else None
+                )
                 yield (
                     final_change,
                     _with_clock_to_declare(change, final_change, judge_change("lance", change, way)),
                 )
-
-
-def _at_the_end(change: Change, way: LockedVersionPair, pair: LockedVersionPair) -> Change:
-    """Return an intermediate change with the field that it becomes in the end."""
-    id = way.new.ids.get(change.new_field) if change.new_field is not None else None
-    field = next((field for field, other in pair.new.ids.items() if other == id), None)
-    return replace(change, new_field=field, old_field=pair.before.get(field) if field is not None else None)
 
 
 def _with_clock_to_declare(change: Change, final_change: Change, judgement: Judgement) -> Judgement:

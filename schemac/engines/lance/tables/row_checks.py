@@ -86,7 +86,10 @@ class Question:
             if self.check.subject is Subject.NULLS:
                 self._count += _null_count(made, self.field)
             else:
-                there, new_valid = values_of(before, batch).is_valid(), _values(self.field, made).is_valid()
+                column = made
+                for inner in _chain(self.field)[1:]:
+                    column = pc.struct_field(column, str(inner.segment))
+                there, new_valid = values_of(before, batch).is_valid(), column.is_valid()
                 self._count += pc.sum(pc.and_not(there, new_valid)).as_py() or 0
 
     def _search(self, batch: pa.RecordBatch) -> None:
@@ -145,13 +148,6 @@ class Question:
 def _is_moved(pair: LockedVersionPair, field: SchemaField) -> bool:
     parent = pair.before.get(field.parent) if field.parent is not None else None
     return pair.before[field].parent is not parent
-
-
-def _values(field: SchemaField, column: pa.Array) -> pa.Array:
-    """Return the values of a field that is in structs only, out of its column."""
-    for inner in _chain(field)[1:]:
-        column = pc.struct_field(column, str(inner.segment))
-    return column
 
 
 def _chain(field: SchemaField) -> Sequence[SchemaField]:
