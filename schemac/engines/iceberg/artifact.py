@@ -55,46 +55,34 @@ def identifier_ids(
     """Ids of the identifier fields, in rising order; what is wrong with them is in the emission."""
     extra = dataset.schema.extra
     named = attributes.IDENTIFIER_FIELDS.read(extra)
-    if named is not None:
-        return tuple(sorted(_declared(dataset, named, fields, emission)))
     ids: list[int] = []
-    for field in primary_key(dataset.columns) or named_key(dataset):
-        reason = _identifier_error(field, fields)
-        if reason:
-            emission.lose(field, "a part of the primary key", f"no identifier field: {reason}")
-            # Half of a key identifies nothing.
-            return ()
-        ids.append(fields[field].id)
-    return tuple(sorted(ids))
-
-
-def _declared(
-    dataset: LogicalDataset, named: list[str], fields: Mapping[SchemaField, NestedField], emission: Emission
-) -> Iterator[int]:
+    if named is None:
+        for field in primary_key(dataset.columns) or named_key(dataset):
+            if reason := _identifier_error(field, fields):
+                emission.lose(field, "a part of the primary key", f"no identifier field: {reason}")
+                # Half of a key identifies nothing.
+                return ()
+            ids.append(fields[field].id)
+        return tuple(sorted(ids))
     schema_fields = {field.path_text: field for field in preorder(dataset.columns)}
     for i, name in enumerate(named):
-        location = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
-        field = schema_fields.get(name)
-        if field is None:
+        if name not in schema_fields:
             near = closest(name, list(schema_fields))
+            message = f"there is no field '{name}'"
             help = (
                 Help.did_you_mean(near, name, mark="'")
                 if near
                 else "specify a field by its path, such as `address.city`"
             )
-            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *location, help=help)
-            continue
-        reason = _identifier_error(field, fields)
-        if reason:
+        elif reason := _identifier_error(schema_fields[name], fields):
             message = f"{name} cannot identify rows: {reason}"
-            emission.findings.at_schema(
-                ICEBERG_KEY,
-                message,
-                *location,
-                help=Help.remove(help="name other fields, or remove it", is_safe=False),
-            )
+            help = Help.remove(help="name other fields, or remove it", is_safe=False)
+        else:
+            ids.append(fields[schema_fields[name]].id)
             continue
-        yield fields[field].id
+        location = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
+        emission.findings.at_schema(ICEBERG_KEY, message, *location, help=help)
+    return tuple(sorted(ids))
 
 
 def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, NestedField]) -> str:

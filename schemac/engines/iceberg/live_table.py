@@ -123,15 +123,41 @@ def is_table(name: str) -> bool:
 
 def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
     """Return a table's metadata, and pyiceberg's table if there is a catalog; None after reporting what is wrong."""
-    if name.startswith(SCHEME):
-        return _load(name, report)
-    file = metadata_file(Path(name))
-    if file is None:
-        help = f"specify a table's folder, or a table in a catalog as `{SCHEME}CATALOG/NAMESPACE.TABLE`"
-        report.add(UNUSABLE_TABLE, f"cannot open {name}: no metadata file is in it", file=name, help=help)
+    if not name.startswith(SCHEME):
+        file = metadata_file(Path(name))
+        if file is None:
+            help = f"specify a table's folder, or a table in a catalog as `{SCHEME}CATALOG/NAMESPACE.TABLE`"
+            report.add(UNUSABLE_TABLE, f"cannot open {name}: no metadata file is in it", file=name, help=help)
+            return None
+        metadata = read_file(file, report)
+        return None if metadata is None else (metadata, None)
+    catalog_name, _, identifier = name.removeprefix(SCHEME).partition("/")
+    if not catalog_name or "." not in identifier:
+        message = f"cannot open {name}: it does not name a table in a catalog"
+        report.add(UNUSABLE_TABLE, message, file=name, help=f"write `{SCHEME}CATALOG/NAMESPACE.TABLE`")
         return None
-    metadata = read_file(file, report)
-    return None if metadata is None else (metadata, None)
+    try:
+        # An extra, which plans between versions do without.
+        from pyiceberg.catalog import load_catalog
+        from pyiceberg.exceptions import NoSuchTableError
+    except ModuleNotFoundError as error:
+        message = f"cannot open {name}: it needs {error.name}, which is not installed"
+        report.add(UNUSABLE_TABLE, message, file=name, help=install_help(error))
+        return None
+    try:
+        table = load_catalog(catalog_name).load_table(identifier)
+    except NoSuchTableError:
+        message = f"there is no table {identifier} in the catalog {catalog_name}"
+        report.add(
+            UNUSABLE_TABLE, message, file=name, help="create it first, from create_table.sql or schema.json"
+        )
+        return None
+    except Exception as error:  # noqa: BLE001 — a catalog raises what its own libraries raise
+        text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        help = f"pyiceberg finds catalogs in .pyiceberg.yaml, or in PYICEBERG_CATALOG__{catalog_name.upper()}__URI"
+        report.add(UNUSABLE_TABLE, f"cannot open {name}: {text}", file=name, help=help)
+        return None
+    return metadata_of_handle(table), table
 
 
 def open_iceberg_table(
@@ -165,36 +191,6 @@ def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> 
     ids = tuple([field.id for _, field in metadata.current.preorder()])
     version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
     return TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
-
-
-def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
-    catalog_name, _, identifier = name.removeprefix(SCHEME).partition("/")
-    if not catalog_name or "." not in identifier:
-        message = f"cannot open {name}: it does not name a table in a catalog"
-        report.add(UNUSABLE_TABLE, message, file=name, help=f"write `{SCHEME}CATALOG/NAMESPACE.TABLE`")
-        return None
-    try:
-        # An extra, which plans between versions do without.
-        from pyiceberg.catalog import load_catalog
-        from pyiceberg.exceptions import NoSuchTableError
-    except ModuleNotFoundError as error:
-        message = f"cannot open {name}: it needs {error.name}, which is not installed"
-        report.add(UNUSABLE_TABLE, message, file=name, help=install_help(error))
-        return None
-    try:
-        table = load_catalog(catalog_name).load_table(identifier)
-    except NoSuchTableError:
-        message = f"there is no table {identifier} in the catalog {catalog_name}"
-        report.add(
-            UNUSABLE_TABLE, message, file=name, help="create it first, from create_table.sql or schema.json"
-        )
-        return None
-    except Exception as error:  # noqa: BLE001 — a catalog raises what its own libraries raise
-        text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
-        help = f"pyiceberg finds catalogs in .pyiceberg.yaml, or in PYICEBERG_CATALOG__{catalog_name.upper()}__URI"
-        report.add(UNUSABLE_TABLE, f"cannot open {name}: {text}", file=name, help=help)
-        return None
-    return metadata_of_handle(table), table
 
 
 def metadata_of_handle(table: Any) -> TableMetadata:

@@ -276,7 +276,10 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, "there is no metadata file in it, such as `metadata/v1.metadata.json`", report)
         return None
     metadata = read_file(file, report)
-    return None if metadata is None else _imported(metadata, _name(file))
+    if metadata is None:
+        return None
+    folder = file.resolve().parent
+    return _imported(metadata, folder.parent.name or None if folder.name == "metadata" else None)
 
 
 def read_object(source: Any, report: Report) -> Imported | None:
@@ -331,7 +334,11 @@ def metadata_of(document: Any) -> TableMetadata:
     if isinstance(document, dict) and "format-version" in document:
         return parse_metadata(document)
     schema = parse_schema(document)
-    return TableMetadata(_least_format(schema), (schema,), schema, schema.highest_id, {})
+    is_of_format_3 = any(
+        field.type.word.partition("(")[0] in _OF_FORMAT_3 or _has_default(field)
+        for _, field in schema.preorder()
+    )
+    return TableMetadata(FORMAT_3 if is_of_format_3 else FORMAT_2, (schema,), schema, schema.highest_id, {})
 
 
 def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
@@ -353,21 +360,6 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
     if properties:
         extra[attributes.TABLE_PROPERTIES.key] = properties
     return {"fields": fields, **({"extra": extra} if extra else {})}, lifting.ids
-
-
-def _name(file: Path) -> str | None:
-    """Return the table's name: that of the folder which `metadata` is in."""
-    folder = file.resolve().parent
-    return folder.parent.name or None if folder.name == "metadata" else None
-
-
-def _least_format(schema: IcebergSchema) -> int:
-    """Return the lowest format that has all that a schema has."""
-    for _, field in schema.preorder():
-        is_new = field.type.word.partition("(")[0] in _OF_FORMAT_3
-        if is_new or _has_default(field):
-            return FORMAT_3
-    return FORMAT_2
 
 
 def _has_default(field: NestedField) -> bool:

@@ -11,7 +11,7 @@ Source: rust/lance-core/src/datatypes.rs and the encoding specification of githu
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -21,7 +21,7 @@ from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import Node, nodes_of, numbered, words_by_field
+from schemac.engines.lance.fields import nodes_of, numbered, words_by_field
 from schemac.engines.lance.limits import Limits
 from schemac.language.logical.model import FieldPath
 from schemac.language.logical.schema_fields import SchemaField
@@ -35,15 +35,8 @@ BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
 def to_message(lowered: LoweredSchema, field_ids: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    return _message(numbered(lowered, nodes_of(lowered), field_ids), lowered.metadata)
-
-
-def _message(nodes: Iterable[tuple[int, Node]], metadata: Mapping[str, str]) -> "pb.Schema":
-    """Return the message with these fields, each with its id, and the schema's own metadata."""
-    # Imported here for start-up time: commands that emit nothing for Lance import this module too.
-    from schemac.engines.lance._generated.lance import file_pb2 as pb
-
-    message = pb.Schema(metadata=_encoded(metadata))
+    nodes = numbered(lowered, nodes_of(lowered), field_ids)
+    message = pb.Schema(metadata=_encoded(lowered.metadata))
     add = message.fields.add
     for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in nodes:
         field = add(
@@ -96,12 +89,14 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     return {field: " > ".join(words) for field, words in words_by_field(compilation.lowered).items() if words}
 
 
-def _of_storage(compilation: Compilation, emission: Emission) -> None:
-    """Warn of a storage version that is not for production."""
-    Limits(compilation, emission).unstable_version()
-
-
-TARGET = Target("lance", LANCE_LOSS, emit, of_storage=_of_storage, types=types)
+TARGET = Target(
+    "lance",
+    LANCE_LOSS,
+    emit,
+    # A storage version that is not for production gets a warning.
+    of_storage=lambda compilation, emission: Limits(compilation, emission).unstable_version(),
+    types=types,
+)
 
 
 _ROOT = -1
@@ -262,27 +257,22 @@ class _Reader:
             is_sound = value is not None and match[2] in _INDICES
             return pa.dictionary(_PLAIN[match[2]](), value, match[3] == "true") if is_sound else None
         if match := _VECTOR.fullmatch(word):
-            return self._vector(field, match[1], self._length(field, match[2]), depth)
+            length = self._length(field, match[2])
+            if match[1] == BRAIN_FLOAT:
+                mark = {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""}
+                return pa.list_(pa.field("item", pa.binary(2), metadata=mark), length)
+            if depth > _DEEPEST:
+                raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
+            # The item has no message, so it is called `item` and may be null.
+            item = self._leaf(field, match[1], depth + 1)
+            return None if item is None else pa.list_(item, length)
         if match := _DECIMAL.fullmatch(word):
-            return self._decimal(field, *(int(part) for part in match.groups()))
+            make = pa.decimal128 if match[1] == "128" else pa.decimal256
+            try:
+                return make(int(match[2]), int(match[3]))
+            except ValueError as error:
+                raise self._wrong(field, f"has a decimal type that Arrow does not have: {error}") from error
         return None
-
-    def _vector(self, field: "pb.Field", word: str, length: int, depth: int) -> ArrowType | None:
-        """Its item has no message, so it is called `item` and may be null."""
-        if word == BRAIN_FLOAT:
-            mark = {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""}
-            return pa.list_(pa.field("item", pa.binary(2), metadata=mark), length)
-        if depth > _DEEPEST:
-            raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
-        item = self._leaf(field, word, depth + 1)
-        return None if item is None else pa.list_(item, length)
-
-    def _decimal(self, field: "pb.Field", width: int, precision: int, scale: int) -> ArrowType:
-        try:
-            make = pa.decimal128 if width == 128 else pa.decimal256
-            return make(precision, scale)
-        except ValueError as error:
-            raise self._wrong(field, f"has a decimal type that Arrow does not have: {error}") from error
 
     def _length(self, field: "pb.Field", digits: str) -> int:
         length = int(digits)

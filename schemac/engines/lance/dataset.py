@@ -73,6 +73,7 @@ def open_dataset(path: str, version: int | None = None, storage_options: Storage
     versions = os.path.join(local_path(path), "_versions")
     entries = os.scandir(versions) if os.path.isdir(versions) else ()
     for entry in entries:
+        # Lance would wait for ever for a pipe to be written to.
         if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
             raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
     with lance_errors():
@@ -308,9 +309,9 @@ def _plain(array: Any, field: pa.Field, path: str) -> pa.Array:
 
 
 def _plain_schema(schema: pa.Schema, *, is_exact: bool) -> pa.Schema:
-    return pa.schema([plain_field(field, is_exact=is_exact) for field in schema if not _is_blob(field)])
-
-
-def _is_blob(field: Any) -> bool:
-    named = getattr(field.type, "extension_name", None)
-    return BLOB in (named, (field.metadata or {}).get(b"ARROW:extension:name", b"").decode())
+    fields = []
+    for field in schema:
+        in_metadata = (field.metadata or {}).get(b"ARROW:extension:name", b"").decode()
+        if BLOB not in (getattr(field.type, "extension_name", None), in_metadata):
+            fields.append(plain_field(field, is_exact=is_exact))
+    return pa.schema(fields)

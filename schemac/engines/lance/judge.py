@@ -65,18 +65,14 @@ def _in_packed(change: Change, _pair: object) -> Judgement | None:
     fields = [field for field in (change.old_field, change.new_field) if field is not None]
     is_order = change.fact is Fact.FIELDS_REORDERED
     holders = fields[:1] if is_order else [above for field in fields for above in field.ancestors]
-    if not any(map(_is_packed, holders)):
+    encodings = [lance.ENCODING.read(holder.extra) for holder in holders]
+    if not any(encoding is not None and encoding.packed for encoding in encodings):
         return None
     return Judgement(
         Outcome.REFUSED,
         "existing files have the members of a packed struct side by side, in their old order",
         _NEW_FIELD_HELP,
     )
-
-
-def _is_packed(field: SchemaField) -> bool:
-    encoding = lance.ENCODING.read(field.extra)
-    return encoding is not None and bool(encoding.packed)
 
 
 def _added(change: Change, pair: VersionPair) -> Judgement:

@@ -169,9 +169,12 @@ def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
         return Judgement(
             Outcome.SAFE, "Paimon could not represent the old schema, so no such table can exist"
         )
-    reason = _unheld(change, pair)
-    if reason:
-        return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}", _ELSEWHERE)
+    for error in errors_of(pair.new):
+        # Only what is this change's doing.
+        is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
+        if error.path == change.path or is_about_columns or change.fact in _OPTIONS:
+            reason = f"Paimon cannot represent the new schema: {error.message}"
+            return Judgement(Outcome.REFUSED, reason, _ELSEWHERE)
     return None
 
 
@@ -183,16 +186,6 @@ def names_after(pair: VersionPair) -> Mapping[str, str]:
         for old, new in columns
         if old is not None and old.parent is None and old.segment != new.segment
     }
-
-
-def _unheld(change: Change, pair: VersionPair) -> str:
-    """Why Paimon cannot hold the new schema, if that is this change's doing."""
-    for error in errors_of(pair.new):
-        is_there = error.path == change.path
-        is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
-        if is_there or is_about_columns or change.fact in _OPTIONS:
-            return error.message
-    return ""
 
 
 def _added(change: Change, _pair: object) -> Judgement:

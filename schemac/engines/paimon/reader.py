@@ -159,11 +159,19 @@ def read(path: Path, report: Report) -> Imported | None:
     newest = _version(tables[-1], lifting)
     if report.has_errors:
         return None
-    comments = (f"from version {tables[-1].schema_id} of a Paimon table's schema", *_notes(tables[-1]))
+    latest = tables[-1]
+    comments = [f"from version {latest.schema_id} of a Paimon table's schema"]
+    if latest.version < VERSION:
+        comments.append(
+            f"options that had other defaults in version {latest.version} of Paimon's schema files are written out"
+        )
+    if nullable := _nullable_keys(latest):
+        names = ", ".join(" ".join(name.split()) for name in nullable)
+        comments.append(f"columns of the primary key may not be null: {names}")
     folder = files[-1].resolve().parent
     return Imported(
         newest.schema,
-        comments,
+        tuple(comments),
         folder.parent.name or None if folder.name == "schema" else None,
         versions=(*history, newest),
     )
@@ -178,19 +186,6 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
     except UnreadableError as error:
         refuse(file, f"it is not a Paimon schema: {error}", report)
     return None
-
-
-def _notes(table: TableSchema) -> list[str]:
-    """Return what an author should know of the table besides its schema, one line each."""
-    notes: list[str] = []
-    if table.version < VERSION:
-        notes.append(
-            f"options that had other defaults in version {table.version} of Paimon's schema files are written out"
-        )
-    if nullable := _nullable_keys(table):
-        names = ", ".join(" ".join(name.split()) for name in nullable)
-        notes.append(f"columns of the primary key may not be null: {names}")
-    return notes
 
 
 def _nullable_keys(table: TableSchema) -> list[str]:

@@ -286,10 +286,6 @@ def _is_required(head: str, written: Mapping[str, Any]) -> bool:
     return head.endswith(" NOT NULL")
 
 
-def _parse_vector(written: Mapping[str, Any], location: str) -> PaimonType:
-    return _vector(parse_type(written["element"], f"{location}.element"), written["length"], location)
-
-
 def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
     if element.root not in VECTOR_ELEMENTS:
         raise UnreadableError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
@@ -312,7 +308,9 @@ _OBJECTS: dict[str, Callable[[Mapping[str, Any], str], PaimonType]] = {
         parse_type(written["key"], f"{location}.key"), parse_type(written["value"], f"{location}.value")
     ),
     "ROW": _parse_row,
-    "VECTOR": _parse_vector,
+    "VECTOR": lambda written, location: _vector(
+        parse_type(written["element"], f"{location}.element"), written["length"], location
+    ),
 }
 _OBJECT_KEYS = {
     "ARRAY": ("element",),

@@ -11,7 +11,6 @@ Errors: SC421 unusable-table, SC422 failed-check, SC423 table-changed, SC424 tab
 """
 
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -331,23 +330,18 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
     pairs = [(lance_ids(field_ids[field]), there.get(id, ())) for field, id in new.ids.items()]
     same = {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
     lines = differences(fields, table.dataset.lance_schema, metadata=metadata, same=same)
-    for version, requested in _version_differences(table, metadata):
+    requested, version = metadata.get(STORAGE_VERSION.key), table.dataset.data_storage_version
+    # The version of the dataset counts, not the one in its schema's metadata.
+    if requested is not None and json.loads(requested) != version:
+        target_version = json.loads(requested)
         report.add(
             TABLE_DRIFT,
-            f"{table.name}: its files have storage version {version}, but the schema specifies {requested}",
+            f"{table.name}: its files have storage version {version}, but the schema specifies {target_version}",
             file=table.name,
             help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
-            f' data_storage_version="{requested}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
+            f' data_storage_version="{target_version}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
         )
     report_differences(table.name, lines, report)
-
-
-def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Yield the data file version of the table and the expected one; that of the dataset counts, not that in schema metadata."""
-    requested = metadata.get(STORAGE_VERSION.key)
-    version = table.dataset.data_storage_version
-    if requested is not None and json.loads(requested) != version:
-        yield version, json.loads(requested)
 
 
 class LanceTables(VersionedTables[LanceTable]):

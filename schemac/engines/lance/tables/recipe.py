@@ -303,12 +303,9 @@ def _root(pair: VersionPair, root: SchemaField, place: int, field_ids: Mapping[S
     for field, indices in nodes_by_field(lowered, nodes).items():
         for index, id in zip(indices, lance_ids(field_ids[fields[field.path]]), strict=True):
             ids[index] = id
-    return Root(place, tuple(ids), frozenset(_ids_below(root, field_ids)))
-
-
-def _ids_below(root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> Iterator[int]:
-    for field in preorder([root]):
-        yield from lance_ids(field_ids[field])
+    return Root(
+        place, tuple(ids), frozenset(id for field in preorder([root]) for id in lance_ids(field_ids[field]))
+    )
 
 
 def _tree(version: SchemaVersion) -> Json:

@@ -48,7 +48,8 @@ class Question:
         self.check = check
         self.field: SchemaField = check.field
         self.pair: LockedVersionPair = plan.pair
-        self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.pair, self.field)
+        parent = plan.pair.before.get(self.field.parent) if self.field.parent is not None else None
+        self.is_moved = check.subject is Subject.PLACE or plan.pair.before[self.field].parent is not parent
         self._count = 0
         self._casts = casts_of(check.field, plan.stages)
         self._is_rounded = is_named(check.field, plan.rounded)
@@ -143,11 +144,6 @@ class Question:
         verb = "is" if self._count == 1 else "are"
         what = f"{verb} null" if self.check.subject is Subject.NULLS else f"{verb} lost"
         return f"{self._count:,} {what}" if self._count else ""
-
-
-def _is_moved(pair: LockedVersionPair, field: SchemaField) -> bool:
-    parent = pair.before.get(field.parent) if field.parent is not None else None
-    return pair.before[field].parent is not parent
 
 
 def _chain(field: SchemaField) -> Sequence[SchemaField]:
