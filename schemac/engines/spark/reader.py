@@ -29,7 +29,7 @@ from schemac.engines.spark.columns import (
     TYPE_MARKS,
     VECTOR_SIZE,
 )
-from schemac.engines.spark.connector import blob_type
+from schemac.engines.spark.connector import ATOMIC, blob_type
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -48,10 +48,8 @@ _RICHER = re.compile(words.TYPE_PATTERN)
 _MOST_DIGITS = 38
 _DEEPEST = 100
 """Levels of nesting that are read; Lance and the manifest language stop far above it."""
-_ATOMIC = (
-    *("boolean", "byte", "short", "integer", "long", "float", "double", "date", "void"),
-    *("timestamp", "timestamp_ntz", "timestamp_ltz"),
-)
+_PLAIN = ATOMIC.keys() - {"binary", "interval day to second"}
+"""Types that metadata do not change."""
 
 
 class _UnsupportedError(Exception):
@@ -151,7 +149,12 @@ class _Reader:
         metadata = dict(metadata)
         if len(path) > _DEEPEST:
             raise _MalformedError(path[:1], f"it is nested deeper than {_DEEPEST} levels")
-        self._note_collations(json_type, metadata.pop(COLLATIONS, None), path)
+        collations = metadata.pop(COLLATIONS, None)
+        named = list(collations.values()) if isinstance(collations, dict) else []
+        if isinstance(json_type, str) and (match := _COLLATED.fullmatch(json_type)):
+            named.append(match[1])
+        for collation in named:
+            self._notes.add(path, f"Spark's collation {collation} is not kept")
         if isinstance(json_type, dict) and json_type.get("type") == "udt":
             self._notes.add(
                 path, f"the user-defined type {json_type.get('class', '')} is kept as its SQL type"
@@ -195,13 +198,6 @@ class _Reader:
                 )
         return {key: value if isinstance(value, str) else compact(value) for key, value in rest.items()}
 
-    def _note_collations(self, json_type: Any, collations: Any, path: FieldPath) -> None:
-        named = list(collations.values()) if isinstance(collations, dict) else []
-        if isinstance(json_type, str) and (match := _COLLATED.fullmatch(json_type)):
-            named.append(match[1])
-        for name in named:
-            self._notes.add(path, f"Spark's collation {name} is not kept")
-
     def _type(self, json_type: Any, metadata: Json, path: FieldPath) -> ArrowType:
         if isinstance(json_type, str):
             return self._atomic(json_type, metadata, path)
@@ -231,8 +227,8 @@ class _Reader:
     def _atomic(self, name: str, metadata: Json, path: FieldPath) -> ArrowType:
         if name == "date" and DATE_MILLISECOND in metadata:
             return pa.date64()
-        if name in _ATOMIC:
-            return _plain(name)
+        if name in _PLAIN:
+            return ATOMIC[name]()
         if name == "string" or _RICHER.fullmatch(name) or _COLLATED.fullmatch(name):
             storage = pa.large_string() if LARGE_STRING in metadata else pa.string()
             if metadata.get(EXTENSION_NAME) == "arrow.json":
@@ -270,24 +266,6 @@ class _Reader:
                 self._notes.add(path, f"Spark's {name} becomes an interval day to second")
             return pa.duration("us")
         raise _UnsupportedError(path, name)
-
-
-def _plain(name: str) -> ArrowType:
-    types: dict[str, ArrowType] = {
-        "boolean": pa.bool_(),
-        "byte": pa.int8(),
-        "short": pa.int16(),
-        "integer": pa.int32(),
-        "long": pa.int64(),
-        "float": pa.float32(),
-        "double": pa.float64(),
-        "date": pa.date32(),
-        "timestamp": pa.timestamp("us", "UTC"),
-        "timestamp_ltz": pa.timestamp("us", "UTC"),
-        "timestamp_ntz": pa.timestamp("us"),
-        "void": pa.null(),
-    }
-    return types[name]
 
 
 def _length(metadata: Json, key: str, path: FieldPath) -> int:

@@ -106,11 +106,6 @@ class Filled:
 
     place: WriteTarget
 
-    @classmethod
-    def of(cls, filling: Filling) -> "Filled":
-        """Those of a filling."""
-        return cls(filling.place)
-
     @property
     def folder(self) -> str:
         """Where the records of a staged run are, and its data files."""
@@ -287,19 +282,19 @@ class LanceColumnSink(ColumnSink):
         written_to = open_dataset(folder) if place.is_staged else table
         file = write_column_file(filling, written_to, part, batches)
         if place.is_staged:
-            Filled.of(filling).take_file(folder, transactions.file_name(file))
+            Filled(filling.place).take_file(folder, transactions.file_name(file))
         return _record(filling, table, part, file).to_json()
 
     def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
         """Write the record."""
-        Filled.of(filling).put(replace(Record.parse(fragment), numbers=dict(numbers)))
+        Filled(filling.place).put(replace(Record.parse(fragment), numbers=dict(numbers)))
 
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
         """Write records without a file."""
         table = open_dataset(filling.place.path, version, filling.place.storage_options)
         for part in parts:
             check_required(filling, table, table.get_fragment(part).count_rows())
-            Filled.of(filling).put(_record(filling, table, part, None))
+            Filled(filling.place).put(_record(filling, table, part, None))
 
     def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:
         """Move the files to where the table's are, and add them with one commit."""
@@ -325,7 +320,7 @@ class LanceColumnSink(ColumnSink):
         operation = lance.LanceOperation.Merge(
             fragment_metadata, transactions.lance_schema(columns.fields, columns.metadata)
         )
-        names, folder = [record.path for record in used.values()], Filled.of(filling).folder
+        names, folder = [record.path for record in used.values()], Filled(filling.place).folder
         try:
             return transactions.commit_operation(
                 place, names, operation, look.version, source=folder, **commit_properties
@@ -339,7 +334,7 @@ class LanceColumnSink(ColumnSink):
 
     def pause(self, filling: Filling) -> None:
         """Leave the staging folder to the next attempt, if it holds anything to go on with."""
-        if not Filled.of(filling).records():
+        if not Filled(filling.place).records():
             self.close(filling)
         elif filling.place.is_staged:
             staging.leave(filling.place.staging)
@@ -355,11 +350,11 @@ class LanceColumnSink(ColumnSink):
                 transactions.remove_data(place.path, moved)
                 staging.remove(folder)
             return
-        for record in Filled.of(filling).records():
+        for record in Filled(filling.place).records():
             if record.file is not None and record.path not in named:
                 with contextlib.suppress(OSError, pa.ArrowException):
-                    Filled.of(filling).drop_file(record)
-        Filled.of(filling).remove()
+                    Filled(filling.place).drop_file(record)
+        Filled(filling.place).remove()
 
     def _columns(self, filling: Filling, table: Any) -> Columns:
         """Check again: other programs may have changed columns since the run began."""
@@ -409,7 +404,7 @@ def _records(filling: Filling, table: Any) -> dict[int, Record]:
     """Return the valid record of each fragment of a version; any record for fragments without rows."""
     digest = columns_digest(table)
     known: dict[int, list[Record]] = {}
-    for one in Filled.of(filling).records():
+    for one in Filled(filling.place).records():
         if one.key == filling.key and one.columns == digest:
             known.setdefault(one.metadata.id, []).append(one)
     records: dict[int, Record] = {}

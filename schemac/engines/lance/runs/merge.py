@@ -12,14 +12,14 @@ Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a sourc
 import json
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import count, islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.engines.lance.dataset import find_dataset, lance_errors, options_for
-from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.runs.writing import write_rest
 from schemac.engines.lance.transactions import DATA, file_names, fragments_of
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import Merge, Merged, WriteTarget
@@ -41,7 +41,16 @@ def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, mer
         remaining = _remaining(table, fields, keys, merge)
         repeated = [rows.join(new, rows.column_names, join_type="left semi") for rows in remaining]
         if any(len(rows) for rows in repeated):
-            raise _refused(pa.concat_tables(repeated), fields, merge)
+            refused = pa.concat_tables(repeated)
+            named = [".".join(path) for path in fields]
+            how_many = f"{len(refused)} rows" if len(refused) > 1 else "another row"
+            examples = format_rows(refused.rename_columns(named))
+            raise PipelineError(
+                KEY_EXISTS,
+                f"`{', '.join(named)}` is unique, and {how_many} of the table would have the values of a record: {examples}",
+                "correct the records or these rows; `rules: {unique: warn}` writes the records in any case",
+                place=("keys",) if merge.is_refused else ("target", "mode"),
+            )
 
 
 def _remaining(
@@ -85,18 +94,6 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def _refused(repeated: pa.Table, fields: tuple[tuple[str, ...], ...], merge: Merge) -> PipelineError:
-    named = [".".join(path) for path in fields]
-    count = f"{len(repeated)} rows" if len(repeated) > 1 else "another row"
-    examples = format_rows(repeated.rename_columns(named))
-    return PipelineError(
-        KEY_EXISTS,
-        f"`{', '.join(named)}` is unique, and {count} of the table would have the values of a record: {examples}",
-        "correct the records or these rows; `rules: {unique: warn}` writes the records in any case",
-        place=("keys",) if merge.is_refused else ("target", "mode"),
-    )
-
-
 def format_rows(rows: pa.Table) -> str:
     """Write the first rows for people."""
     some = rows.slice(0, EXAMPLE_ROWS)
@@ -127,7 +124,16 @@ def judge(
     records = pa.concat_tables(parts)
     winners = _winners(records, merge)
     if table is not None and merge.is_refused:
-        _refuse(table, winners, merge)
+        existing = [part.select(merge.keys) for part in _existing(table, winners, merge)]
+        if any(len(part) for part in existing):
+            rows = pa.concat_tables(existing)
+            how_many = f"{len(rows)} records have keys" if len(rows) > 1 else "a record has a key"
+            raise PipelineError(
+                KEY_EXISTS,
+                f"{how_many} that the table already has: {format_rows(rows)}",
+                "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway",
+                place=("keys",),
+            )
     if table is not None and merge.latest is not None:
         winners = _not_stale(table, winners, merge)
     if table is not None and merge.unique:
@@ -210,19 +216,6 @@ def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]
         yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")
 
 
-def _refuse(table: Any, winners: pa.Table, merge: Merge) -> None:
-    parts = [part.select(merge.keys) for part in _existing(table, winners, merge)]
-    if any(len(part) for part in parts):
-        existing_rows = pa.concat_tables(parts)
-        count = f"{len(existing_rows)} records have keys" if len(existing_rows) > 1 else "a record has a key"
-        raise PipelineError(
-            KEY_EXISTS,
-            f"{count} that the table already has: {format_rows(existing_rows)}",
-            "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway",
-            place=("keys",),
-        )
-
-
 def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
     """Leave out records that are older than the row that the table has."""
     latest = str(merge.latest)
@@ -260,20 +253,10 @@ def _without_losers(
         if not len(lost):
             winning_fragments.append(fragment)
             continue
-        batches = _drop_rows(_read(place, fragment), set(lost.to_pylist()), schema)
-        first = next(batches, None)
-        if first is not None:
-            winning_fragments += write_files(place, schema, chain([first], batches))
+        rows, lost_rows = count(), set(lost.to_pylist())
+        batches = (
+            batch.filter(pa.array([row not in lost_rows for row in islice(rows, batch.num_rows)], pa.bool_()))
+            for batch in _read(place, fragment)
+        )
+        winning_fragments += write_rest(place, schema, batches)
     return winning_fragments
-
-
-def _drop_rows(
-    batches: Iterator[pa.RecordBatch], lost: set[int], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    start = 0
-    for batch in batches:
-        mask = pa.array([row not in lost for row in range(start, start + batch.num_rows)], pa.bool_())
-        start += batch.num_rows
-        left = batch.filter(mask)
-        if left.num_rows:
-            yield pa.RecordBatch.from_arrays(left.columns, schema=schema)

@@ -12,8 +12,9 @@ import base64
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -80,6 +81,7 @@ def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.Reco
     """Fragments of the batches, as JSON; the files are in the table's staging folder."""
     from lance.fragment import write_fragments as write
 
+    # The driver would not find a folder that only has the same name as the table's.
     if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
         raise PipelineError(
             NOT_SHARED,
@@ -101,6 +103,13 @@ def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.Reco
         )
     assert isinstance(fragments, list)
     return [transactions.fragment_text(fragment) for fragment in fragments]
+
+
+def write_rest(place: WriteTarget, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> list[str]:
+    """Write what is left of a fragment, as `write_files` does; nothing where no row is."""
+    left = (pa.RecordBatch.from_arrays(rows.columns, schema=schema) for rows in batches if rows.num_rows)
+    first = next(left, None)
+    return [] if first is None else write_files(place, schema, chain([first], left))
 
 
 def _check_is_open(place: WriteTarget) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from schemac.engines.lance import is_table
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
-from schemac.engines.lance.dataset import lance_errors, open_dataset
+from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.tables.field_ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.fields import data_of, differences
@@ -86,8 +86,7 @@ def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | 
     except _StoppedError:
         pass
     except (OSError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0].partition(", /")[0]
-        report.add(UNUSABLE_TABLE, f"Lance stopped: {reason}", file=name, help=run.state)
+        report.add(UNUSABLE_TABLE, f"Lance stopped: {reason_of(error)}", file=name, help=run.state)
     return False
 
 

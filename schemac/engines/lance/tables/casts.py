@@ -55,12 +55,12 @@ def cast_numbers(values: Any, target: CastTarget) -> Cast:
         bounds = np.iinfo(_numpy_type(new)) if new.family is Family.INTEGER else None
         low, high = (int(bounds.min), int(bounds.max)) if bounds is not None else (0, 1)
 
-        def to_integer(value: Decimal) -> int | bool | None:
+        def nearest_integer(value: Decimal) -> int | bool | None:
             whole = int(value.to_integral_value(ROUND_HALF_EVEN))
             is_in_range = low <= whole <= high and (target.is_rounded or whole == value)
             return None if not is_in_range else whole if bounds is not None else bool(whole)
 
-        return one_by_one(values, target.type, to_integer)
+        return one_by_one(values, target.type, nearest_integer)
     numbers, there = numbers_of(values)
     if target.new.family is Family.BOOLEAN:
         return array_of(numbers, there, (numbers == 0) | (numbers == 1), target.type)
@@ -173,9 +173,12 @@ def cast_temporal(values: Any, target: CastTarget) -> Cast:
         fits &= (numbers >= 0) & (numbers < DAY * span[1])
     if is_instant and not was_instant:
         # A day goes to seconds first, of which a clock shows some.
-        numbers, fits, span = _to_seconds(numbers, fits, span)
-        numbers, known = _instants(numbers, span, target.zone)
-        fits &= known
+        if span == (DAY, 1):
+            numbers, in_range = rescaled(numbers, span, (1, 1), is_cut=False)
+            fits, span = fits & in_range, (1, 1)
+        offsets, known = offsets_of(np.floor_divide(numbers, span[1]), target.zone)
+        numbers, in_range = moved(numbers, -offsets * span[1])
+        fits &= known & in_range
     if new.family is Family.DATE and old.family is not Family.DATE:
         # A Date in milliseconds counts whole days too.
         numbers, in_range = rescaled(numbers, span, (DAY, 1), is_cut)
@@ -214,13 +217,6 @@ def _is_instant(type_: Any) -> bool:
     return type_.family is Family.TIMESTAMP and type_.timezone is not None
 
 
-def _to_seconds(numbers: Any, fits: Any, span: tuple[int, int]) -> tuple[Any, Any, tuple[int, int]]:
-    if span != (DAY, 1):
-        return numbers, fits, span
-    seconds, in_range = rescaled(numbers, span, (1, 1), is_cut=False)
-    return seconds, fits & in_range, (1, 1)
-
-
 def _readings(numbers: Any, span: tuple[int, int], zone: str, *, is_unique: bool) -> tuple[Any, Any]:
     """Return what the clock showed at these instants; where it has to be unique, only what it showed once."""
     per_second = span[1]
@@ -231,13 +227,6 @@ def _readings(numbers: Any, span: tuple[int, int], zone: str, *, is_unique: bool
         back, is_one = offsets_of(np.floor_divide(local_times, per_second), zone)
         known &= is_one & (back == offsets)
     return local_times, known
-
-
-def _instants(numbers: Any, span: tuple[int, int], zone: str) -> tuple[Any, Any]:
-    per_second = span[1]
-    offsets, known = offsets_of(np.floor_divide(numbers, per_second), zone)
-    instants, in_range = moved(numbers, -offsets * per_second)
-    return instants, known & in_range
 
 
 def moved(numbers: Any, by: Any) -> tuple[Any, Any]:
@@ -393,7 +382,9 @@ def _in_zone(seconds: int, offset: str | None, target: CastTarget) -> int | None
     """Return the instant or reading that is stored: a text with an offset is an instant, one without a reading."""
     is_instant = target.new.timezone is not None
     if offset:
-        instant = seconds - _ahead(offset)
+        digits = offset[1:].replace(":", "").ljust(4, "0")  # zeros for Z
+        ahead_of_utc = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+        instant = seconds + (ahead_of_utc if offset[0] == "-" else -ahead_of_utc)
         if is_instant:
             return instant
         if not target.zone:
@@ -406,14 +397,6 @@ def _in_zone(seconds: int, offset: str | None, target: CastTarget) -> int | None
         return None
     ahead, known = offsets_of(np.array([seconds]), target.zone)
     return seconds - int(ahead[0]) if known[0] else None
-
-
-def _ahead(offset: str) -> int:
-    if offset == "Z":
-        return 0
-    digits = offset[1:].replace(":", "").ljust(4, "0")
-    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
-    return -seconds if offset[0] == "-" else seconds
 
 
 _BYTES = frozenset({Family.TEXT, Family.BYTES})

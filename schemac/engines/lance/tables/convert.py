@@ -92,10 +92,11 @@ def made_equal(maps: Any, old: Any, new: Any) -> Any:
     """Return a numpy array of booleans: which new keys are equal to others of their map, and were not before; null ones are not."""
     duplicates = np.zeros(len(new), bool)
     there = np.flatnonzero(new.is_valid().to_numpy(zero_copy_only=False))
-    for codes in (_equal, _same):
-        for group in _groups(maps[there], codes(new)[there]):
+    # Among those that are equal, and among those that are the same.
+    for zero in (0.0, None):
+        for group in _groups(maps[there], _codes(new, zero)[there]):
             places = there[group]
-            if len(np.unique(codes(old.take(pa.array(places))))) > 1:
+            if len(np.unique(_codes(old.take(pa.array(places)), zero))) > 1:
                 duplicates[places] = True
     return duplicates
 
@@ -109,16 +110,6 @@ def _groups(maps: Any, codes: Any) -> Iterator[Any]:
         while end <= len(is_next) and is_next[end - 1]:
             end += 1
         yield order[start:end]
-
-
-def _same(values: Any) -> Any:
-    """Return a number for each value, alike only where the values are the same."""
-    return _codes(values, zero=None)
-
-
-def _equal(values: Any) -> Any:
-    """Return a number for each value, alike where the values are equal."""
-    return _codes(values, zero=0.0)
 
 
 def _codes(values: Any, zero: float | None) -> Any:
@@ -216,6 +207,7 @@ class Conversion:
         if family is Family.STRUCT and field.children and not is_new:
             return self._struct(field, old if is_alike else None, source, length, batch)
         if source is None:
+            # A null vector has room for items, which Lance wants to be there.
             if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
                 return pa.nulls(length, type_)
             count = length * type_.list_size
@@ -231,7 +223,9 @@ class Conversion:
 
     def _cast(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
         """Cast plain values; those that do not fit are reported, and become null."""
-        values, stored = _plain(source), storage_of(type_)
+        values = source.storage if isinstance(source.type, pa.BaseExtensionType) else source
+        values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+        stored = storage_of(type_)
         if JSON.read(field.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
             self._report_misfits(field, values, check_json(values).misfits)
         plain = stored.value_type if pa.types.is_dictionary(stored) else stored
@@ -313,7 +307,7 @@ def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
     if (
         not vectors.null_count
         or items.type.num_fields
-        or not bool(pa.types.is_primitive(items.type) or pa.types.is_decimal(items.type))
+        or not (pa.types.is_primitive(items.type) or pa.types.is_decimal(items.type))
     ):
         return items
     blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
@@ -348,12 +342,6 @@ def is_named(field: SchemaField, names: Collection[str]) -> bool:
 def _refuse(field: SchemaField, values: Any, misfits: Any, why: str) -> None:
     first = format_values(values.filter(pa.array(misfits)).slice(0, 1))[0]
     raise ValueError(f"{field.path_text}: {first} does not fit {field.type.type_text()}{why and f'; {why}'}")
-
-
-def _plain(values: Any) -> Any:
-    """Return the values without an extension type, and not in a dictionary."""
-    values = values.storage if isinstance(values.type, pa.BaseExtensionType) else values
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def _by_field(fields: tuple[LoweredField, ...]) -> Mapping[SchemaField, LoweredField]:

@@ -9,6 +9,7 @@ Errors: SC422 failed-check, SC425 broken-constraint, SC426 unusable-reference; n
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from schemac.engines.lance.tables.steps import Check, Subject
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import Scan, survey
 from schemac.language.constraints.rows import row_constraints
-from schemac.language.logical.model import LogicalType
+from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
 from schemac.rows.validation.stored import reference_targets, report_offence
 from schemac.rows.validation.stored import report_failed as refuse
@@ -153,20 +154,15 @@ def _chain(field: SchemaField) -> Sequence[SchemaField]:
 
 def _null_count(column: Any, field: SchemaField) -> int:
     """How many values of a field are null where what is around it is not."""
-    for inner in _chain(field)[1:]:
-        column = _inside(column.filter(column.is_valid()), inner)
+    for above, inner in pairwise(_chain(field)):
+        column = column.filter(column.is_valid())
+        if above.type.family is Family.STRUCT:
+            column = pc.struct_field(column, str(inner.segment))
+        elif above.type.family is Family.MAP:
+            column = column.keys if inner.segment is Part.KEY else column.items
+        else:
+            column = column.flatten()
     return int(column.null_count)
-
-
-def _inside(values: Any, field: SchemaField) -> Any:
-    """Return the values of a part or member of what is around it, without what is null."""
-    assert field.parent is not None
-    family = field.parent.type.family
-    if family is Family.STRUCT:
-        return pc.struct_field(values, str(field.segment))
-    if family is Family.MAP:
-        return values.keys if str(getattr(field.segment, "value", "")) == "key" else values.items
-    return values.flatten()
 
 
 class _Misfits:
