@@ -142,10 +142,6 @@ def _unseen(_change: Change, _was: NestedField, _is: NestedField) -> Judgement:
     return SAFE
 
 
-def _description(_change: Change, was: NestedField, is_: NestedField) -> Judgement:
-    return SAFE if was.doc == is_.doc else METADATA
-
-
 def _attribute(change: Change, pair: VersionPair) -> Judgement:
     # Rows are identified by Iceberg's own attribute, or by those of engines that have a primary key there.
     attribute = ATTRIBUTES.get(change.key)
@@ -220,7 +216,10 @@ JUDGE = Judge(
     {
         **dict.fromkeys(PROPERTY_FACTS, _of_both(_unseen)),
         **dict.fromkeys(DATASET_FACTS, SAFE),
-        **dict.fromkeys(DESCRIPTION_FACTS, _of_both(_description, METADATA)),
+        **dict.fromkeys(
+            DESCRIPTION_FACTS,
+            _of_both(lambda _, was, is_: SAFE if was.doc == is_.doc else METADATA, METADATA),
+        ),
         **dict.fromkeys(ATTRIBUTE_FACTS, _attribute),
         **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, _identifiers),
         **dict.fromkeys(TIGHTENED, lambda change, pair: tightened(change, pair, verify_of(change))),

@@ -59,8 +59,12 @@ class SchemaChange:
 
     def to_json(self) -> Json:
         """Return the operation as the REST catalog takes it."""
-        arguments = {f.metadata["key"]: _written(getattr(self, f.name)) for f in fields(self)}
-        return {"action": self.action, **arguments}
+        document: Json = {"action": self.action}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            value = value.to_json() if isinstance(value, PaimonType | Move) else value
+            document[field.metadata["key"]] = list(value) if isinstance(value, tuple) else value
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +166,6 @@ class UpdateComment(SchemaChange):
 
     action = "updateComment"
     comment: str | None = _argument("comment")
-
-
-def _written(value: Any) -> Any:
-    """Return an argument as JSON has it."""
-    if isinstance(value, PaimonType | Move):
-        return value.to_json()
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _formatted(value: Any) -> str:

@@ -252,7 +252,13 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
         missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
         if missing is not None:
             raise UnreadableError(location, f"{root} needs `{missing}`")
-        return _OBJECTS[root](written, location).required(_is_required(head, written))
+        is_required = head.endswith(" NOT NULL")
+        if "<" not in head:
+            is_required = "NOT NULL" in head
+        elif isinstance(written.get("nullable"), bool):
+            # pypaimon writes the parts in it (`MAP<STRING NOT NULL, INT>`) and the nullability after it.
+            is_required = not written["nullable"]
+        return _OBJECTS[root](written, location).required(is_required)
     raise UnreadableError(location, "a type has to be a text or an object")
 
 
@@ -272,18 +278,6 @@ def parse_field(written: Any, location: str) -> DataField:
     if not all(text is None or isinstance(text, str) for text in texts):
         raise UnreadableError(location, "`description` and `defaultValue` have to be texts")
     return DataField(id, name, parse_type(written["type"], f"{location}.type"), *texts)
-
-
-def _is_required(head: str, written: Mapping[str, Any]) -> bool:
-    """Return the nullability in an object's `type`.
-
-    pypaimon writes the parts in it (`MAP<STRING NOT NULL, INT>`) and the nullability after it.
-    """
-    if "<" not in head:
-        return "NOT NULL" in head
-    if isinstance(written.get("nullable"), bool):
-        return not written["nullable"]
-    return head.endswith(" NOT NULL")
 
 
 def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:

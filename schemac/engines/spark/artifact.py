@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
-from schemac.artifacts.targets import Artifact, Emission, Target, load_target
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import sql_parsing
-from schemac.engines.spark import ENGINE, SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
+from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import (
     BLOB,
@@ -41,7 +41,7 @@ from schemac.engines.spark.columns import (
     SparkType,
     storage_version,
 )
-from schemac.engines.spark.connector import Maker, lost_of_schema, report_differences, warn_of_unreadable
+from schemac.engines.spark.connector import Maker, lost_of_schema, report_connector, report_differences
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.engines.sql_parsing import quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
@@ -429,12 +429,4 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     }
 
 
-def _report_connector(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
-    """Report what the connector's tables differ in, also if Spark is the only target."""
-    of_storage = load_target(ENGINE.alters).of_storage
-    if of_storage is not None and ENGINE.alters not in asked:
-        of_storage(compilation, emission)
-    warn_of_unreadable(compilation, emission, asked)
-
-
-TARGET = Target("spark", SPARK_LOSS, emit, interop=_report_connector, types=types)
+TARGET = Target("spark", SPARK_LOSS, emit, interop=report_connector, types=types)

@@ -22,9 +22,9 @@ from schemac.arrow.metadata import (
     forms,
     registered_extension_metadata,
 )
-from schemac.artifacts.targets import Emission
+from schemac.artifacts.targets import Emission, load_target
 from schemac.artifacts.type_writer import is_lost
-from schemac.engines.spark import SPARK_CONNECTOR
+from schemac.engines.spark import ENGINE, SPARK_CONNECTOR
 from schemac.engines.spark.columns import (
     BLOB,
     BLOB_EXTENSION,
@@ -325,8 +325,14 @@ _OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
 _TABLE = "cannot read a table with"
 
 
-def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
-    """Warn of each field that it stumbles over, where Lance and Spark are both asked for, or a version of it."""
+def report_connector(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
+    """Report what its tables differ in, also if Spark is the only target; and warn of each field that it stumbles over.
+
+    It stumbles where Lance and Spark are both asked for, or a version of it.
+    """
+    of_storage = load_target(ENGINE.alters).of_storage
+    if of_storage is not None and ENGINE.alters not in asked:
+        of_storage(compilation, emission)
     if "spark" not in compilation.versions and not asked >= {"lance", "spark"}:
         return
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))

@@ -38,8 +38,17 @@ def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, mer
         if not parts:
             return
         new = pa.concat_tables([part[number] for part in parts])
-        remaining = _remaining(table, fields, keys, merge)
-        repeated = [rows.join(new, rows.column_names, join_type="left semi") for rows in remaining]
+        columns = list(dict.fromkeys([*merge.keys, *(path[0] for path in fields)]))
+        repeated = []
+        for batch in table.scanner(columns=columns, batch_size=TABLE_BATCH_ROWS).to_batches():
+            rows = pa.Table.from_batches([batch])
+            numbers = pa.array(range(len(rows)), pa.int64())
+            if not merge.is_refused:
+                keyed_rows = rows.select(list(merge.keys)).append_column("__row", numbers)
+                stays = keyed_rows.join(keys, list(merge.keys), join_type="left anti")["__row"]
+                rows = rows.take(stays)
+            values = _values(rows, fields)
+            repeated.append(values.join(new, values.column_names, join_type="left semi"))
         if any(len(rows) for rows in repeated):
             refused = pa.concat_tables(repeated)
             named = [".".join(path) for path in fields]
@@ -51,21 +60,6 @@ def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, mer
                 "correct the records or these rows; `rules: {unique: warn}` writes the records in any case",
                 place=("keys",) if merge.is_refused else ("target", "mode"),
             )
-
-
-def _remaining(
-    table: Any, fields: tuple[tuple[str, ...], ...], keys: pa.Table, merge: Merge
-) -> Iterator[pa.Table]:
-    """Yield the fields of the rows that stay."""
-    columns = list(dict.fromkeys([*merge.keys, *(path[0] for path in fields)]))
-    for batch in table.scanner(columns=columns, batch_size=TABLE_BATCH_ROWS).to_batches():
-        rows = pa.Table.from_batches([batch])
-        numbers = pa.array(range(len(rows)), pa.int64())
-        if not merge.is_refused:
-            keyed_rows = rows.select(list(merge.keys)).append_column("__row", numbers)
-            stays = keyed_rows.join(keys, list(merge.keys), join_type="left anti")["__row"]
-            rows = rows.take(stays)
-        yield _values(rows, fields)
 
 
 def _values(rows: pa.Table, fields: tuple[tuple[str, ...], ...]) -> pa.Table:
@@ -139,7 +133,13 @@ def judge(
     if table is not None and merge.unique:
         refuse_repeated(table, _counted(place, fragments, winners, merge), winners.select(merge.keys), merge)
     deleted = pc.sum(pc.equal(winners[FRAGMENT_INDEX], DELETES)).as_py() or 0
-    deletion = None if table is None or merge.is_refused else _deletion(table, winners.select(merge.keys))
+    deletion, keys = None, winners.select(merge.keys)
+    if table is not None and not merge.is_refused and len(keys):
+        # Marks the rows with these keys, and is not committed yet.
+        with lance_errors():
+            insert = table.merge_insert(keys.column_names).when_matched_delete()
+            made, stats = insert.execute_uncommitted(keys)
+        deletion = made.operation if stats["num_deleted_rows"] else None
     return Merged(
         _without_losers(place, schema, fragments, records, winners),
         0 if table is None else int(table.version),
@@ -228,16 +228,6 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
     if not stale:
         return winners
     return winners.join(pa.concat_tables(stale), [FRAGMENT_INDEX, ROW], join_type="left anti")
-
-
-def _deletion(table: Any, keys: pa.Table) -> Any | None:
-    """Mark the rows with these keys as deleted; return the operation, which is not committed, or None if there are no such rows."""
-    if not len(keys):
-        return None
-    with lance_errors():
-        merge = table.merge_insert(keys.column_names).when_matched_delete()
-        made, stats = merge.execute_uncommitted(keys)
-    return made.operation if stats["num_deleted_rows"] else None
 
 
 def _without_losers(

@@ -192,18 +192,8 @@ def _remove_remote(place: WriteTarget, fragments: list[str]) -> None:
         pass  # Lance's own clean-up takes files that no version names.
 
 
-def take_back(place: WriteTarget, version: int, run: str) -> None:
-    """Undo a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
-    try:
-        take_back_at(place.path, version, run, place.storage_options)
-    except (OSError, RuntimeError):
-        # Where there is no room to write the version that takes the rows back, the next run does it.
-        if place.is_staged:
-            staging.give_up(place.staging)
-
-
 def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
-    """Do the same for a dataset that no run has open."""
+    """Undo a commit of a run: the dataset as it was before, by a new version, or gone where it was new."""
     import lance
 
     options = options_for(path, storage_options)
@@ -349,9 +339,13 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Stora
     if dataset is None or target is None:
         return
     seen = seen_from(quarantine, table)
-    candidates = [
-        run for run in committed_runs(dataset, limit=LOOKED_AT) if run.table == seen and _is_dead(run)
-    ]
+    candidates = []
+    for run in committed_runs(dataset, limit=LOOKED_AT):
+        is_dead = None if run.identity.process is None else is_gone(run.identity.process)
+        if is_dead is None:
+            is_dead = datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)
+        if run.table == seen and is_dead:
+            candidates.append(run)
     if not candidates:
         return
     oldest = versions(target)[-1].committed
@@ -361,10 +355,3 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Stora
     for run in candidates:
         if run.id not in happened and run.committed > oldest:
             _take_rows_back(quarantine, run.identity, storage_options)
-
-
-def _is_dead(run: CommittedRun) -> bool:
-    has_ended = None if run.identity.process is None else is_gone(run.identity.process)
-    if has_ended is not None:
-        return has_ended
-    return datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)

@@ -170,11 +170,6 @@ def commit_merged(place: WriteTarget, operation: Any, merged: Merged) -> int:
     return transactions.commit_operation(place, list(file_names(merged.fragments)), operation, merged.version)
 
 
-def claim(place: WriteTarget, fragments: list[str]) -> None:
-    """Begin a commit, unless another attempt of the run has begun one."""
-    Commit(place, list(file_names(fragments))).advance(Stage.CLAIMED)
-
-
 def _refuse_dropped(place: WriteTarget, fragments: list[str]) -> None:
     """Refuse rows with a column that the table has no more: Lance would take them, and drop its values without a word."""
     table = find_dataset(place.path, place.storage_options)

@@ -253,7 +253,7 @@ def cast_bytes(values: Any, target: CastTarget) -> Cast:
     if target.new.family is Family.TEXT and target.old.family is Family.BYTES:
         if pa.types.is_fixed_size_binary(values.type):
             values = values.cast(pa.binary())
-        return one_by_one(values, target.type, _text_of)
+        return one_by_one(values, target.type, bytes.decode)
     if length is not None and getattr(target.old, "fixed_length", None) != length:
         values = values.cast(pa.large_binary())
         lengths = np.asarray(pc.fill_null(pc.binary_length(values), length).to_numpy(zero_copy_only=False))
@@ -285,8 +285,11 @@ def write_out(values: Any, target: CastTarget) -> Cast:
     local_times = array_of(readings, there, fits & in_range, plain)
     written = local_times.values.cast(pa.string())
     if zone is not None:
-        suffix = pa.array([_offset_text(int(o), zone) for o in offsets], pa.string())
-        written = pc.binary_join_element_wise(written, suffix, "")
+        suffixes = ["Z"] * len(offsets)
+        if zone != "UTC":
+            signed = [("-" if o < 0 else "+", abs(int(o)) // 60) for o in offsets]
+            suffixes = [f"{sign}{minutes // 60:02}{minutes % 60:02}" for sign, minutes in signed]
+        written = pc.binary_join_element_wise(written, pa.array(suffixes, pa.string()), "")
     return Cast(written.cast(target.type), local_times.misfits)
 
 
@@ -300,7 +303,9 @@ def read_text(values: Any, target: CastTarget) -> Cast:
     if family is Family.BOOLEAN:
         return one_by_one(values, target.type, lambda text: _TRUTHS.get(text.lower()))
     if family is Family.DATE:
-        return one_by_one(values, target.type, _date_in)
+        return one_by_one(
+            values, target.type, lambda text: date.fromisoformat(text) if _DATE.fullmatch(text) else None
+        )
     if family is Family.DECIMAL:
         return one_by_one(
             values,
@@ -321,20 +326,6 @@ def read_text(values: Any, target: CastTarget) -> Cast:
     return one_by_one(values, target.type, whole)
 
 
-def _text_of(value: bytes) -> str | None:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _offset_text(offset: int, zone: str) -> str:
-    if zone == "UTC":
-        return "Z"
-    minutes = abs(offset) // 60
-    return f"{'-' if offset < 0 else '+'}{minutes // 60:02}{minutes % 60:02}"
-
-
 def _float_in(text: str, target: CastTarget) -> float | None:
     sign, bare = (text[0], text[1:]) if text[:1] in ("+", "-") and text else ("", text)
     if bare.lower() in _NO_NUMBERS:
@@ -349,25 +340,15 @@ def _float_in(text: str, target: CastTarget) -> float | None:
     return -0.0 if number == 0 and sign == "-" else number
 
 
-def _date_in(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if _DATE.fullmatch(text) else None
-    except ValueError:
-        return None
-
-
 def _timestamp_in(text: str, target: CastTarget) -> int | None:
-    """Return the number to be stored."""
+    """Return the number to be stored. Raises ValueError for a day or time that no calendar or clock has."""
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         return None
     day, hour, minute, second, fraction, offset = match.groups()
     if offset and hour is None:
         return None
-    try:
-        local_time = datetime.fromisoformat(f"{day}T{hour or '00'}:{minute or '00'}:{second or '00'}+00:00")
-    except ValueError:
-        return None
+    local_time = datetime.fromisoformat(f"{day}T{hour or '00'}:{minute or '00'}:{second or '00'}+00:00")
     seconds = _in_zone(round(local_time.timestamp()), offset, target)
     if seconds is None:
         return None

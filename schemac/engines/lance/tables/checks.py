@@ -67,9 +67,10 @@ class ClockHistory:
                 later = range(there + 1, len(fields))
                 there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), there)
                 if there > here + 1 and fields[there].type.family is Family.TIMESTAMP:
-                    effective[here + 1 : there] = [
-                        _with_type(state, effective[here]) for state in effective[here + 1 : there]
-                    ]
+                    type_ = effective[here].shape.type.removesuffix("?")
+                    for place, state in enumerate(effective[here + 1 : there], here + 1):
+                        mark = "?" if state.shape.type.endswith("?") else ""
+                        effective[place] = replace(state, shape=replace(state.shape, type=type_ + mark))
                 else:
                     there = here + 1
                     _declare(effective, here)
@@ -86,12 +87,6 @@ class ClockHistory:
 def clock_in(shape: Shape) -> str:
     """Return the clock that a shape declares; empty if it declares none."""
     return (CLOCK_ZONE.read(json.loads(shape.extra)) or "") if CLOCK_ZONE.key in shape.extra else ""
-
-
-def _with_type(state: State, like: State) -> State:
-    """Return a state of the type of another, as nullable as it was."""
-    mark = "?" if state.shape.type.endswith("?") else ""
-    return replace(state, shape=replace(state.shape, type=like.shape.type.removesuffix("?") + mark))
 
 
 def _declare(states: list[State], here: int) -> None:

@@ -169,7 +169,7 @@ class Conversion:
         self._pair = pair
         self._before = pair.before
         self._rounded = frozenset(rounded)
-        self._on_misfit = on_misfit or _refuse
+        self._on_misfit = on_misfit
         self._old = _by_field(pair.old.lowered.fields)
         self._new = _by_field(pair.new.lowered.fields)
 
@@ -239,8 +239,12 @@ class Conversion:
         return pa.ExtensionArray.from_storage(type_, array) if stored is not type_ else array
 
     def _report_misfits(self, field: SchemaField, values: Any, misfits: Any, why: str = "") -> None:
-        if misfits.any():
+        if misfits.any() and self._on_misfit is not None:
             self._on_misfit(field, values, misfits, why)
+        elif misfits.any():
+            first = format_values(values.filter(pa.array(misfits)).slice(0, 1))[0]
+            message = f"{field.path_text}: {first} does not fit {field.type.type_text()}"
+            raise ValueError(f"{message}{why and f'; {why}'}")
 
     def _struct(
         self,
@@ -337,11 +341,6 @@ def _flat(source: Any, size: int | None) -> pa.Array:
 def is_named(field: SchemaField, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
     return any(here.path_text in names for here in (field, *field.ancestors))
-
-
-def _refuse(field: SchemaField, values: Any, misfits: Any, why: str) -> None:
-    first = format_values(values.filter(pa.array(misfits)).slice(0, 1))[0]
-    raise ValueError(f"{field.path_text}: {first} does not fit {field.type.type_text()}{why and f'; {why}'}")
 
 
 def _by_field(fields: tuple[LoweredField, ...]) -> Mapping[SchemaField, LoweredField]:
