@@ -40,25 +40,6 @@ from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 
-PLAIN = (
-    "boolean",
-    "int",
-    "long",
-    "float",
-    "double",
-    "date",
-    "time",
-    "timestamp",
-    "timestamptz",
-    "timestamp_ns",
-    "timestamptz_ns",
-    "string",
-    "uuid",
-    "binary",
-    "unknown",
-    "variant",
-)
-"""Types without parameters."""
 _DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
 _FIXED = re.compile(r"fixed\[\s*([0-9]{1,9})\s*\]")
 _GEO = re.compile(r"(?:geometry|geography)(?:\([^()]*\))?")
@@ -93,7 +74,7 @@ class TableMetadata:
 def parse_type(written: Any, location: str = "type") -> IcebergType:
     """Return a type. Raises UnreadableError."""
     if isinstance(written, str):
-        if written in PLAIN:
+        if written in _PLAIN or written in ("uuid", "variant"):
             return Primitive(written)
         if match := _DECIMAL.fullmatch(written):
             precision, scale = int(match[1]), int(match[2])

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from schemac.artifacts.dataset import CheckedDataset, RowReader, RowWriter, StoredRows
 from schemac.engines.lance import is_table
-from schemac.engines.lance.attributes import storage_version
+from schemac.engines.lance.attributes import BLOB_EXTENSION, storage_version
 from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
@@ -196,7 +196,6 @@ ROW_READER = LanceReader()
 
 
 ROWS_PER_BATCH = 8192
-BLOB = "lance.blob.v2"
 
 
 class LanceSource(Source):
@@ -312,6 +311,6 @@ def _plain_schema(schema: pa.Schema, *, is_exact: bool) -> pa.Schema:
     fields = []
     for field in schema:
         in_metadata = (field.metadata or {}).get(b"ARROW:extension:name", b"").decode()
-        if BLOB not in (getattr(field.type, "extension_name", None), in_metadata):
+        if BLOB_EXTENSION not in (getattr(field.type, "extension_name", None), in_metadata):
             fields.append(plain_field(field, is_exact=is_exact))
     return pa.schema(fields)

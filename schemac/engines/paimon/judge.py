@@ -39,7 +39,7 @@ from schemac.versions.evolution.changes import (
     of_another_unit,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
-from schemac.versions.evolution.judge import Judge, make_optional
+from schemac.versions.evolution.judge import Judge, guarded, make_optional
 from schemac.versions.evolution.version_pair import VersionPair
 
 
@@ -188,10 +188,13 @@ def names_after(pair: VersionPair) -> Mapping[str, str]:
     }
 
 
+def _in_key(change: Change, _pair: object) -> Judgement | None:
+    field = change.new_field or change.old_field
+    return _fixed_key(field) if field is not None and field.is_in_key else None
+
+
 def _added(change: Change, _pair: object) -> Judgement:
     new = change.current_field
-    if new.is_in_key:
-        return _fixed_key(new)
     if not new.is_nullable:
         return Judgement(
             Outcome.REFUSED,
@@ -204,8 +207,6 @@ def _added(change: Change, _pair: object) -> Judgement:
 def _dropped(change: Change, pair: VersionPair) -> Judgement:
     old = change.old_field
     assert old is not None
-    if old.is_in_key:
-        return _fixed_key(old)
     name, parent = str(old.segment), old.parent
     if parent is None and name in (
         *table_schema(pair.old).primary_keys,
@@ -224,8 +225,6 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
 
 def _renamed(change: Change, pair: VersionPair) -> Judgement:
     old, _ = change.fields
-    if old.is_in_key:
-        return _fixed_key(old)
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
         return Judgement(
             Outcome.REFUSED,
@@ -241,8 +240,6 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
 def _reordered(change: Change, _pair: object) -> Judgement:
     if change.new_field is None:
         return METADATA
-    if change.new_field.is_in_key:
-        return _fixed_key(change.new_field)
     return Judgement(
         Outcome.REFUSED,
         "Paimon can change the order of columns, but not of the members of a ROW",
@@ -421,15 +418,15 @@ JUDGE = Judge(
         **dict.fromkeys(
             (PaimonFact.COMMENT_CHANGED, PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), _rest
         ),
-        Fact.FIELD_ADDED: _added,
-        Fact.FIELD_DROPPED: _dropped,
-        Fact.FIELD_RENAMED: _renamed,
+        Fact.FIELD_ADDED: guarded(_in_key, _added),
+        Fact.FIELD_DROPPED: guarded(_in_key, _dropped),
+        Fact.FIELD_RENAMED: guarded(_in_key, _renamed),
         Fact.FIELD_MOVED: Judgement(
             Outcome.REFUSED,
             "Paimon cannot move a field out of the struct, list or map around it",
             _NEW_FIELD_HELP,
         ),
-        Fact.FIELDS_REORDERED: _reordered,
+        Fact.FIELDS_REORDERED: guarded(_in_key, _reordered),
         Fact.UNIT_CHANGED: lambda change, pair: of_another_unit(change, pair, _rest(change, pair)),
     },
     _first,

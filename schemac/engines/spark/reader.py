@@ -91,9 +91,12 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
     except (TypeError, ValueError, RecursionError):
         refuse(file, "it is not a StructType: it is nested too deeply, or not valid JSON", report)
         return None
+    if not isinstance(document, dict) or document.get("type") != "struct":
+        reason = "the JSON has to be an object with `type: struct` and `fields`"
+        refuse(file, f"it is not a StructType: {reason}", report)
+        return None
     try:
-        columns = _columns(document)
-        for member in columns:
+        for member in _entry(document, "fields", list, ()):
             try:
                 fields.append(reader.field(member, ()))
             except _UnsupportedError as error:
@@ -104,13 +107,6 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
         refuse(file, f"it is not a StructType: {error}", report)
         return None
     return Imported(from_arrow_schema(pa.schema(fields), file, report, notes.add), notes=notes)
-
-
-def _columns(document: Any) -> list[Any]:
-    if not isinstance(document, dict) or document.get("type") != "struct":
-        raise _MalformedError((), "the JSON has to be an object with `type: struct` and `fields`")
-    columns: list[Any] = _entry(document, "fields", list, ())
-    return columns
 
 
 def _entry(holder: Any, key: str, expected_type: Any, path: FieldPath) -> Any:

@@ -151,14 +151,8 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
     if dataset is None:
         return None
     since = None if run.process is None else run.started
-    return next(
-        (
-            committed_run
-            for committed_run in committed_runs(dataset, since=since)
-            if committed_run.id == run.id
-        ),
-        None,
-    )
+    runs = committed_runs(dataset, since=since)
+    return next((committed_run for committed_run in runs if committed_run.id == run.id), None)
 
 
 def discard(place: WriteTarget, fragments: list[str]) -> None:

@@ -48,9 +48,9 @@ class Cast:
     """A numpy array of booleans: which values do not fit."""
 
 
-def fitting(values: Any, count: int) -> Cast:
+def fitting(values: Any) -> Cast:
     """Where every value fits."""
-    return Cast(values, np.zeros(count, bool))
+    return Cast(values, np.zeros(len(values), bool))
 
 
 def numbers_of(values: Any) -> tuple[Any, Any]:

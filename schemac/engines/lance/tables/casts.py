@@ -47,7 +47,7 @@ def cast_numbers(values: Any, target: CastTarget) -> Cast:
     if Family.DECIMAL in (target.old.family, target.new.family):
         old, new = target.old, target.new
         if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
-            return fitting(values.cast(target.type), len(values))
+            return fitting(values.cast(target.type))
         if new.family is Family.DECIMAL:
             return one_by_one(values, target.type, lambda value: to_decimal(value, target))
         if new.family is Family.FLOAT:
@@ -260,16 +260,16 @@ def cast_bytes(values: Any, target: CastTarget) -> Cast:
         misfits = lengths != length
         fitting_values = pc.if_else(pa.array(misfits), pa.scalar(None, values.type), values)
         return Cast(fitting_values.cast(target.type), misfits)
-    return fitting(values.cast(target.type), len(values))
+    return fitting(values.cast(target.type))
 
 
 def write_out(values: Any, target: CastTarget) -> Cast:
     """As text."""
     family = target.old.family
     if family is Family.DURATION:
-        return fitting(values.cast(pa.int64()).cast(target.type), len(values))
+        return fitting(values.cast(pa.int64()).cast(target.type))
     if family not in (Family.DATE, Family.TIMESTAMP):
-        return fitting(values.cast(target.type), len(values))
+        return fitting(values.cast(target.type))
     numbers, there = numbers_of(values)
     per_second = PER_SECOND[target.old.unit] if family is Family.TIMESTAMP else 1
     seconds = np.floor_divide(numbers.astype(np.int64), per_second)
@@ -388,11 +388,11 @@ def cast(values: Any, target: CastTarget) -> Cast:
     """Return the values in the new type. Raises ValueError between families that have no rule here."""
     old, new = target.old.family, target.new.family
     if old is Family.NULL:
-        return fitting(pa.nulls(len(values), target.type), len(values))
+        return fitting(pa.nulls(len(values), target.type))
     if values.type.equals(target.type) and target.old.kind == target.new.kind:
-        return fitting(values, len(values))
+        return fitting(values)
     if target.old.parts() or target.new.parts():
-        return fitting(values.cast(target.type), len(values))
+        return fitting(values.cast(target.type))
     if old in _BYTES and new in _BYTES:
         return cast_bytes(values, target)
     if new is Family.TEXT:

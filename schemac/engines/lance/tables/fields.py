@@ -37,7 +37,6 @@ from schemac.versions.identity.lock import LockedDataset
 
 def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
     """Return the schema without fields of these names."""
-    import pyarrow as pa
 
     def type_of(t: Any) -> Any:
         if isinstance(t, pa.BaseExtensionType):
