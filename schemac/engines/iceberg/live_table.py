@@ -157,7 +157,10 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
         help = f"pyiceberg finds catalogs in .pyiceberg.yaml, or in PYICEBERG_CATALOG__{catalog_name.upper()}__URI"
         report.add(UNUSABLE_TABLE, f"cannot open {name}: {text}", file=name, help=help)
         return None
-    return metadata_of_handle(table), table
+    try:
+        return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True)), table
+    except UnreadableError as error:
+        raise AssertionError(f"pyiceberg's metadata cannot be read: {error}") from error
 
 
 def open_iceberg_table(
@@ -191,14 +194,6 @@ def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> 
     ids = tuple([field.id for _, field in metadata.current.preorder()])
     version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
     return TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
-
-
-def metadata_of_handle(table: Any) -> TableMetadata:
-    """Return the metadata of pyiceberg's table."""
-    try:
-        return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True))
-    except UnreadableError as error:
-        raise AssertionError(f"pyiceberg's metadata cannot be read: {error}") from error
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,9 @@ def to_arrow(message: pb.Schema) -> ArrowSchema:
     """Return the Arrow schema that Lance makes of a message. Raises UnreadableMessageError."""
     reader = _Reader(message)
     fields = [reader.field(column, 1) for column in reader.children(_ROOT)]
-    reader.expect_all_read()
+    if reader.unread:
+        # A field hangs below nothing, or below one that has no room for it.
+        raise UnreadableMessageError(f"field {min(reader.unread)} belongs to no column")
     schema = pa.schema(fields, _metadata("the schema", message.metadata))
     try:
         # Through a message of Arrow's own, which makes extension types of their names in the metadata.
@@ -188,8 +190,8 @@ def _unknown(message: pb.Schema | pb.Field) -> Iterator[str]:
 class _Reader:
     def __init__(self, message: pb.Schema) -> None:
         self._children: dict[int, list[pb.Field]] = {}
-        self._unread = {field.id for field in message.fields}
-        if len(self._unread) != len(message.fields):
+        self.unread = {field.id for field in message.fields}
+        if len(self.unread) != len(message.fields):
             raise UnreadableMessageError("two fields have the same id")
         for field in message.fields:
             self._children.setdefault(field.parent_id, []).append(field)
@@ -198,15 +200,10 @@ class _Reader:
         """Return the fields below one."""
         return self._children.get(id, [])
 
-    def expect_all_read(self) -> None:
-        """Raise where a field hangs below nothing, or below one that has no room for it."""
-        if self._unread:
-            raise UnreadableMessageError(f"field {min(self._unread)} belongs to no column")
-
     def field(self, field: "pb.Field", depth: int) -> ArrowField:
         if depth > _DEEPEST:
             raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
-        self._unread.discard(field.id)
+        self.unread.discard(field.id)
         metadata = _metadata(f"field {field.id}", field.metadata)
         if field.logical_type == "json":
             metadata = {**metadata, EXTENSION_NAME: "arrow.json"}
@@ -222,28 +219,29 @@ class _Reader:
         if word == "struct":
             return pa.struct([self.field(child, depth + 1) for child in self.children(field.id)])
         if word in _LISTS:
-            (item,) = self._parts(field, 1, depth)
+            item = self._only(field, depth)
             return pa.large_list(item) if word.startswith("large") else pa.list_(item)
         if word == "map":
-            (entries,) = self._parts(field, 1, depth)
+            entries = self._only(field, depth)
             members = list(entries.type) if pa.types.is_struct(entries.type) else []
             if len(members) != 2 or members[0].nullable:
                 raise self._wrong(field, "is a map whose entries do not have a key and a value")
             return pa.map_(*members)
         vector = _VECTOR.fullmatch(word)
         if vector is not None and vector[1] == "struct":
-            (item,) = self._parts(field, 1, depth)
+            item = self._only(field, depth)
             return pa.list_(item, self._length(field, vector[2]))
         type_ = self._leaf(field, word, depth)
         if type_ is None:
             raise self._wrong(field, f"has the logical type '{word}', which Lance does not have")
         return type_
 
-    def _parts(self, field: "pb.Field", count: int, depth: int) -> list[ArrowField]:
+    def _only(self, field: "pb.Field", depth: int) -> ArrowField:
+        """Return the one field below another."""
         children = self.children(field.id)
-        if len(children) != count:
-            raise self._wrong(field, f"has {counted(len(children), 'field')} below it, not {count}")
-        return [self.field(child, depth + 1) for child in children]
+        if len(children) != 1:
+            raise self._wrong(field, f"has {counted(len(children), 'field')} below it, not 1")
+        return self.field(children[0], depth + 1)
 
     def _leaf(self, field: "pb.Field", word: str, depth: int) -> ArrowType | None:
         if (plain := _PLAIN.get(word)) is not None:

@@ -197,9 +197,9 @@ def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, .
         new_names = {was.name: is_.name for was, is_ in group.remaining_fields() if was.name != is_.name}
         every = {field.name for fields in (group.old, group.new) for field in fields}
         renames += [RenameColumn((*group.path, name), to) for name, to in in_turn(new_names, every)]
-        standing = [field.name for field in group.new if field.id in group.old_ids]
-        was = {field.id: index for index, field in enumerate(group.old)}
-        standing.sort(key=lambda name: was[group.id_of(name)])
+        places = {field.id: place for place, field in enumerate(group.old)}
+        remaining = sorted(group.remaining_fields(), key=lambda fields: places[fields[0].id])
+        standing = [field.name for _, field in remaining]
         adds += _adds(group, standing, is_before_partition=is_before_partition and not group.path)
         alterations += _alterations(group)
         orders += _moves(group, standing) if not group.path else ()
@@ -239,9 +239,6 @@ class _Group:
         for field in self.new:
             if field.id in self.old_ids:
                 yield self.old_ids[field.id], field
-
-    def id_of(self, name: str) -> int:
-        return next(field.id for field in self.new if field.name == name)
 
 
 def _groups(

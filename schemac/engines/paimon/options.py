@@ -151,7 +151,7 @@ class Table(NamedTuple):
 
     def is_set(self, option: str) -> bool:
         """Whether an option is `true`."""
-        return self.options.get(option, "").strip().lower() == "true"
+        return is_true(self.options, option)
 
 
 def read_table(extra: Mapping[str, Any]) -> Table:

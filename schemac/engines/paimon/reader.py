@@ -15,6 +15,7 @@ from typing import Any
 
 from schemac.arrow.metadata import compact
 from schemac.engines.paimon import attributes as paimon
+from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
 from schemac.engines.paimon.types import (
     LONGEST,
@@ -190,7 +191,7 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
 
 def _nullable_keys(table: TableSchema) -> list[str]:
     """Return primary key columns that the file declares nullable, although Paimon reads no nulls in a key."""
-    if table.options.get("primary-key.nullable", "").strip().lower() == "true":
+    if is_true(table.options, "primary-key.nullable"):
         return []
     return [
         field.name for field in table.fields if field.name in table.primary_keys and field.type.is_nullable

@@ -156,11 +156,6 @@ def plan_paimon(
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
-def now_millis() -> int:
-    """Return the time as Paimon writes it."""
-    return time.time_ns() // 1_000_000
-
-
 def apply_paimon(
     plan: PaimonPlan,
     locked: LockedDataset,
@@ -168,9 +163,9 @@ def apply_paimon(
     report: Report,
     *,
     is_unchecked: bool = False,
-    now: Callable[[], int] = now_millis,
+    now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> bool:
-    """Write all files; False after reporting why not. With `is_unchecked` data is not checked."""
+    """Write all files; False after reporting why not. With `is_unchecked` data is not checked; `now` is in milliseconds."""
     name, folder = plan.table.name, plan.table.folder
     assert folder is not None
     for note in plan.unlooked if not is_unchecked else ():

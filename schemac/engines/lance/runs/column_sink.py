@@ -39,7 +39,7 @@ from schemac.engines.lance.runs.column_files import (
 )
 from schemac.engines.lance.runs.writing import as_lance_reads
 from schemac.engines.lance.tables.recipe import Files, are_among
-from schemac.engines.lance.transactions import DATA, data_entries, file_name, fragments_of, move_data
+from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.errors import PipelineError
@@ -162,22 +162,6 @@ class Filled:
         data = os.path.join(self.place.path, DATA)
         return next((at for at in (self.folder, data) if os.path.exists(os.path.join(at, name))), None)
 
-    def take_file(self, clone: str, name: str) -> None:
-        """Take a file that a task has finished, with what is next to it, out of the clone that it was written to."""
-        move_data(os.path.join(clone, DATA), self.folder, [name])
-
-    def drop_file(self, record: Record) -> None:
-        """Remove a data file."""
-        if record.file is None:
-            return
-        if self.place.is_staged:
-            for entry in data_entries(record.path):
-                with contextlib.suppress(OSError):
-                    os.remove(os.path.join(self.folder, entry))
-            return
-        files, root = self.place.storage_options.open_arrow(self.place.path)
-        files.delete_file(f"{root}/{DATA}/{record.path}")
-
     def remove(self) -> None:
         """Remove the records from an object store."""
         files, root = self._remote
@@ -282,7 +266,8 @@ class LanceColumnSink(ColumnSink):
         written_to = open_dataset(folder) if place.is_staged else table
         file = write_column_file(filling, written_to, part, batches)
         if place.is_staged:
-            Filled(filling.place).take_file(folder, transactions.file_name(file))
+            # Out of the clone that it was written to, with what is next to it.
+            move_data(os.path.join(folder, DATA), Filled(place).folder, [file_name(file)])
         return _record(filling, table, part, file).to_json()
 
     def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
@@ -350,11 +335,12 @@ class LanceColumnSink(ColumnSink):
                 transactions.remove_data(place.path, moved)
                 staging.remove(folder)
             return
-        for record in Filled(filling.place).records():
+        for record in Filled(place).records():
             if record.file is not None and record.path not in named:
                 with contextlib.suppress(OSError, pa.ArrowException):
-                    Filled(filling.place).drop_file(record)
-        Filled(filling.place).remove()
+                    files, root = place.storage_options.open_arrow(place.path)
+                    files.delete_file(f"{root}/{DATA}/{record.path}")
+        Filled(place).remove()
 
     def _columns(self, filling: Filling, table: Any) -> Columns:
         """Check again: other programs may have changed columns since the run began."""

@@ -291,18 +291,14 @@ class _Run:
                 del known[index.name]
         standing = {description.name for description in now.describe_indices()}
         for index in known.values():
+            path = path_after(index, self.plan.pair)
+            assert path is not None
             if index.name not in standing:
-                self.build_index(index)
+                self.progress(f"build index {index.name}", 0, 1)
+                build(self.finished(), index, path)
+                self.progress(f"build index {index.name}", 1, 1)
         if waiting:
             open_dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
-
-    def build_index(self, index: Index) -> None:
-        """One index, where its field is now."""
-        path = path_after(index, self.plan.pair)
-        assert path is not None
-        self.progress(f"build index {index.name}", 0, 1)
-        build(self.finished(), index, path)
-        self.progress(f"build index {index.name}", 1, 1)
 
     def commit(self, what: str, operation: Any, read_version: int) -> int:
         """Commit an operation that was made for a version, if there is no later one; return the number of the new version."""
