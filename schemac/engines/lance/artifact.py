@@ -21,7 +21,7 @@ from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import nodes_of, numbered, words_by_field
+from schemac.engines.lance.fields import node_ids, nodes_of, words_by_field
 from schemac.engines.lance.limits import Limits
 from schemac.language.logical.model import FieldPath
 from schemac.language.logical.schema_fields import SchemaField
@@ -35,14 +35,17 @@ BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
 def to_message(lowered: LoweredSchema, field_ids: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    nodes = numbered(lowered, nodes_of(lowered), field_ids)
+    nodes = nodes_of(lowered)
+    ids = range(len(nodes)) if field_ids is None else node_ids(lowered, nodes, field_ids)
     message = pb.Schema(metadata=_encoded(lowered.metadata))
     add = message.fields.add
-    for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in nodes:
+    for id, (name, parent, logical_type, is_nullable, encoding, entries, marks) in zip(
+        ids, nodes, strict=True
+    ):
         field = add(
             name=name,
             id=id,
-            parent_id=parent_id,
+            parent_id=ids[parent] if parent >= 0 else parent,
             logical_type=logical_type,
             nullable=is_nullable,
             encoding=pb.Field.Encoding.ValueType(encoding),

@@ -10,7 +10,7 @@ Source: the table of logical types in rust/lance-core/src/datatypes.rs of github
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -291,20 +291,15 @@ def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(indices)
 
 
-def numbered(
-    lowered: LoweredSchema, nodes: Sequence[Node], field_ids: Mapping[SchemaField, Numbers] | None
-) -> Iterable[tuple[int, Node]]:
-    """Every node with its id, its parent an id as well: those of the lock, else the indices."""
-    if field_ids is None:
-        return enumerate(nodes)
+def node_ids(
+    lowered: LoweredSchema, nodes: Sequence[Node], field_ids: Mapping[SchemaField, Numbers]
+) -> list[int]:
+    """Return the id of each node, of those that a lock gives to the fields."""
     ids = [-1] * len(nodes)
     for field, indices in nodes_by_field(lowered, nodes).items():
         for index, id in zip(indices, lance_ids(field_ids[field]), strict=True):
             ids[index] = id
-    return [
-        (id, node._replace(parent=ids[node.parent]) if node.parent >= 0 else node)
-        for id, node in zip(ids, nodes, strict=True)
-    ]
+    return ids
 
 
 def numbers_of(
