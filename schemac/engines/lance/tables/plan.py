@@ -273,8 +273,13 @@ def _judged(
             # What is said is about the field that this one becomes in the end.
             id = way.new.ids.get(new) if new is not None else None
             last = next((field for field, other in pair.new.ids.items() if other == id), None)
-            is_another = old and new and last and last.type.kind != new.type.kind
-            if old and new and last and is_another and clock_of(old, new) is None:
+            if (
+                old is not None
+                and new is not None
+                and last is not None
+                and last.type.kind != new.type.kind
+                and clock_of(old, new) is None
+            ):
                 # The field cannot have the attribute any more that would declare the clock.
                 judgement = judgement._replace(
                     way_out=f"lock a version in which {last.path_text} is {new.type.type_text()} again and has the clock's zone"
