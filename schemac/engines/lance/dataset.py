@@ -209,12 +209,7 @@ class LanceSource(Source):
         return None if table is None else int(table.version)
 
     def schema(
-        self,
-        path: str,
-        version: int,
-        storage_options: StorageOptions = NO_STORAGE,
-        *,
-        is_exact: bool = False,
+        self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE, *, is_exact: bool = False
     ) -> pa.Schema:
         """Columns of a version."""
         return _plain_schema(open_dataset(path, version, storage_options).schema, is_exact=is_exact)

@@ -324,8 +324,7 @@ ROWS: Mapping[AnyFact, Row] = {
     **dict.fromkeys(PROPERTY_FACTS, Row(METADATA)),
     **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
     **dict.fromkeys(
-        TIGHTENED,
-        Row(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), Subject.RULE),
+        TIGHTENED, Row(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), Subject.RULE)
     ),
     **dict.fromkeys(TYPE_FACTS, Row(guarded(_in_packed, _type), detail="")),
     **dict.fromkeys(LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED}, Row(guarded(_in_packed, _type))),
@@ -352,9 +351,7 @@ ROWS: Mapping[AnyFact, Row] = {
     Fact.BECAME_REQUIRED: Row(_required, Subject.NULLS, "makes {path} required"),
     Fact.STORAGE_VERSION_CHANGED: Row(
         Judgement(
-            Outcome.REFUSED,
-            "the storage version of a table cannot change",
-            "copy the data into a new table",
+            Outcome.REFUSED, "the storage version of a table cannot change", "copy the data into a new table"
         )
     ),
     Fact.PACKED_STRUCT_CHANGED: Row(

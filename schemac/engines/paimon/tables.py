@@ -48,11 +48,7 @@ from schemac.versions.evolution.tables import (
     has_replaced_fields,
     report_unrepresentable,
 )
-from schemac.versions.evolution.version_pair import (
-    LockedSchemaVersion,
-    locked_schema_version,
-    pair_versions,
-)
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, pair_versions
 from schemac.versions.identity.lock import LockedDataset
 
 _NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)

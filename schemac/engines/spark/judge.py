@@ -235,11 +235,7 @@ class SparkPlan:
             {**change.to_json(), "reason": judgement.reason, "wayOut": judgement.way_out}
             for change, judgement in self.refused
         ]
-        return {
-            "connector": str(self.connector),
-            "refused": refused,
-            "statements": list(self.statements),
-        }
+        return {"connector": str(self.connector), "refused": refused, "statements": list(self.statements)}
 
 
 def plan_spark(pair: VersionPair, connector: Connector = KNOWN) -> SparkPlan:

@@ -204,13 +204,7 @@ class LanceColumnSink(ColumnSink):
         return checked_columns(path, _newest(path, storage), form, columns).new
 
     def open(
-        self,
-        path: str,
-        form: TableForm,
-        columns: FilledColumns,
-        *,
-        storage: Storage,
-        run: RunIdentity,
+        self, path: str, form: TableForm, columns: FilledColumns, *, storage: Storage, run: RunIdentity
     ) -> Filling:
         """Make the run's staging folder, and take over what attempts that died have kept."""
         import lance  # noqa: F401  registers Lance's extension types before a schema is read

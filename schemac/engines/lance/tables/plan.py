@@ -283,7 +283,7 @@ def _judged(
                 # The field cannot have the attribute any more that would declare the clock.
                 judgement = judgement._replace(
                     way_out=f"lock a version in which {last.path_text} is {new.type.type_text()} again and has the clock's zone"
-                    f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again",
+                    f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again"
                 )
             before = pair.before.get(last) if last is not None else None
             yield replace(change, new_field=last, old_field=before), judgement
