@@ -213,7 +213,8 @@ def _chosen(
         is_exact = expected.highest_field_id == schema.highest_field_id
         return (is_exact, expected.schema_id == schema.schema_id)
 
-    return max([c for c in candidates if c.identity == chosen.identity], key=fits)
+    same = [c for c in candidates if c.identity == chosen.identity and c.is_part == chosen.is_part]
+    return max(same, key=fits)
 
 
 def _by_place(schema: TableSchema) -> TableSchema:

@@ -9,7 +9,7 @@ Errors: SC411 refused-change, SC421 unusable-table.
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from schemac.language.logical.schema_fields import SchemaField
@@ -80,14 +80,20 @@ class TableSchemas(Generic[S]):
     """How to start from a table as it is."""
 
     def candidates_of(self, schema: S, locked: LockedDataset) -> list[Candidate]:
-        """Return the versions that have exactly the fields of a table, the newest first."""
+        """Return the versions that have exactly the fields of a table, in whatever order, the newest first."""
+        paths = {path for path, _ in self.members(schema)}
         candidates = []
         for number in [version.number for version in reversed(locked.versions)]:
             version = locked_schema_version(locked, number)
-            if self._is_like(version, schema):
-                ids = self.ids_between(self.schema_of(version), schema)
-                has_ids = all(table_id == locked_id for locked_id, table_id in ids.items())
-                candidates.append(Candidate(version, has_ids, lock_ids(version)))
+            is_reordered = not self._is_like(version, schema)
+            if is_reordered:
+                part = self._part_of(version, schema)
+                if part is None or {path for path, _ in self.members(self.schema_of(version))} != paths:
+                    continue
+                version = replace(part, label=version.label)
+            ids = self.ids_between(self.schema_of(version), schema)
+            has_ids = all(table_id == locked_id for locked_id, table_id in ids.items())
+            candidates.append(Candidate(version, has_ids, lock_ids(version), is_reordered))
         return candidates
 
     def ids_between(self, expected: S, actual: S) -> dict[int, int]:
@@ -109,7 +115,7 @@ class TableSchemas(Generic[S]):
         `stated` is the locked version of the table, or of its fields, as given by the user.
         """
         candidates = self.candidates_of(schema, locked)
-        if stated is not None and not any(c.version.number == stated for c in candidates):
+        if stated is not None and not any(c.version.number == stated and not c.is_part for c in candidates):
             nearest = locked_schema_version(locked, stated)
             if (part := self._part_of(nearest, schema)) is not None:
                 return Candidate(part, has_ids=False, identity=(), is_part=True)

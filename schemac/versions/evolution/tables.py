@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from schemac.language.logical.schema_fields import preorder
@@ -296,7 +297,7 @@ class Candidate:
     identity: tuple[Any, ...]
     """What tells which field each of the table's is, and which values it has: the same for versions that need not be told apart."""
     is_part: bool = False
-    """Whether the table has only some fields of that version, which are those of this one."""
+    """Whether the table has only some fields of that version, or has them in another order; this one has them as the table has."""
 
 
 @dataclass(frozen=True)
@@ -337,13 +338,15 @@ def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: 
     if table.stated is not None:
         return next(c for c in candidates if c.version.number == table.stated)
     recorded = next((c for c in candidates if c.version.version.is_recorded_as(table.recorded)), None)
-    if len({candidate.identity for candidate in candidates}) == 1:
-        return recorded or candidates[0]
+    newest = candidates[0]
+    same = [c for c in candidates if c.identity == newest.identity]
+    if len(same) == len(candidates):
+        return recorded or min(same, key=attrgetter("is_part"))
     numbered = [] if table.is_fresh else [c for c in candidates if c.has_ids]
     if recorded is None:
-        if numbered and numbered[0].identity == candidates[0].identity:
-            return candidates[0]
-    elif table.is_replaced and recorded.identity != candidates[0].identity:
+        if numbered and numbered[0].identity == newest.identity:
+            return min(same, key=attrgetter("is_part"))
+    elif table.is_replaced and recorded.identity != newest.identity:
         pass
     elif table.is_fresh or recorded.has_ids or table.ids_then == digest_of_ids(table.ids):
         return recorded

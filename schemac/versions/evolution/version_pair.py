@@ -177,6 +177,14 @@ def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> Locked
     )
 
 
+def in_order_of(first: SchemaVersion, version: LockedSchemaVersion) -> LockedSchemaVersion | None:
+    """Return a version with its fields in the order of another one; None if they have other fields, or the same order."""
+    paths, before = ([field.path for field in preorder(v.dataset.columns)] for v in (first, version))
+    if before == paths or set(before) != set(paths):
+        return None
+    return replace(narrowed(version, paths), label=version.label)
+
+
 @dataclass(frozen=True)
 class VersionPair:
     """Two versions, and which field of the new one is which of the old one."""

@@ -18,7 +18,12 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Segment, dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.versions.evolution.tables import Candidate, TableRecord, lock_ids
-from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
+from schemac.versions.evolution.version_pair import (
+    LockedSchemaVersion,
+    SchemaVersion,
+    in_order_of,
+    locked_schema_version,
+)
 from schemac.versions.identity.lock import LockedDataset, Numbers, State
 from schemac.versions.identity.match import Ids
 from schemac.versions.identity.opening import open_version
@@ -71,6 +76,9 @@ def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int |
 def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: str | None) -> list[Candidate]:
     """Return the versions that have exactly these fields, which are in pre-order, the newest first.
 
+    If there is one, those that have the fields in another order are candidates too: the order that a writer gave to columns
+    does not show which version they are of.
+
     A nullable field is accepted if some version has it so, but the version that the table records decides:
     anybody can change it, and a run that fills a new column leaves it optional.
     """
@@ -80,24 +88,32 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
     )
     ids = [field.id for field in fields]
     names = {field.name for field in fields if field.parent_id < 0}
-    candidates: list[Candidate] = []
-    for version in reversed(locked.versions):
-        states = locked.states_of(version.number)
-        if {state.shape.segment for state in states if state.shape.parent is None} != names:
-            continue
-        candidate = locked_schema_version(locked, version.number)
-        if _without_nullability(here) == _without_nullability(candidate.view(_shape)):
-            table_numbers = numbers_in(candidate, ids)
-            has_ids = all(
-                lance_ids(candidate.numbers[schema_field]) == lance_ids(table_numbers[schema_field])
-                for schema_field in table_numbers
-            )
-            # A field whose type changed and changed back has the same name and type, other values, and other ids of Lance.
-            field_ids = [
-                lance_ids(candidate.numbers[schema_field])
-                for schema_field in preorder(candidate.dataset.columns)
-            ]
-            candidates.append(Candidate(candidate, has_ids, (*lock_ids(candidate), *field_ids)))
+
+    def candidate_of(version: LockedSchemaVersion, *, is_part: bool = False) -> Candidate | None:
+        if _without_nullability(here) != _without_nullability(version.view(_shape)):
+            return None
+        table_numbers = numbers_in(version, ids)
+        has_ids = all(
+            lance_ids(version.numbers[field]) == lance_ids(in_table)
+            for field, in_table in table_numbers.items()
+        )
+        # A field whose type changed and changed back has the same name and type, other values, and other ids of Lance.
+        field_ids = [lance_ids(version.numbers[field]) for field in preorder(version.dataset.columns)]
+        return Candidate(version, has_ids, (*lock_ids(version), *field_ids), is_part)
+
+    versions = [
+        locked_schema_version(locked, version.number)
+        for version in reversed(locked.versions)
+        if {s.shape.segment for s in locked.states_of(version.number) if s.shape.parent is None} == names
+    ]
+    of_versions = [candidate_of(version) for version in versions]
+    first = next((candidate.version for candidate in of_versions if candidate is not None), None)
+    if first is None:
+        return []
+    for i, version in enumerate(versions):
+        if of_versions[i] is None and (reordered := in_order_of(first, version)) is not None:
+            of_versions[i] = candidate_of(reordered, is_part=True)
+    candidates = [candidate for candidate in of_versions if candidate is not None]
     exact = [candidate for candidate in candidates if candidate.version.view(_shape) == here]
     is_exact = all(c in exact for c in candidates if c.version.version.is_recorded_as(recorded))
     return exact if exact and is_exact else candidates
@@ -152,20 +168,28 @@ def ids_by_name(logical: LogicalDataset, version: LockedSchemaVersion) -> tuple[
 
 
 def new_tables_of(
-    logical: LogicalDataset, field_ids: Mapping[SchemaField, Numbers], locked: LockedDataset
+    logical: LogicalDataset,
+    field_ids: Mapping[SchemaField, Numbers],
+    locked: LockedDataset,
+    *,
+    is_fresh: bool,
 ) -> Iterator[LockedSchemaVersion]:
-    """Yield the versions of which a new table had these ids, where some of its fields may be gone; the newest first."""
+    """Yield the versions of which a new table had these ids; the newest first.
+
+    Some of its fields may be gone. Where none is (`is_fresh`), its writer may have had the columns in any order.
+    """
     here = words_of(logical)
     fields = preorder(logical.columns)
     for version in reversed(locked.versions):
         schema_version = locked_schema_version(locked, version.number)
         there = places(schema_version)
         fresh = nodes_by_field(schema_version.lowered, schema_version.view(_nodes))
-        pairs = [(field, there.get((field.path, here[field]))) for field in fields]
-        if all(
-            locked_field is not None and lance_ids(field_ids[field]) == fresh[locked_field]
-            for field, locked_field in pairs
-        ):
+        locked_fields = [there.get((field.path, here[field])) for field in fields]
+        if None in locked_fields:
+            continue
+        pairs = zip(fields, locked_fields, strict=True)
+        is_whole = is_fresh and len(fields) == len(there)
+        if is_whole or all(lance_ids(field_ids[field]) == fresh[other] for field, other in pairs if other):
             yield schema_version
 
 

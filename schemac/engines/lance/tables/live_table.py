@@ -51,7 +51,7 @@ from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.files import install_help
 from schemac.text.source.report import Report
-from schemac.versions.evolution.tables import Candidate, choose_version, lock_ids, state_version
+from schemac.versions.evolution.tables import Candidate, TableRecord, choose_version, lock_ids, state_version
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
 from schemac.versions.identity.lock import LockedDataset, Numbers
 from schemac.versions.identity.match import Ids
@@ -203,17 +203,22 @@ def open_table(
             return opened.with_ids(table_schema, noted)
     record = record_of(path, dataset, opened.current_fields, stated)
     candidates = candidates_of(opened.current_fields, locked, record.recorded)
-    if candidates and (stated is None or any(c.version.number == stated for c in candidates)):
+    if candidates and (
+        stated is None or any(c.version.number == stated and not c.is_part for c in candidates)
+    ):
         chosen = choose_version(record, candidates, report)
         if chosen is None:
             return None
-        return opened.at([c for c in candidates if c.identity == chosen.identity], report)
+        if chosen.is_part:
+            return opened.by_field(record, report)
+        same = [c for c in candidates if c.identity == chosen.identity and not c.is_part]
+        return opened.at(same, report)
     if table_schema is not None:
         # Somebody has written the rows of a table again that was between two commits.
         noted = ids_as_noted(table_schema.logical, None, dataset.config())
         if noted is not None:
             return opened.with_ids(table_schema, noted)
-    return opened.by_field(record.recorded, report)
+    return opened.by_field(record, report)
 
 
 @dataclass(frozen=True)
@@ -297,15 +302,15 @@ class _OpenedTable:
         )
         return self._table(schema_version, not chosen.has_ids, version=chosen.version.number)
 
-    def with_ids(self, table_schema: _TableSchema, ids: Ids) -> LanceTable:
-        """Return the table with ids for all of its fields."""
+    def with_ids(self, table_schema: _TableSchema, ids: Ids, version: int | None = None) -> LanceTable:
+        """Return the table with ids for all of its fields, and the locked version that it has, if it has one."""
         by_number, unknown = ids_by_number(table_schema.logical, table_schema.field_ids, self.locked)
         schema_version = LockedSchemaVersion(
             table_schema.logical, self.path, self.locked, ids, table_schema.field_ids
         )
-        return self._table(schema_version, bool(unknown) or by_number != ids)
+        return self._table(schema_version, bool(unknown) or by_number != ids, version=version)
 
-    def by_field(self, recorded_version: str | None, report: Report) -> LanceTable | None:
+    def by_field(self, record: TableRecord, report: Report) -> LanceTable | None:
         """Return a table that has no locked version, field by field; None after reporting which fields are ambiguous."""
         table_schema = self.table_schema(report)
         if table_schema is None:
@@ -315,7 +320,7 @@ class _OpenedTable:
             version = locked_schema_version(self.locked, self.stated)
             ids, unknown = ids_by_name(logical, version)
             if not unknown:
-                return self.with_ids(table_schema, ids)
+                return self.with_ids(table_schema, ids, self.stated)
             there = LockedSchemaVersion(logical, self.path, self.locked, ids, field_ids)
             report.add(
                 UNUSABLE_TABLE,
@@ -324,13 +329,22 @@ class _OpenedTable:
                 help=help_for_stranger(self.path, there, self.locked),
             )
             return None
+        if record.is_fresh and not record.is_replaced:
+            for recorded_version in self.locked.versions:
+                if recorded_version.is_recorded_as(record.recorded):
+                    version = locked_schema_version(self.locked, recorded_version.number)
+                    ids, unknown = ids_by_name(logical, version)
+                    if not unknown and len(ids) == len(version.ids):
+                        return self.with_ids(table_schema, ids, version.number)
         ids, unknown = ids_by_number(logical, field_ids, self.locked)
         schema_version = LockedSchemaVersion(logical, self.path, self.locked, ids, field_ids)
         # Where nothing else tells its fields, the numbers of the lock are what it is held against.
         table = self._table(schema_version, False, tuple(unknown))
-        others = [] if unknown else list(new_tables_of(logical, field_ids, self.locked))
+        others = (
+            [] if unknown else list(new_tables_of(logical, field_ids, self.locked, is_fresh=record.is_fresh))
+        )
         readings = [(other, ids_by_name(logical, other)[0]) for other in others]
-        recorded = next((r for r in readings if r[0].version.is_recorded_as(recorded_version)), None)
+        recorded = next((r for r in readings if r[0].version.is_recorded_as(record.recorded)), None)
         if recorded is not None:
             return self.with_ids(table_schema, recorded[1])
         if all(reading == ids for _, reading in readings):
