@@ -323,9 +323,7 @@ def _value_text(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-_UNDECIDED = frozenset(
-    {"object", "record", "struct", "row", "map", "hashmap", "array", "list", "json", "table"}
-)
+_UNDECIDED = frozenset({"object", "record", "struct", "row", "map", "hashmap", "array", "list", "table"})
 """Words that say too little without parts."""
 
 

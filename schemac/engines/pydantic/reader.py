@@ -43,6 +43,8 @@ from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 
 _DEEPEST = 50
+_WITH_NONE = frozenset({"Any", "object"})
+"""Any value of JSON, also null."""
 _OF_PROGRAMS = (
     "in a program, use `schemac.from_arrow(rides_schema.ARROW_SCHEMA)` with a module of the target `python`"
 )
@@ -233,7 +235,7 @@ class _Reader:
         if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
             return self._enumeration(name, path)
         if name in JSON:
-            return any_json()
+            return _optional(any_json()) if name in _WITH_NONE else any_json()
         if name in NARROWER:
             self._notes.add(path, f"not kept: that it is a {name}")
             return dict(NARROWER[name])

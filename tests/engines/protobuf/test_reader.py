@@ -213,3 +213,22 @@ def test_pass_over_a_comment_that_the_compiler_cannot_have_written(
     assert code in (0, 1)
     if code == 0:
         schemac.compile_text(capsys.readouterr().out)
+
+
+def test_read_a_group_as_a_message_and_name_what_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A group of proto2 has another encoding than a message; the fields after it are read."""
+    monkeypatch.chdir(tmp_path)
+    Path("g.proto").write_text(
+        'syntax = "proto2";\nmessage M {\n  repeated group Inner = 2 {\n    required string x = 1;\n  }\n'
+        "  optional int32 after = 3;\n}\n"
+    )
+    assert main(["import", "g.proto", "--from", "protobuf", "--out", "m.yaml"]) == 0
+    capsys.readouterr()
+    text = Path("m.yaml").read_text()
+    assert "# not kept: the encoding of a group" in text
+    (dataset,) = schemac.compile_text(text)
+    schema = dataset.to_arrow(metadata=False)
+    assert schema.names == ["inner", "after"]
+    assert str(schema.field("inner").type) == "list<item: struct<x: string not null> not null>"
