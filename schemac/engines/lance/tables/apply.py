@@ -133,11 +133,8 @@ class _Run:
                 version = self.swap_in() if self.plan.of(Swap) else self.dataset.version
                 self.set_schema(version)
                 self.build_indices()
-        except _OvertakenError:
-            self.start_over()
-            return False
-        except (OSError, ValueError, RuntimeError) as error:
-            if not is_conflict(error):
+        except (_OvertakenError, OSError, ValueError, RuntimeError) as error:
+            if not isinstance(error, _OvertakenError) and not is_conflict(error):
                 raise
             self.start_over()
             return False
