@@ -150,10 +150,8 @@ def _statements(compilation: Compilation, schema: IcebergSchema, format_version:
     dataset = compilation.dataset
     extra, table = dataset.schema.extra, table_name(dataset.name)
     columns = [f"{quoted_name(c.name)} {_spark_type(c.type)}{_suffix(c)}" for c in schema.columns]
-    comment, properties = (
-        builtin.DESCRIPTION.read(extra),
-        {**(attributes.TABLE_PROPERTIES.read(extra) or {}), _FORMAT_VERSION: str(format_version)},
-    )
+    comment, properties = builtin.DESCRIPTION.read(extra), dict(attributes.TABLE_PROPERTIES.read(extra) or {})
+    properties[_FORMAT_VERSION] = str(format_version)
     if compilation.table_record is not None:
         properties[TABLE_VERSION] = compilation.table_record
     yield create_table(dataset.name, columns, "iceberg", comment, properties)
@@ -266,13 +264,8 @@ def text_of(schema: IcebergSchema) -> str:
 def compiled_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
     """Return the schema with the ids of its lock; not to be used where the emission found an error."""
     version = compilation.version
-    return to_schema(
-        compilation.dataset,
-        compilation.lowered,
-        emission,
-        compilation.ids,
-        0 if version is None else version.number - 1,
-    )
+    schema_id = 0 if version is None else version.number - 1
+    return to_schema(compilation.dataset, compilation.lowered, emission, compilation.ids, schema_id)
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:

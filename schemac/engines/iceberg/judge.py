@@ -142,6 +142,10 @@ def _unseen(_change: Change, _was: NestedField, _is: NestedField) -> Judgement:
     return SAFE
 
 
+def _description(_change: Change, was: NestedField, is_: NestedField) -> Judgement:
+    return SAFE if was.doc == is_.doc else METADATA
+
+
 def _attribute(change: Change, pair: VersionPair) -> Judgement:
     # Rows are identified by Iceberg's own attribute, or by those of engines that have a primary key there.
     attribute = ATTRIBUTES.get(change.key)
@@ -218,7 +222,7 @@ JUDGE = Judge(
         **dict.fromkeys(DATASET_FACTS, SAFE),
         **dict.fromkeys(
             DESCRIPTION_FACTS,
-            _of_both(lambda _, was, is_: SAFE if was.doc == is_.doc else METADATA, METADATA),
+            _of_both(_description, METADATA),
         ),
         **dict.fromkeys(ATTRIBUTE_FACTS, _attribute),
         **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, _identifiers),

@@ -326,20 +326,17 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
     """Return a schema in the standard's long form, and the ids of its fields by their paths."""
     lifting = _Lifting(has_defaults=metadata.format_version >= FORMAT_3)
     fields = [lifting.member(column, (column.name,)) for column in schema.columns]
-    extra: Json = {}
-    comment = metadata.properties.get("comment")
-    if comment is not None:
-        extra[DESCRIPTION.key] = comment
-    if metadata.format_version != FORMAT_2:
-        extra[attributes.FORMAT_VERSION.key] = metadata.format_version
-    if schema.identifier_ids:
-        paths = {id: path for path, id in lifting.ids.items()}
-        extra[attributes.IDENTIFIER_FIELDS.key] = [dotted(paths[id]) for id in schema.identifier_ids]
-    properties = {
-        key: metadata.properties[key] for key in sorted(metadata.properties) if key not in _IGNORED_PROPERTIES
+    paths = {id: path for path, id in lifting.ids.items()}
+    keys = [key for key in sorted(metadata.properties) if key not in _IGNORED_PROPERTIES]
+    entries = {
+        DESCRIPTION.key: metadata.properties.get("comment"),
+        attributes.FORMAT_VERSION.key: (
+            metadata.format_version if metadata.format_version != FORMAT_2 else None
+        ),
+        attributes.IDENTIFIER_FIELDS.key: [dotted(paths[id]) for id in schema.identifier_ids] or None,
+        attributes.TABLE_PROPERTIES.key: {key: metadata.properties[key] for key in keys} or None,
     }
-    if properties:
-        extra[attributes.TABLE_PROPERTIES.key] = properties
+    extra = {key: value for key, value in entries.items() if value is not None}
     return {"fields": fields, **({"extra": extra} if extra else {})}, lifting.ids
 
 
@@ -357,12 +354,11 @@ class _Lifting:
     def member(self, field: NestedField, path: FieldPath) -> Json:
         """Return a column, or a member of a struct."""
         type_, extra = self._field(field, path)
-        if field.doc is not None:
-            extra = {DESCRIPTION.key: field.doc, **extra}
-        if self._has_defaults and field.initial_default is not None:
-            extra = {**extra, attributes.INITIAL_DEFAULT.key: field.initial_default}
-        if self._has_defaults and field.write_default is not None:
-            extra = {**extra, attributes.WRITE_DEFAULT.key: field.write_default}
+        extra = {DESCRIPTION.key: field.doc, **extra}
+        if self._has_defaults:
+            extra[attributes.INITIAL_DEFAULT.key] = field.initial_default
+            extra[attributes.WRITE_DEFAULT.key] = field.write_default
+        extra = {key: value for key, value in extra.items() if value is not None}
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: NestedField, path: FieldPath) -> Json:

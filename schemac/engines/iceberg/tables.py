@@ -33,7 +33,6 @@ from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo, row_constraints
 from schemac.rows.validation.stored import Comparison, open_rows, report_failed, report_unknown_references
 from schemac.text.source.catalogue import (
-    FAILED_CHECK,
     TABLE_CHANGED,
     TABLE_DRIFT,
     UNCHECKED_ROWS,
@@ -42,7 +41,7 @@ from schemac.text.source.catalogue import (
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.constraints import constraints_of
-from schemac.versions.evolution.table_versions import VersionedTables
+from schemac.versions.evolution.table_versions import VersionedTables, report_unread
 from schemac.versions.evolution.tables import (
     DataCheck,
     PlanLine,
@@ -108,14 +107,9 @@ def apply_iceberg(
         return False
     is_asked = bool(plan.unlooked) and not is_unchecked
     is_looked_at = is_asked and look_at_rows(plan, references, report)
-    for note in plan.unlooked if is_asked and not is_looked_at else ():
-        report.add(
-            FAILED_CHECK,
-            f"{note.field}: {note.judgement.reason}, and the rows of this Iceberg table cannot be read here",
-            file=table.name,
-            path=note.field,
-            help=f"{note.judgement.way_out}; if all of them fit, add --unchecked",
-        )
+    if is_asked and not is_looked_at:
+        why = "the rows of this Iceberg table cannot be read here"
+        report_unread(table.name, plan.unlooked, why, "if all of them fit", report)
     if report.has_errors:
         return False
     if plan.is_done:

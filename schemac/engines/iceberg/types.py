@@ -113,13 +113,12 @@ class NestedField:
             "required": self.required,
             "type": self.type.to_json(),
         }
-        if self.doc is not None:
-            tree["doc"] = self.doc
-        if self.initial_default is not None:
-            tree["initial-default"] = self.initial_default
-        if self.write_default is not None:
-            tree["write-default"] = self.write_default
-        return tree
+        others = {
+            "doc": self.doc,
+            "initial-default": self.initial_default,
+            "write-default": self.write_default,
+        }
+        return tree | {key: value for key, value in others.items() if value is not None}
 
     def full_type_text(self) -> str:
         """Return the type with its nullability, as people write it."""

@@ -11,7 +11,7 @@ Source: rust/lance-core/src/datatypes.rs and the encoding specification of githu
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -105,38 +105,25 @@ TARGET = Target(
 _ROOT = -1
 _DEEPEST = 100
 """Levels of nesting that are read; Lance itself reads 32."""
-_PLAIN: dict[str, Callable[[], ArrowType]] = {
-    "null": lambda: pa.null(),
-    "bool": lambda: pa.bool_(),
-    "int8": lambda: pa.int8(),
-    "int16": lambda: pa.int16(),
-    "int32": lambda: pa.int32(),
-    "int64": lambda: pa.int64(),
-    "uint8": lambda: pa.uint8(),
-    "uint16": lambda: pa.uint16(),
-    "uint32": lambda: pa.uint32(),
-    "uint64": lambda: pa.uint64(),
-    "halffloat": lambda: pa.float16(),
-    "float": lambda: pa.float32(),
-    "double": lambda: pa.float64(),
-    "string": lambda: pa.string(),
-    "large_string": lambda: pa.large_string(),
-    "binary": lambda: pa.binary(),
-    "large_binary": lambda: pa.large_binary(),
-    "blob": lambda: pa.large_binary(),
-    "json": lambda: pa.string(),
-    "date32:day": lambda: pa.date32(),
-    "date64:ms": lambda: pa.date64(),
-    "time32:s": lambda: pa.time32("s"),
-    "time32:ms": lambda: pa.time32("ms"),
-    "time64:us": lambda: pa.time64("us"),
-    "time64:ns": lambda: pa.time64("ns"),
-    "duration:s": lambda: pa.duration("s"),
-    "duration:ms": lambda: pa.duration("ms"),
-    "duration:us": lambda: pa.duration("us"),
-    "duration:ns": lambda: pa.duration("ns"),
-}
 _INDICES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_SAME = (
+    *("null", "bool", *_INDICES, "halffloat", "float", "double"),
+    *("string", "large_string", "binary", "large_binary"),
+)
+_UNITS = {
+    "date32": ("day",),
+    "date64": ("ms",),
+    "time32": ("s", "ms"),
+    "time64": ("us", "ns"),
+    "duration": ("s", "ms", "us", "ns"),
+}
+_PLAIN = {
+    **{word: word for word in _SAME},
+    "blob": "large_binary",
+    "json": "string",
+    **{f"{word}:{unit}": f"{word}[{unit}]" for word, units in _UNITS.items() for unit in units},
+}
+"""Arrow's name of a type without parameters, by Lance's."""
 _TIMESTAMP = re.compile(r"timestamp:(s|ms|us|ns):(.*)", re.DOTALL)
 _DECIMAL = re.compile(r"decimal:(128|256):([0-9]{1,2}):(-?[0-9]{1,3})")
 _BYTES = re.compile(r"fixed_size_binary:([0-9]{1,10})")
@@ -248,7 +235,7 @@ class _Reader:
 
     def _leaf(self, field: "pb.Field", word: str, depth: int) -> ArrowType | None:
         if (plain := _PLAIN.get(word)) is not None:
-            return plain()
+            return pa.type_for_alias(plain)
         if match := _TIMESTAMP.fullmatch(word):
             return pa.timestamp(match[1], match[2] if match[2] not in ("", "-") else None)
         if match := _BYTES.fullmatch(word):
@@ -256,7 +243,7 @@ class _Reader:
         if match := _DICTIONARY.fullmatch(word):
             value = self._leaf(field, match[1], depth)
             is_sound = value is not None and match[2] in _INDICES
-            return pa.dictionary(_PLAIN[match[2]](), value, match[3] == "true") if is_sound else None
+            return pa.dictionary(pa.type_for_alias(match[2]), value, match[3] == "true") if is_sound else None
         if match := _VECTOR.fullmatch(word):
             length = self._length(field, match[2])
             if match[1] == BRAIN_FLOAT:

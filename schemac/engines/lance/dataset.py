@@ -258,9 +258,15 @@ class LanceSource(Source):
         for one in last:
             schema = schema.append(pa.field(one, pa.int64()))
         for batch in scanner.to_batches():
-            arrays = [
-                _plain(column, field, path) for column, field in zip(batch.columns, schema, strict=False)
-            ]
+            arrays = []
+            for column, field in zip(batch.columns, schema, strict=False):
+                try:
+                    # What lies below null is null after the cast, also where it is required.
+                    arrays.append(to_field(laid_out(column).cast(nullable_type(field.type)), field))
+                except pa.ArrowInvalid as error:
+                    message = f"`{field.name}` of `{path}` has a value that Spark cannot hold as {field.type}: {error}"
+                    help = "timestamps and durations of Spark count microseconds: bring the column to `unit: Microsecond` first, or read a table without it"
+                    raise PipelineError(SOURCE_TYPE_MISMATCH, message, help) from error
             yield pa.RecordBatch.from_arrays(arrays, schema=schema) if arrays else batch.select([])
 
     def check_filter(
@@ -289,17 +295,6 @@ def _files_of_fragments(
         fragment.fragment_id: (*(file.path for file in fragment.data_files()), str(fragment.deletion_file()))
         for fragment in fragments
     }
-
-
-def _plain(array: Any, field: pa.Field, path: str) -> pa.Array:
-    """Return the values as other readers hold them. Raises PipelineError for those that these cannot hold."""
-    try:
-        # What lies below null is null after the cast, also where it is required.
-        return to_field(laid_out(array).cast(nullable_type(field.type)), field)
-    except pa.ArrowInvalid as error:
-        message = f"`{field.name}` of `{path}` has a value that Spark cannot hold as {field.type}: {error}"
-        help = "timestamps and durations of Spark count microseconds: bring the column to `unit: Microsecond` first, or read a table without it"
-        raise PipelineError(SOURCE_TYPE_MISMATCH, message, help) from error
 
 
 def _plain_schema(schema: pa.Schema, *, is_exact: bool) -> pa.Schema:

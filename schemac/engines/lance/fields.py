@@ -49,20 +49,14 @@ class Types:
 
     def __init__(self) -> None:
         types = pa.lib
+        integers = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
         self.plain: dict[int, str] = {
+            **{
+                getattr(types, f"Type_{word.upper()}"): word
+                for word in ("bool", "float", "double", *integers)
+            },
             types.Type_NA: "null",
-            types.Type_BOOL: "bool",
-            types.Type_INT8: "int8",
-            types.Type_INT16: "int16",
-            types.Type_INT32: "int32",
-            types.Type_INT64: "int64",
-            types.Type_UINT8: "uint8",
-            types.Type_UINT16: "uint16",
-            types.Type_UINT32: "uint32",
-            types.Type_UINT64: "uint64",
             types.Type_HALF_FLOAT: "halffloat",
-            types.Type_FLOAT: "float",
-            types.Type_DOUBLE: "double",
             types.Type_DATE32: "date32:day",
             types.Type_DATE64: "date64:ms",
         }

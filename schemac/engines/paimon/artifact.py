@@ -202,8 +202,7 @@ class _Writer(TypeWriter[PaimonType]):
 
     def part(self, parent: LoweredField, index: int) -> PaimonType:
         """Return an item, a key or a value."""
-        child = parent.children[index]
-        return self.field(child)
+        return self.field(parent.children[index])
 
     def type_text(self, type_: PaimonType) -> str:
         return type_.type_text()

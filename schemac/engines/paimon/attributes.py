@@ -43,13 +43,8 @@ _TYPE = (
 _WITH_LENGTH = frozenset({"char", "varchar", "varbinary"})
 _COLUMN_OPTIONS = frozenset(
     {
-        "blob-field",
-        "bucket-key",
-        "clustering.columns",
-        "record-level.time-field",
-        "rowkind.field",
-        "sequence.field",
-        "vector-field",
+        *("blob-field", "bucket-key", "clustering.columns", "record-level.time-field", "rowkind.field"),
+        *("sequence.field", "vector-field"),
     }
 )
 _COLUMNS_OPTION = re.compile(r"fields\..+\.sequence-group|file-index\..+\.columns")

@@ -189,7 +189,7 @@ def names_after(pair: VersionPair) -> Mapping[str, str]:
 
 
 def _in_key(change: Change, _pair: object) -> Judgement | None:
-    field = change.new_field or change.old_field
+    field = change.old_field or change.new_field
     return _fixed_key(field) if field is not None and field.is_in_key else None
 
 
@@ -240,6 +240,8 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
 def _reordered(change: Change, _pair: object) -> Judgement:
     if change.new_field is None:
         return METADATA
+    if change.new_field.is_in_key:
+        return _fixed_key(change.new_field)
     return Judgement(
         Outcome.REFUSED,
         "Paimon can change the order of columns, but not of the members of a ROW",
@@ -426,7 +428,7 @@ JUDGE = Judge(
             "Paimon cannot move a field out of the struct, list or map around it",
             _NEW_FIELD_HELP,
         ),
-        Fact.FIELDS_REORDERED: guarded(_in_key, _reordered),
+        Fact.FIELDS_REORDERED: _reordered,
         Fact.UNIT_CHANGED: lambda change, pair: of_another_unit(change, pair, _rest(change, pair)),
     },
     _first,

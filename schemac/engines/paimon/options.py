@@ -21,28 +21,13 @@ from schemac.text.source.json_object import TreePath
 
 IMMUTABLE = frozenset(
     {
-        "type",
-        "bucket-key",
-        "bucket-function.type",
-        "data-file.path-directory",
-        "merge-engine",
-        "sequence.snapshot-ordering",
-        "aggregation.remove-record-on-delete",
-        "partial-update.remove-record-on-delete",
-        "partial-update.remove-record-on-sequence-group",
-        "rowkind.field",
-        "primary-key",
-        "primary-key.nullable",
-        "partition",
-        "dynamic-bucket.initial-buckets",
-        "force-lookup",
-        "row-tracking.enabled",
-        "data-evolution.enabled",
-        "index-file-in-data-file-dir",
-        "blob-field",
-        "blob-descriptor-field",
-        "blob-view-field",
-        "pk-clustering-override",
+        *("type", "bucket-key", "bucket-function.type", "data-file.path-directory", "merge-engine"),
+        *("sequence.snapshot-ordering", "aggregation.remove-record-on-delete"),
+        *("partial-update.remove-record-on-delete", "partial-update.remove-record-on-sequence-group"),
+        *("rowkind.field", "primary-key", "primary-key.nullable", "partition"),
+        *("dynamic-bucket.initial-buckets", "force-lookup", "row-tracking.enabled"),
+        *("data-evolution.enabled", "index-file-in-data-file-dir", "blob-field", "blob-descriptor-field"),
+        *("blob-view-field", "pk-clustering-override"),
     }
 )
 """Fixed from the first snapshot on."""
@@ -50,16 +35,8 @@ NULL_TO_NOT_NULL = "alter-column-null-to-not-null.disabled"
 EXPLICIT_CASTS = "disable-explicit-type-casting"
 BEFORE_PARTITION = "add-column-before-partition"
 _OF_FILES = (
-    "file.",
-    "parquet.",
-    "orc.",
-    "avro.",
-    "vector.file.",
-    "file-index.",
-    "target-file-size",
-    "changelog-file.",
-    "manifest.",
-    "metadata.stats-",
+    *("file.", "parquet.", "orc.", "avro.", "vector.file.", "file-index.", "target-file-size"),
+    *("changelog-file.", "manifest.", "metadata.stats-"),
 )
 _ONE_WAY = frozenset({"ignore-delete", "ignore-update-before"})
 

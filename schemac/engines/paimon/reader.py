@@ -203,16 +203,14 @@ def _version(table: TableSchema, lifting: "_Lifting") -> ImportedVersion:
     fields = [
         lifting.member(field, (field.name,), is_required=field.name in required) for field in table.fields
     ]
-    extra: Json = {}
-    if table.comment is not None:
-        extra[DESCRIPTION.key] = table.comment
-    if table.primary_keys:
-        extra[paimon.PRIMARY_KEYS.key] = list(table.primary_keys)
-    if table.partition_keys:
-        extra[paimon.PARTITION_KEYS.key] = list(table.partition_keys)
     options = {key: table.options[key] for key in sorted(table.options) if key not in TABLE_RECORD}
-    if options:
-        extra[paimon.OPTIONS.key] = options
+    entries = {
+        DESCRIPTION.key: table.comment,
+        paimon.PRIMARY_KEYS.key: list(table.primary_keys) or None,
+        paimon.PARTITION_KEYS.key: list(table.partition_keys) or None,
+        paimon.OPTIONS.key: options or None,
+    }
+    extra = {key: value for key, value in entries.items() if value is not None}
     schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
     return ImportedVersion(
         schema,
@@ -235,10 +233,12 @@ class _Lifting:
         if converted is None:
             return None
         type_, extra = converted
-        if field.description is not None:
-            extra = {DESCRIPTION.key: field.description, **extra}
-        if field.default_value is not None:
-            extra = {**extra, paimon.DEFAULT_VALUE.key: field.default_value}
+        extra = {
+            DESCRIPTION.key: field.description,
+            **extra,
+            paimon.DEFAULT_VALUE.key: field.default_value,
+        }
+        extra = {key: value for key, value in extra.items() if value is not None}
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:

@@ -29,14 +29,14 @@ from schemac.engines.paimon.live_table import (
 from schemac.engines.paimon.reader import member_ids
 from schemac.engines.paimon.table_schema import TableSchema, is_table
 from schemac.language.attributes.builtin import TABLE_VERSION
-from schemac.text.source.catalogue import FAILED_CHECK, REFUSED_CHANGE, TABLE_CHANGED, WRITE_FAILED
+from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, WRITE_FAILED
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
-from schemac.versions.evolution.table_versions import VersionedTables, notes_of, report_refused
+from schemac.versions.evolution.table_versions import VersionedTables, notes_of, report_refused, report_unread
 from schemac.versions.evolution.tables import (
     Note,
     PlanLine,
@@ -164,14 +164,9 @@ def apply_paimon(
     """Write all files; False after reporting why not. With `is_unchecked` data is not checked; `now` is in milliseconds."""
     name, folder = plan.table.name, plan.table.folder
     assert folder is not None
-    for note in plan.unlooked if not is_unchecked else ():
-        report.add(
-            FAILED_CHECK,
-            f"{note.field}: {note.judgement.reason}, and schemac does not read the data of a Paimon table",
-            file=name,
-            path=note.field,
-            help=f"{note.judgement.way_out}; if there are none, add --unchecked",
-        )
+    if not is_unchecked:
+        why = "schemac does not read the data of a Paimon table"
+        report_unread(name, plan.unlooked, why, "if there are none", report)
     if report.has_errors:
         return False
     for step in plan.steps:

@@ -210,11 +210,8 @@ class DataField:
     def to_json(self) -> Json:
         """Return the field in the order of keys that Paimon writes; what is absent has no key."""
         tree: Json = {"id": self.id, "name": self.name, "type": self.type.to_json()}
-        if self.description is not None:
-            tree["description"] = self.description
-        if self.default_value is not None:
-            tree["defaultValue"] = self.default_value
-        return tree
+        texts = {"description": self.description, "defaultValue": self.default_value}
+        return tree | {key: text for key, text in texts.items() if text is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,13 +155,8 @@ class Maker:
 
 def blob_type() -> ArrowType:
     """Return the struct of a blob."""
-    members = (
-        ("data", pa.large_binary()),
-        ("uri", pa.string()),
-        ("position", pa.uint64()),
-        ("size", pa.uint64()),
-    )
-    return pa.struct([pa.field(name, type_) for name, type_ in members])
+    places = [(name, pa.uint64()) for name in ("position", "size")]
+    return pa.struct([("data", pa.large_binary()), ("uri", pa.string()), *places])
 
 
 @cache
@@ -338,9 +333,7 @@ def report_connector(compilation: Compilation, emission: Emission, asked: frozen
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
     version = storage_version(compilation.dataset.schema.extra)
     suspects = _suspects()
-    added = (
-        frozenset[SchemaField]() if connector.reads_added_members else frozenset(_added_members(compilation))
-    )
+    added = set() if connector.reads_added_members else set(_added_members(compilation))
     for field in compilation.lowered.preorder():
         type_ = field.arrow.type
         schema_field: SchemaField = field.field

@@ -124,6 +124,19 @@ def _of_property(connector: Connector, _change: Change, _pair: VersionPair) -> J
     return Judgement(Outcome.REFUSED, reason, "use lance-spark 0.5 or newer")
 
 
+def _of_storage(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
+    way_out = "add a new column next to it, fill it, and drop the old one"
+    return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
+
+
+def _tightened(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    return tightened(change, pair, verify_of(change))
+
+
+def _of_unit(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    return of_another_unit(change, pair, _rest(connector, change, pair))
+
+
 def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
     """Return a column or member that comes, goes, or changes its name or nullability."""
     field = change.new_field or change.old_field
@@ -199,23 +212,12 @@ ROWS: Mapping[AnyFact, Row] = {
     Fact.FIELD_ADDED: Row(_of_column, _add_columns),
     Fact.FIELD_MOVED: Row(partial(_refused, what="cannot move columns")),
     Fact.FIELDS_REORDERED: Row(partial(_refused, what="does not support FIRST and AFTER")),
-    Fact.UNIT_CHANGED: Row(
-        lambda connector, change, pair: of_another_unit(change, pair, _rest(connector, change, pair))
-    ),
+    Fact.UNIT_CHANGED: Row(_of_unit),
     SparkFact.TYPE_CHANGED: Row(_rest),
     **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
     **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, Row(_rest)),
-    **dict.fromkeys(
-        STORAGE_FACTS,
-        Row(
-            lambda connector, _change, _pair: Judgement(
-                Outcome.REFUSED,
-                f"{connector} sets it when a column is created",
-                "add a new column next to it, fill it, and drop the old one",
-            )
-        ),
-    ),
-    **dict.fromkeys(TIGHTENED, Row(lambda _, change, pair: tightened(change, pair, verify_of(change)))),
+    **dict.fromkeys(STORAGE_FACTS, Row(_of_storage)),
+    **dict.fromkeys(TIGHTENED, Row(_tightened)),
 }
 """In the order of the statements."""
 JUDGE = judge_of(KNOWN)

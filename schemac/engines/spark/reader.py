@@ -241,9 +241,8 @@ class _Reader:
                     del metadata[EXTENSION_NAME]
                     return pa.uuid()
                 return pa.binary(width)
-            return (
-                pa.large_binary() if LARGE_BINARY in metadata or metadata.get(BLOB) == "true" else pa.binary()
-            )
+            is_large = LARGE_BINARY in metadata or metadata.get(BLOB) == "true"
+            return pa.large_binary() if is_large else pa.binary()
         if name == "decimal":
             return pa.decimal128(10, 0)
         if match := _DECIMAL.fullmatch(name):

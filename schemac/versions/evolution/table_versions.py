@@ -3,7 +3,7 @@
 Layer: versions.
 Shape: an engine that knows a table by one schema of its own says how its schemas are compared; a version is one that the
 table may be at if it has exactly the table's fields, whatever their ids are.
-Errors: SC411 refused-change, SC421 unusable-table.
+Errors: SC411 refused-change, SC421 unusable-table, SC422 failed-check.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
+from schemac.text.source.catalogue import FAILED_CHECK, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
@@ -217,3 +217,11 @@ def notes_of(judged: Judged, outcomes: Sequence[Outcome]) -> tuple[Note, ...]:
     """Return the notes about changes with one of these outcomes."""
     pairs = [(change.path or change.key, judgement) for change, judgement in judged]
     return tuple(Note(field, judgement) for field, judgement in pairs if judgement.outcome in outcomes)
+
+
+def report_unread(table: str, notes: Sequence[Note], why: str, condition: str, report: Report) -> None:
+    """Report changes that depend on rows which nobody reads; `why` not, and on which `condition` that does not matter."""
+    for note in notes:
+        message = f"{note.field}: {note.judgement.reason}, and {why}"
+        help = f"{note.judgement.way_out}; {condition}, add --unchecked"
+        report.add(FAILED_CHECK, message, file=table, path=note.field, help=help)

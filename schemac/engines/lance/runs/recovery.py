@@ -237,8 +237,16 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
         for run, decides in {
             (dead_run.run, dead_run.table): None for dead_run in dead if dead_run.run is not None
         }:
-            if _may_count(run, decides, storage_options):
+            if find_run(run, decides, storage_options) is not None:
                 continue
+            if find_dataset(decides, storage_options) is None:
+                # What decides may be a folder of files that shares the quarantine.
+                try:
+                    records = records_in(decides, storage_options) or ()
+                except (OSError, ValueError):
+                    continue
+                if any(record.run.id == run.id for record in records):
+                    continue
             # Another attempt of the run may be alive, whose rows are under the same id.
             attempts = [*staging.of_run(decides, run), *staging.of_run(quarantine, run)]
             if all(map(staging.take_dead, attempts)):
@@ -277,19 +285,6 @@ def _dead_folders(path: str, table: str) -> list[Dead]:
                 seen = os.path.normpath(os.path.join(path, seen))
             dead.append(Dead(path, folder, staging.run_in(folder), seen or table))
     return dead
-
-
-def _may_count(run: RunIdentity, decides: str, storage_options: Storage) -> bool:
-    """Whether the run has happened as far as can be known here; what decides may be a folder of files that shares the quarantine."""
-    if find_run(run, decides, storage_options) is not None:
-        return True
-    if find_dataset(decides, storage_options) is not None:
-        return False
-    try:
-        records = records_in(decides, storage_options)
-    except (OSError, ValueError):
-        return True
-    return any(record.run.id == run.id for record in records or ())
 
 
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage) -> None:

@@ -133,11 +133,8 @@ class _Run:
                 version = self.swap_in() if self.plan.of(Swap) else self.dataset.version
                 self.set_schema(version)
                 self.build_indices()
-        except _OvertakenError:
-            self.start_over()
-            return False
-        except (OSError, ValueError, RuntimeError) as error:
-            if not is_conflict(error):
+        except (_OvertakenError, OSError, ValueError, RuntimeError) as error:
+            if not isinstance(error, _OvertakenError) and not is_conflict(error):
                 raise
             self.start_over()
             return False
@@ -145,12 +142,10 @@ class _Run:
 
     def start_over(self) -> None:
         """Plan again for the present table."""
-        table, new = self.plan.table, self.plan.pair.new
+        table, old = self.plan.table, self.plan
         assert table.locked is not None
         now = open_table(table.name, table.locked, self.report, table.stated)
-        made = (
-            plan(now, new, self.report, self.plan.rounded, self.plan.references) if now is not None else None
-        )
+        made = plan(now, old.pair.new, self.report, old.rounded, old.references) if now is not None else None
         if made is None:
             raise _StoppedError
         if made.table.fields != table.fields:

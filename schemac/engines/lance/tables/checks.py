@@ -116,13 +116,22 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     """
     locked = pair.new.locked
     ways = _ways(pair, start)
-    stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(pair)))
+    stops = set(_made(pair))
+    for way in ways.values():
+        # A stop is a version in which a field got a type that is neither its old nor its new one's neighbour, or another clock.
+        changes, has_cast = [], False
+        for before, state in pairwise(way):
+            is_other = _type(before.shape.type) != _type(state.shape.type)
+            has_cast = has_cast or is_other
+            if is_other or clock_in(before.shape) != clock_in(state.shape):
+                changes.append(state.first)
+        stops |= set(changes[:-1] if has_cast else ())
     if stops:
         # The states of these ways are in place of the lock's own.
-        changed = {(state.id, state.first): state for way in ways.values() for state in way}
-        locked = replace(locked, states=tuple(changed.get((s.id, s.first), s) for s in locked.states))
+        replaced = {(state.id, state.first): state for way in ways.values() for state in way}
+        locked = replace(locked, states=tuple(replaced.get((s.id, s.first), s) for s in locked.states))
     pairs, old = [], pair.old
-    for stop in stops:
+    for stop in sorted(stops):
         new = locked_schema_version(locked, stop)
         pairs.append(pair_by_ids(old, new))
         old = new
@@ -187,18 +196,6 @@ def _made(pair: LockedVersionPair) -> Iterator[int]:
                 there = {state.id for state in pair.new.locked.states_of(stop)}
                 if there.isdisjoint(pair.new.ids[child] for child in field.children):
                     yield stop + 1
-
-
-def _stops(way: Sequence[State]) -> Iterator[int]:
-    """Yield the versions in which a field got a type that is neither its old nor its new one's neighbour, or another clock."""
-    changed, is_cast = [], False
-    for before, state in pairwise(way):
-        is_other = _type(before.shape.type) != _type(state.shape.type)
-        is_cast = is_cast or is_other
-        if is_other or clock_in(before.shape) != clock_in(state.shape):
-            changed.append(state.first)
-    if is_cast:
-        yield from changed[:-1]
 
 
 def _type(text: str) -> str:

@@ -87,14 +87,9 @@ class LanceTable:
     def imagined(cls, schema_version: LockedSchemaVersion) -> "LanceTable":
         """Return a table of a locked version that has rows and no indices, for a plan without a table."""
         message = to_message(schema_version.lowered, schema_version.numbers)
-        return cls(
-            schema_version.label,
-            None,
-            schema_version,
-            tuple(message.fields),
-            has_different_ids=False,
-            version=schema_version.number,
-        )
+        label, fields = schema_version.label, tuple(message.fields)
+        number = schema_version.number
+        return cls(label, None, schema_version, fields, has_different_ids=False, version=number)
 
     @cached_property
     def row_count(self) -> int:
@@ -167,11 +162,9 @@ class LanceTable:
     @property
     def standing(self) -> frozenset[str]:
         """Names of the indices that exist now."""
-        return (
-            frozenset(d.name for d in self.dataset.describe_indices())
-            if self.dataset is not None
-            else frozenset()
-        )
+        if self.dataset is None:
+            return frozenset()
+        return frozenset(description.name for description in self.dataset.describe_indices())
 
 
 def open_table(

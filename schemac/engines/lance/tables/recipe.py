@@ -93,8 +93,11 @@ class Recipe:
         """Return the recipe for fields of the last new version, which get these numbers; some fields of it may be rounded."""
         last = stages[-1]
         places = {field: place for place, field in enumerate(preorder(last.new.dataset.columns))}
+        ids = {last.new.ids[field] for field in places if field.path_text in rounded}
+        # What these fields are called after each stage.
+        names = [{field.path_text for field, id in stage.new.ids.items() if id in ids} for stage in stages]
         return cls(
-            tuple([Stage.of(stage, _names_in(stage, last, rounded)) for stage in stages]),
+            tuple(map(Stage.of, stages, [*names[:-1], rounded])),
             tuple([_root(last, field, places[field], field_ids) for field in roots]),
         )
 
@@ -237,14 +240,6 @@ class _Pruned(Conversion):
         """How the column is to be encoded."""
         metadata: dict[bytes, bytes] | None = self._fields[column].arrow.metadata
         return metadata
-
-
-def _names_in(stage: LockedVersionPair, last: LockedVersionPair, names: Collection[str]) -> set[str]:
-    """Return what fields of the last stage are called after another one."""
-    if stage is last or not names:
-        return set(names)
-    ids = {last.new.ids[field] for field in preorder(last.new.dataset.columns) if field.path_text in names}
-    return {field.path_text for field, id in stage.new.ids.items() if id in ids}
 
 
 def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:

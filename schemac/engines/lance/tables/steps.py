@@ -232,25 +232,10 @@ _OF_HINTS = {
 """How an index was trained: not part of what it is, but needed to build the same index again."""
 _OF_TEXTS = frozenset(
     {
-        "lance_tokenizer",
-        "base_tokenizer",
-        "language",
-        "with_position",
-        "max_token_length",
-        "lower_case",
-        "stem",
-        "remove_stop_words",
-        "custom_stop_words",
-        "ascii_folding",
-        "min_ngram_length",
-        "max_ngram_length",
-        "prefix_only",
-        "block_size",
-        "split_identifiers",
-        "split_on_numerics",
-        "preserve_original",
-        "index_operators",
-        "document_granularity",
+        *("lance_tokenizer", "base_tokenizer", "language", "with_position", "max_token_length"),
+        *("lower_case", "stem", "remove_stop_words", "custom_stop_words", "ascii_folding"),
+        *("min_ngram_length", "max_ngram_length", "prefix_only", "block_size", "split_identifiers"),
+        *("split_on_numerics", "preserve_original", "index_operators", "document_granularity"),
     }
 )
 _UNLIMITED = frozenset({"max_token_length"})
