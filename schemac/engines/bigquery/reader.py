@@ -4,8 +4,6 @@ Layer: engines.
 Source: BigQuery's documentation, "Data types" and "CREATE TABLE". An array cannot be null in a table, nor can its items.
 """
 
-from functools import partial
-
 from schemac.engines.sql_tables import (
     Dialect,
     Rule,
@@ -13,13 +11,11 @@ from schemac.engines.sql_tables import (
     TypeMapping,
     binary,
     decimals,
+    importer,
     plain,
-    read,
-    read_text,
     string,
     text,
 )
-from schemac.importers.importer import Importer
 from schemac.language.physical import pa
 
 _BIG = "not kept: the type BIGNUMERIC, whose numbers may have one digit more before the point"
@@ -52,10 +48,4 @@ _RULES: dict[str, Rule] = {
 }
 _DIALECT = Dialect("bigquery", str, _RULES, is_key_required=False, has_null_arrays=False)
 
-
-IMPORTER = Importer(
-    "bigquery",
-    "BigQuery DDL: CREATE TABLE",
-    partial(read, dialect=_DIALECT),
-    partial(read_text, dialect=_DIALECT),
-)
+IMPORTER = importer(_DIALECT, "BigQuery")

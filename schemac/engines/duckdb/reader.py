@@ -5,8 +5,6 @@ Source: DuckDB's documentation, "Data Types"; the Arrow types that DuckDB itself
       `reserved`, which are those of PostgreSQL.
 """
 
-from functools import partial
-
 from schemac.engines.sql_tables import (
     Dialect,
     Rule,
@@ -14,15 +12,13 @@ from schemac.engines.sql_tables import (
     TypeMapping,
     binary,
     decimals,
+    importer,
     plain,
-    read,
-    read_text,
     text,
     times,
     timestamps,
     wkb,
 )
-from schemac.importers.importer import Importer
 from schemac.language.physical import pa
 
 _ZONE = "not kept: the zone of each time"
@@ -77,91 +73,15 @@ _RULES: dict[str, Rule] = {
 }
 _DIALECT = Dialect("duckdb", str, _RULES)
 
-
-IMPORTER = Importer(
-    "duckdb",
-    "DuckDB DDL: CREATE TABLE",
-    partial(read, dialect=_DIALECT),
-    partial(read_text, dialect=_DIALECT),
-)
+IMPORTER = importer(_DIALECT, "DuckDB")
 
 
-RESERVED_WORDS = frozenset(
-    [
-        "all",
-        "analyse",
-        "analyze",
-        "and",
-        "any",
-        "array",
-        "as",
-        "asc",
-        "asymmetric",
-        "both",
-        "case",
-        "cast",
-        "check",
-        "collate",
-        "column",
-        "constraint",
-        "create",
-        "default",
-        "deferrable",
-        "desc",
-        "describe",
-        "distinct",
-        "do",
-        "else",
-        "end",
-        "except",
-        "false",
-        "fetch",
-        "for",
-        "foreign",
-        "from",
-        "group",
-        "having",
-        "in",
-        "initially",
-        "intersect",
-        "into",
-        "lambda",
-        "lateral",
-        "leading",
-        "limit",
-        "not",
-        "null",
-        "offset",
-        "on",
-        "only",
-        "or",
-        "order",
-        "pivot",
-        "pivot_longer",
-        "pivot_wider",
-        "placing",
-        "primary",
-        "qualify",
-        "references",
-        "returning",
-        "select",
-        "show",
-        "some",
-        "summarize",
-        "symmetric",
-        "table",
-        "then",
-        "to",
-        "trailing",
-        "true",
-        "union",
-        "unique",
-        "unpivot",
-        "using",
-        "variadic",
-        "when",
-        "where",
-        "window",
-        "with",
-    ]
-)
+RESERVED_WORDS = frozenset((
+    "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast",
+    "check", "collate", "column", "constraint", "create", "default", "deferrable", "desc", "describe",
+    "distinct", "do", "else", "end", "except", "false", "fetch", "for", "foreign", "from", "group", "having",
+    "in", "initially", "intersect", "into", "lambda", "lateral", "leading", "limit", "not", "null", "offset",
+    "on", "only", "or", "order", "pivot", "pivot_longer", "pivot_wider", "placing", "primary", "qualify",
+    "references", "returning", "select", "show", "some", "summarize", "symmetric", "table", "then", "to",
+    "trailing", "true", "union", "unique", "unpivot", "using", "variadic", "when", "where", "window", "with",
+))  # fmt: skip

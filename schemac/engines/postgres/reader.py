@@ -4,7 +4,7 @@ Layer: engines.
 Source: PostgreSQL's documentation, "Data Types" and "CREATE TABLE"; pgvector and PostGIS for theirs.
 """
 
-from functools import partial
+from collections.abc import Callable
 
 from schemac.engines.sql_tables import (
     Dialect,
@@ -13,17 +13,16 @@ from schemac.engines.sql_tables import (
     TypeMapping,
     binary,
     decimals,
+    importer,
+    padded,
     plain,
-    read,
-    read_text,
     string,
     text,
     times,
     timestamps,
     wkb,
 )
-from schemac.importers.importer import Importer
-from schemac.language.physical import pa
+from schemac.language.physical import ArrowType, pa
 
 _COUNTED = "not kept: DEFAULT from a sequence"
 _DIGITS = 6
@@ -37,20 +36,11 @@ def _float(written: SqlType) -> TypeMapping:
     return TypeMapping(pa.float32() if is_single else pa.float64())
 
 
-def _character(written: SqlType) -> TypeMapping:
-    return TypeMapping(
-        pa.string(), f"not kept: the length in {written.text if written.numbers else 'char(1)'}"
+def _vectors(make: Callable[[], ArrowType]) -> Rule:
+    """Return the rule of vectors of numbers, of a length that may be left open."""
+    return lambda written: TypeMapping(
+        pa.list_(pa.field("item", make(), nullable=False), *written.numbers[:1])
     )
-
-
-def _vector(written: SqlType) -> TypeMapping:
-    item = pa.field("item", pa.float32(), nullable=False)
-    return TypeMapping(pa.list_(item, written.numbers[0]) if written.numbers else pa.list_(item))
-
-
-def _half_vector(written: SqlType) -> TypeMapping:
-    item = pa.field("item", pa.float16(), nullable=False)
-    return TypeMapping(pa.list_(item, written.numbers[0]) if written.numbers else pa.list_(item))
 
 
 def _interval(written: SqlType) -> TypeMapping | None:
@@ -74,7 +64,7 @@ _RULES: dict[str, Rule] = {
     "MONEY": plain(lambda: pa.decimal128(19, 2), _MONEY),
     "TEXT": string,
     "VARCHAR": string,
-    "CHAR": _character,
+    "CHAR": padded("char(1)"),
     "BPCHAR": string,
     "NAME": string,
     "VARBINARY": binary,
@@ -88,8 +78,8 @@ _RULES: dict[str, Rule] = {
     "UUID": plain(lambda: pa.uuid()),
     "JSON": plain(lambda: pa.json_()),
     "JSONB": plain(lambda: pa.json_()),
-    "VECTOR": _vector,
-    "halfvec": _half_vector,
+    "VECTOR": _vectors(lambda: pa.float32()),
+    "halfvec": _vectors(lambda: pa.float16()),
     "GEOMETRY": wkb,
     "GEOGRAPHY": wkb,
     **dict.fromkeys(("XML", "INET", "BIT", "VARBIT", "HSTORE", "POINT"), text),
@@ -99,10 +89,4 @@ _RULES: dict[str, Rule] = {
 }
 _DIALECT = Dialect("postgres", str.lower, _RULES)
 
-
-IMPORTER = Importer(
-    "postgres",
-    "PostgreSQL DDL: CREATE TABLE",
-    partial(read, dialect=_DIALECT),
-    partial(read_text, dialect=_DIALECT),
-)
+IMPORTER = importer(_DIALECT, "PostgreSQL")

@@ -4,43 +4,27 @@ Layer: engines.
 Source: Snowflake's documentation, "Data types" and "CREATE TABLE".
 """
 
-from functools import partial
-
 from schemac.engines.sql_tables import (
     Dialect,
     Rule,
     SqlType,
     TypeMapping,
+    as_other,
     binary,
     decimals,
+    importer,
+    padded,
     plain,
-    read,
-    read_text,
     string,
     times,
     timestamps,
     wkb,
 )
-from schemac.importers.importer import Importer
 from schemac.language.physical import pa
 
 _DIGITS = 9
 _MAPPED = "this is TIMESTAMP_NTZ, unless the parameter TIMESTAMP_TYPE_MAPPING says otherwise"
 _ZONE = "not kept: the zone of each timestamp"
-
-
-def _integer(written: SqlType) -> TypeMapping:
-    return TypeMapping(pa.decimal128(38, 0))
-
-
-def _character(written: SqlType) -> TypeMapping:
-    return TypeMapping(
-        pa.string(), f"not kept: the length in {written.text if written.numbers else 'CHAR(1)'}"
-    )
-
-
-def _as_json(written: SqlType) -> TypeMapping:
-    return TypeMapping(pa.json_(), f"not kept: the type {written.text}; this is its JSON")
 
 
 def _vector(written: SqlType) -> TypeMapping | None:
@@ -52,11 +36,11 @@ def _vector(written: SqlType) -> TypeMapping | None:
 
 _RULES: dict[str, Rule] = {
     "BOOLEAN": plain(lambda: pa.bool_()),
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), _integer),
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), plain(lambda: pa.decimal128(38, 0))),
     "DECIMAL": decimals(38, 0),
     **dict.fromkeys(("FLOAT", "DOUBLE"), plain(lambda: pa.float64())),
     **dict.fromkeys(("TEXT", "VARCHAR", "NVARCHAR"), string),
-    **dict.fromkeys(("CHAR", "NCHAR"), _character),
+    **dict.fromkeys(("CHAR", "NCHAR"), padded("CHAR(1)")),
     **dict.fromkeys(("BINARY", "VARBINARY"), binary),
     "DATE": plain(lambda: pa.date32()),
     "DATETIME": timestamps(None, _DIGITS),
@@ -66,17 +50,11 @@ _RULES: dict[str, Rule] = {
     "TIMESTAMPTZ": timestamps("UTC", _DIGITS, _ZONE),
     "TIME": times(_DIGITS),
     "UUID": plain(lambda: pa.uuid()),
-    **dict.fromkeys(("VARIANT", "OBJECT", "ARRAY"), _as_json),
+    **dict.fromkeys(("VARIANT", "OBJECT", "ARRAY"), as_other(lambda: pa.json_(), "JSON")),
     "VECTOR": _vector,
     "GEOMETRY": wkb,
     "GEOGRAPHY": wkb,
 }
 _DIALECT = Dialect("snowflake", str.upper, _RULES, is_counter_required=False)
 
-
-IMPORTER = Importer(
-    "snowflake",
-    "Snowflake DDL: CREATE TABLE",
-    partial(read, dialect=_DIALECT),
-    partial(read_text, dialect=_DIALECT),
-)
+IMPORTER = importer(_DIALECT, "Snowflake")
