@@ -7,12 +7,13 @@ Errors: SC1xx for invalid YAML, SC552 unreadable-source at the value.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import lift
-from schemac.importers.datasets import fitting
+from schemac.importers.datasets import Constraints, fitting, mark_key
 from schemac.importers.importer import Imported, Notes, refuse
 from schemac.importers.sources import formats, import_value
 from schemac.language.attributes.builtin import (
@@ -38,8 +39,8 @@ from schemac.language.manifest.foreign import suggest_meaning
 from schemac.language.physical import ArrowType, pa
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText, decode_text
-from schemac.text.syntax.document import Document, parse
+from schemac.text.source.text import decode_text
+from schemac.text.syntax.document import parse
 from schemac.text.syntax.type_text import TypeText, read_type
 
 _LONGEST = 160
@@ -164,13 +165,18 @@ class Node:
         """Return a value without marking it as read."""
         return self._value.get(self._key(key)) if self._key(key) in self._left else None
 
+    def unread(self) -> list[str]:
+        """Return the keys that were not read yet, except those with empty values."""
+        return [key for key in self._left if self._value[key] not in _SILENT]
+
     def losses(self) -> list[str]:
-        """Return the unread keys as notes, except empty values."""
-        return [
-            f"not kept: {key}: {_value_text(self._value[key])}"
-            for key in self._left
-            if self._value[key] not in _SILENT
-        ]
+        """Return these as notes."""
+        return [f"not kept: {key}: {_value_text(self._value[key])}" for key in self.unread()]
+
+    def loss_of_keys(self, whole: str) -> list[str]:
+        """Return a note with the names of these, as part of the file or contract as a whole; none without any."""
+        keys = ", ".join(map(str, self.unread()))
+        return [f"not kept of the {whole}: {keys}"] if keys else []
 
     def _value_at(self, key: str) -> Any:
         self._left.pop(self._key(key), None)
@@ -183,7 +189,7 @@ class Node:
 
 
 def read_documents(
-    path: Path, title: str, make: Callable[[Node], Iterator[Imported]], report: Report
+    title: str, make: Callable[[Node], Iterator[Imported]], path: Path, report: Report
 ) -> Imported | None:
     """Return the datasets that a function makes of each document of a file; `title` names the format."""
     source = decode_text(path.read_bytes(), str(path), report)
@@ -197,28 +203,14 @@ def read_documents(
         try:
             importeds += make(Node(document.value, ()))
         except MisplacedError as error:
-            _refuse_at(error, document, path, title, report)
+            span = document.span(error.path)
+            refuse(path, f"it is not {title}: {error}", report, source=source, span=span, help=error.help)
             return None
     if not importeds:
         refuse(path, f"it is {title} without a table", report, source=source)
         return None
     first, *others = importeds
-    return Imported(
-        first.schema,
-        first.comments,
-        first.name,
-        first.notes,
-        first.versions,
-        first.numbered,
-        None,
-        tuple(others),
-    )
-
-
-def _refuse_at(error: MisplacedError, document: Document, path: Path, title: str, report: Report) -> None:
-    source: SourceText = document.source
-    span = document.span(error.path)
-    refuse(path, f"it is not {title}: {error}", report, source=source, span=span, help=error.help)
+    return replace(first, others=tuple(others))
 
 
 _CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
@@ -267,15 +259,60 @@ def rules(node: Node) -> Json:
     return attributes
 
 
-def finished(
-    node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
-) -> tuple[Json, Json]:
-    """Return a type, in an Option unless it is required, with the attributes of its node; unread keys become notes."""
-    tree, extra = type_and_attributes
-    extra = {**meaning(node), **extra}
-    for loss in node.losses():
-        notes.add(path, loss)
-    return optional(tree, is_required=is_required), extra
+class DatasetReader:
+    """Reads one dataset of a document."""
+
+    no_key = ", because a part of it may be null"
+    """Why the key of a document may be none of a manifest."""
+
+    def __init__(self) -> None:
+        self.notes = Notes()
+        self.constraints = Constraints(self.notes)
+        self.key: list[str] = []
+        """Columns of the primary key."""
+
+    def finished(
+        self, node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, *, is_required: bool
+    ) -> tuple[Json, Json]:
+        """Return a type, in an Option unless it is required, with the attributes of its node; unread keys become notes."""
+        tree, extra = type_and_attributes
+        extra = {**meaning(node), **extra}
+        self.note_losses(node, path)
+        return optional(tree, is_required=is_required), extra
+
+    def note_losses(self, node: Node, path: FieldPath) -> None:
+        """Add notes of the keys that were not read."""
+        for loss in node.losses():
+            self.notes.add(path, loss)
+
+    def json(self, path: FieldPath) -> tuple[Json, Json]:
+        """Return the type of a value whose parts the document does not describe."""
+        self.notes.add(path, "its parts are not described; this is its JSON")
+        return kind_of(pa.json_())
+
+    def unknown(self, path: FieldPath, reason: str) -> tuple[Json, Json]:
+        """Return a type in place of one that is not known, which the author has to set."""
+        self.notes.add(path, f"{reason}: set it")
+        return kind_of(pa.string())
+
+    def dataset(
+        self,
+        name: str,
+        fields: list[Json],
+        node: Node,
+        head: list[str],
+        extra: Json | None = None,
+        remarks: Sequence[str] = (),
+    ) -> Imported:
+        """Return the dataset of a node, whose own attributes win over `extra`."""
+        tree: Json = {"fields": fields}
+        if extra := {**(extra or {}), **meaning(node)}:
+            tree["extra"] = extra
+        comments = [*head, *node.losses(), *remarks]
+        if not mark_key(tree, self.key):
+            comments.append(f"not kept: the primary key {', '.join(self.key)}{self.no_key}")
+        comments += self.constraints.put(tree)
+        return Imported(tree, tuple(comments), name, self.notes)
 
 
 def optional(tree: Json, *, is_required: bool) -> Json:
