@@ -105,23 +105,22 @@ class _Attributes:
             for one in self._facts(self._last, now):
                 changed.setdefault(one[3], []).append(one)
             for key, facts in changed.items():
-                self._add(number, now, key, facts)
+                (_, before, after, _), *others = facts
+                if others:
+                    # Several facts of one attribute; it is told as a whole.
+                    before, after = (self._extra_of(one).get(key) for one in (self._last, now))
+                steps = self._steps.setdefault(key, [Step(self._first, 0, before)])
+                states = self._states.setdefault(key, [self._last])
+                states_alike = (
+                    n
+                    for n, one in enumerate(states)
+                    if not any(fact[3] == key for fact in self._facts(one, now))
+                )
+                state = next(states_alike, len(states))
+                if state == len(states):
+                    states.append(now)
+                steps.append(Step(number, state, after, _words(fact for fact, *_ in facts)))
         self._last = now
-
-    def _add(self, number: int, now: Any, key: str, facts: Sequence[AttributeFact]) -> None:
-        (_, before, after, _), *others = facts
-        if others:
-            # Several facts of one attribute; it is told as a whole.
-            before, after = (self._extra_of(one).get(key) for one in (self._last, now))
-        steps = self._steps.setdefault(key, [Step(self._first, 0, before)])
-        states = self._states.setdefault(key, [self._last])
-        states_alike = (
-            n for n, one in enumerate(states) if not any(fact[3] == key for fact in self._facts(one, now))
-        )
-        state = next(states_alike, len(states))
-        if state == len(states):
-            states.append(now)
-        steps.append(Step(number, state, after, _words(fact for fact, *_ in facts)))
 
 
 class _Field:
@@ -138,10 +137,6 @@ class _Field:
         path = PathStep(number, parent, str(field.segment) if field.is_member else "", field.path_text)
         if not self._history.paths or self._history.paths[-1][1:] != path[1:]:
             self._history.paths.append(path)
-        self._add_type(number, field)
-        self._attributes.add(number, field)
-
-    def _add_type(self, number: int, field: SchemaField) -> None:
         types, text = self._history.types, type_text_of(field)
         state = next(
             (n for n, one in enumerate(self._states) if not _facts_of_types(one, field)), len(self._states)
@@ -156,6 +151,7 @@ class _Field:
             self._states.append(field)
         if not types or types[-1][1:3] != (state, text):
             types.append(Step(number, state, text, words))
+        self._attributes.add(number, field)
 
 
 def _facts_of_types(old: SchemaField, new: SchemaField) -> list[Fact]:
