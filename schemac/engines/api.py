@@ -151,10 +151,9 @@ class Dataset(CheckedDataset):
     def to_spark_statements(self) -> tuple[str, ...]:
         """Return CREATE TABLE and, if there is a primary key, the ALTER TABLE that sets it: one text for each `spark.sql` call."""
         from schemac.engines.spark import artifact as spark  # for start-up time, as above
-        from schemac.engines.spark.artifact import statements
 
         emission = self._emit("spark")
-        return statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))
+        return spark.statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))
 
     def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
         """Return Paimon's schema file as a dict, with the keys in Paimon's order. Raises SchemaError if Paimon cannot hold the schema."""
@@ -201,17 +200,17 @@ class Dataset(CheckedDataset):
 
         Raises SchemaError if the standard does not have a kind of the schema.
         """
-        from schemac.engines.odf import artifact as odf  # for start-up time, as above
+        from schemac.engines.odf.artifact import to_text  # for start-up time, as above
 
         self._emit("odf")
-        return odf.to_text(self._logical, form)
+        return to_text(self._logical, form)
 
     def to_odf_flatbuffers(self) -> bytes:
         """Return the SetDataSchema event in the standard's binary form. Raises SchemaError if the standard does not have a kind of the schema."""
-        from schemac.engines.odf import artifact as odf  # for start-up time, as above
+        from schemac.engines.odf.binary import write_binary  # for start-up time, as above
 
         self._emit("odf")
-        return odf.to_binary(self._logical)
+        return write_binary(self._logical)
 
 
 def from_source(path: str | Path, *, format: str | None = None, name: str | None = None) -> Dataset:

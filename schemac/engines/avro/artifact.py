@@ -125,26 +125,20 @@ def fits(value: Any, type_: Any) -> bool:
     """Whether a JSON value is a default value of an Avro type; of a union, of one of its branches."""
     if isinstance(type_, list):
         return any(fits(value, branch) for branch in type_)
-    if isinstance(type_, Mapping):
-        return _fits_complex(value, type_)
-    if type_ in _RANGES:
-        return type(value) is int and -_RANGES[type_] <= value < _RANGES[type_]
-    match type_:
+    word = type_["type"] if isinstance(type_, Mapping) else type_
+    match word:
         case "null":
             return value is None
         case "boolean":
             return isinstance(value, bool)
+        case "int" | "long":
+            return type(value) is int and -_RANGES[word] <= value < _RANGES[word]
         case "float" | "double":
             return type(value) in (int, float)
         case "string":
             return isinstance(value, str)
         case "bytes":
             return isinstance(value, str) and all(ord(character) < 256 for character in value)
-    return False
-
-
-def _fits_complex(value: Any, type_: Mapping[str, Any]) -> bool:
-    match type_["type"]:
         case "fixed":
             return fits(value, "bytes") and len(value) == type_["size"]
         case "array":
@@ -156,7 +150,7 @@ def _fits_complex(value: Any, type_: Mapping[str, Any]) -> bool:
                 fits(value[field["name"]], field["type"]) if field["name"] in value else "default" in field
                 for field in type_["fields"]
             )
-    return fits(value, type_["type"])
+    return not isinstance(word, str) and fits(value, word)
 
 
 def valid(name: str) -> str:
@@ -238,7 +232,10 @@ class _Writer:
                 )
                 help = "binaries and decimals are texts of code points, dates and times are numbers"
                 self._emission.findings.at_extra(field, DEFAULT.key, AVRO_DEFAULT, message, help=help)
-            avro_field |= {"type": _first(type_, default), "default": default}
+            if isinstance(type_, list):
+                # Releases before 1.12 need the branch that takes the default to be the first.
+                type_ = sorted(type_, key=lambda branch: not fits(default, branch))
+            avro_field |= {"type": type_, "default": default}
         elif field.is_nullable:
             avro_field["default"] = None
         if aliases:
@@ -309,13 +306,6 @@ class _Writer:
         aliases = old_names(field) if field.is_member else []
         named = {"type": type_, "name": name_of(field), "namespace": namespace}
         return {**named, **({"aliases": aliases} if aliases else {})}
-
-
-def _first(type_: Any, default: Any) -> Any:
-    """Return a union whose first branch takes the default, as releases before 1.12 need it."""
-    if not isinstance(type_, list):
-        return type_
-    return sorted(type_, key=lambda branch: not fits(default, branch))
 
 
 def _type_property(field: SchemaField) -> Json:

@@ -71,35 +71,34 @@ class NamedTypes:
         if full in self._named:
             return self._named[full]
         if self._sibling_types is None:
-            self._sibling_types = dict(_declared(self._path))
+            self._sibling_types = {}
+            for file in sorted(self._path.parent.glob("*.avsc")):
+                try:
+                    document = (
+                        json.loads(file.read_bytes()) if file != self._path and file.is_file() else None
+                    )
+                except (ValueError, OSError, RecursionError):
+                    continue
+                for one in document if isinstance(document, list) else [document]:
+                    if (
+                        isinstance(one, dict)
+                        and one.get("type") in _NAMED
+                        and isinstance(one.get("name"), str)
+                    ):
+                        self._sibling_types[_full(one, "")] = one
         return self._sibling_types.get(full)
 
     def unused(self, records: Sequence[Json]) -> list[Json]:
         """Return the records that no other of them is made of; the last one where each is."""
-        used = {name for one in records for name in _references(one, "", type_name=_full(one, ""))}
+        used: set[str] = set()
+        for one in records:
+            names = {
+                inner_type if "." in inner_type else f"{around}.{inner_type}"
+                for inner_type, around in _within(one, "")
+                if isinstance(inner_type, str)
+            }
+            used |= names - {_full(one, "")}
         return [one for one in records if _full(one, "") not in used] or list(records[-1:])
-
-
-def _declared(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the types at the top of the files next to one."""
-    for file in sorted(path.parent.glob("*.avsc")):
-        try:
-            document = json.loads(file.read_bytes()) if file != path and file.is_file() else None
-        except (ValueError, OSError, RecursionError):
-            continue
-        for one in document if isinstance(document, list) else [document]:
-            if isinstance(one, dict) and one.get("type") in _NAMED and isinstance(one.get("name"), str):
-                yield _full(one, ""), one
-
-
-def _references(type_: Any, namespace: str, type_name: str) -> Iterator[str]:
-    """Yield the full names that a type uses, but for its own."""
-    for inner_type, around in _within(type_, namespace):
-        if (
-            isinstance(inner_type, str)
-            and (full := inner_type if "." in inner_type else f"{around}.{inner_type}") != type_name
-        ):
-            yield full
 
 
 def _within(type_: Any, namespace: str) -> Iterator[tuple[Any, str]]:
@@ -260,23 +259,20 @@ class _Reader:
         if isinstance(type_, str):
             if type_ in _PRIMITIVES:
                 return {"kind": _PRIMITIVES[type_]}
-            return self._reference(type_, namespace, path)
+            full = type_ if "." in type_ else f"{namespace}.{type_}"
+            if full in self._open:
+                return self._any(path, f"the record {type_}, which contains itself")
+            declared_type = self._types.find(full)
+            if declared_type is None:
+                raise MalformedError(
+                    f"{dotted(path)} is of a type '{type_}' that is declared neither before it nor in a file of its folder"
+                )
+            return self._type(declared_type, full.rpartition(".")[0], path)
         if not isinstance(type_, dict) or "type" not in type_:
             raise MalformedError(f"the type of {dotted(path)} is not valid")
         tree = _annotated_type(type_, self._complex(type_, namespace, path))
         extra = {**tree.get("extra", {}), **_extra(type_)}
         return {**tree, "extra": extra} if extra and tree["kind"] != "Option" else tree
-
-    def _reference(self, name: str, namespace: str, path: FieldPath) -> Json:
-        full = name if "." in name else f"{namespace}.{name}"
-        if full in self._open:
-            return self._any(path, f"the record {name}, which contains itself")
-        declared_type = self._types.find(full)
-        if declared_type is None:
-            raise MalformedError(
-                f"{dotted(path)} is of a type '{name}' that is declared neither before it nor in a file of its folder"
-            )
-        return self._type(declared_type, full.rpartition(".")[0], path)
 
     def _any(self, path: FieldPath, what: str) -> Json:
         """Return the type of any value, which the field takes."""
@@ -371,18 +367,17 @@ def _fits(value: Any, tree: Json) -> bool:
         case "Map" if tree["keyType"]["kind"] == "String":
             return isinstance(value, dict) and all(_fits(item, tree["valueType"]) for item in value.values())
         case "Struct":
-            return isinstance(value, dict) and all(_fits_member(value, member) for member in tree["fields"])
+            return isinstance(value, dict) and all(
+                _fits(value[member["name"]], member["type"])
+                if member["name"] in value
+                else member["type"]["kind"] == "Option" or DEFAULT.key in member.get("extra", {})
+                for member in tree["fields"]
+            )
     declared = typed(tree)
     leaf = leaf_of(declared) if declared is not None else None
     if leaf is None:
         return False
     return fits(value, {"type": leaf.type, "size": leaf.size} if leaf.type == "fixed" else leaf.type)
-
-
-def _fits_member(value: Json, member: Json) -> bool:
-    if member["name"] in value:
-        return _fits(value[member["name"]], member["type"])
-    return member["type"]["kind"] == "Option" or DEFAULT.key in member.get("extra", {})
 
 
 def _part_of(member: Json) -> Json:

@@ -94,8 +94,11 @@ class _Writer(TypeWriter[Json]):
             types = [*named, *(() if "null" in named else ("null",))]
             values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
             schema = {**schema, "type": types if len(types) > 1 else types[0], **values}
+        # Those that the standard's keywords do not give back as they were written; 1 and `true` are two.
         rest = {
-            key: value for key, value in schema_field.extra.items() if not _is_same(expressed.get(key), value)
+            key: value
+            for key, value in schema_field.extra.items()
+            if type(expressed.get(key)) is not type(value) or repr(expressed[key]) != repr(value)
         }
         return {**_attributes(rest), **schema} if rest else schema
 
@@ -228,11 +231,6 @@ class _Writer(TypeWriter[Json]):
                 self.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
             return key_schema
         return constrained(key_schema, field, lambda lost, becomes: self.emission.lose(field, lost, becomes))
-
-
-def _is_same(expressed: Any, written: Any) -> bool:
-    """Whether the standard's keywords give a value back as it was written; 1 and `true` are two."""
-    return type(expressed) is type(written) and repr(expressed) == repr(written)
 
 
 def _attributes(extra: Any) -> Json:

@@ -122,10 +122,10 @@ def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
             kind = _INTEGERS.get(bounds)  # type: ignore[arg-type]
             keywords = frozenset({"type", "minimum", "maximum"}) if kind else frozenset({"type"})
             return {"kind": kind or "Int64"}, keywords
-        case "number":
-            return _number(schema)
         case "string":
             return _string(schema)
+        case "number":
+            return _number(schema)
     return None
 
 
@@ -147,24 +147,13 @@ def _number(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
 
 def _string(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
     formats = frozenset({"type", "format"})
-    for format, words, tree in (
-        ("date", date(), {"kind": "Date"}),
-        (
-            "uuid",
-            uuid(),
-            json_values.UUID_TYPE,
-        ),
-    ):
+    for format, words, tree in (("date", date(), {"kind": "Date"}), ("uuid", uuid(), json_values.UUID_TYPE)):
         if schema.get("format") == format:
             return tree, frozenset(words) if _has(schema, words) else formats
     if schema.get("format") == "date-time":
         return {"kind": "Timestamp", "unit": "Microsecond"}, formats
-    if schema.get("contentEncoding") == "base64":
-        return _base64(schema)
-    return {"kind": "String"}, frozenset({"type"})
-
-
-def _base64(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
+    if schema.get("contentEncoding") != "base64":
+        return {"kind": "String"}, frozenset({"type"})
     keywords = frozenset({"type", "contentEncoding"})
     pattern = str(schema.get("pattern"))
     fixed = _BASE64_LENGTH.fullmatch(pattern)
@@ -175,14 +164,14 @@ def _base64(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
 
 
 def _has(schema: Mapping[str, Any], words: Json) -> bool:
-    return all(key in schema and _is_same(schema[key], value) for key, value in words.items())
-
-
-def _is_same(value: Any, word: Any) -> bool:
-    """Compare a value of a document with one of schemac; floats by their shortest digits."""
-    if isinstance(word, float) and isinstance(value, int | Decimal):
-        return nearest_float(value) == word
-    return bool(value == word)
+    """Whether a document has some keywords with these values; floats are compared by their shortest digits."""
+    for key, word in words.items():
+        value = schema.get(key)
+        if isinstance(word, float) and isinstance(value, int | Decimal):
+            value = nearest_float(value)
+        if key not in schema or value != word:
+            return False
+    return True
 
 
 def nearest_float(value: float | Decimal) -> float:
@@ -262,8 +251,14 @@ def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
             return {name: constraint.divisor}
         case Pattern():
             return {name: constraint.pattern.ecma}
+        case Enum() if is_narrow(constraint.type):
+            bits = _bits(constraint.type)
+            edges = [(float(one), bits) for one in constraint.values]
+            return {"anyOf": [{**_lower_edge(*one), **_upper_edge(*one)} for one in edges]}
+        case Enum() if family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
+            return {"enum": list(constraint.values)}
         case Enum():
-            return _enum(constraint)
+            return json_values.among(constraint)
         case MinItems() | MaxItems():
             return {name: constraint.limit}
         case Size():
@@ -324,18 +319,6 @@ def _bits(type_: LogicalType) -> int:
     return int(getattr(type_, "bits"))  # noqa: B009  of the family, not of a class
 
 
-def _enum(constraint: Enum) -> Json | None:
-    type_, values = constraint.type, constraint.values
-    if is_narrow(type_):
-        bits = _bits(type_)
-        return {
-            "anyOf": [{**_lower_edge(float(one), bits), **_upper_edge(float(one), bits)} for one in values]
-        }
-    if type_.family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
-        return {"enum": list(values)}
-    return json_values.among(constraint)
-
-
 def _unique(constraint: UniqueItems, lose: Lose) -> Json:
     if not constraint.is_set:
         return {}
@@ -389,11 +372,9 @@ def expressed_attributes(schema: Mapping[str, Any], type_: LogicalType) -> Json:
             or word in rounded
             or _is_beyond(value)
             or family not in (attribute.fits or ())
+            or family is Family.BYTES  # the keyword counts the characters of base64
             or _is_of_type(word, value, type_)
         ):
-            continue
-        if family is Family.BYTES:
-            # The keyword counts the characters of base64.
             continue
         attributes[attribute.key] = _authored_value(value, family)
     if "const" in schema and not _is_beyond(schema["const"]) and family in (KEYWORDS["enum"].fits or ()):

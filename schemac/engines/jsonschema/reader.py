@@ -34,6 +34,8 @@ _SILENT = frozenset(
 )  # fmt: skip
 """Keywords that are read for every type, or say nothing of values."""
 _OF_STRUCTS = frozenset({"properties", "required"})
+_OF_A_TYPE = frozenset({"type", "properties", "enum", "const", TYPE})
+"""Keywords that tell a type even where there is a choice."""
 _CHOICES = ("anyOf", "oneOf")
 _DEEPEST = 100
 
@@ -132,7 +134,7 @@ class _Reader:
             is_null = self._takes_null(resolved)
             resolved = _without_null(resolved)
             chosen = [key for key in _CHOICES if key in resolved]
-            if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _says_type(resolved):
+            if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _OF_A_TYPE & resolved.keys():
                 inner = {key: value for key, value in resolved.items() if key != chosen[0]}
                 tree, extra, _ = self._field(resolved[chosen[0]][0], path)
                 self._note_rest(inner, path, frozenset())
@@ -373,11 +375,6 @@ def _without_null(schema: Json) -> Json:
     return schema
 
 
-def _says_type(schema: Json) -> bool:
-    """Whether a schema has a type, or what only one type has, in addition to a choice."""
-    return any(key in schema for key in ("type", "properties", "enum", "const", TYPE))
-
-
 def _says_nothing(key: str, schema: Json) -> bool:
     """Whether a keyword is there with a value that every value keeps."""
     if key in ("additionalProperties", "unevaluatedProperties"):
@@ -403,7 +400,8 @@ def _extra(schema: Json) -> Json:
     attributes: Json = {DESCRIPTION.key: description} if isinstance(description, str) else {}
     if schema.get("deprecated") is True:
         attributes[DEPRECATED.key] = {}
-    return {**attributes, **{key: _plain(value) for key, value in schema.items() if _is_attribute(key)}}
+    keys = (key for key in schema if "/" in key and key != TYPE and _KEY.fullmatch(key))
+    return {**attributes, **{key: _plain(schema[key]) for key in keys}}
 
 
 def _plain(value: Any) -> Any:
@@ -413,10 +411,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return float(value) if isinstance(value, Decimal) else value
-
-
-def _is_attribute(key: str) -> bool:
-    return "/" in key and key != TYPE and _KEY.fullmatch(key) is not None
 
 
 IMPORTER = Importer("jsonschema", "JSON Schema of an object", read)
