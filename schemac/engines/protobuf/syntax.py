@@ -121,9 +121,7 @@ class _Tokens:
         """Comments that end right above a token."""
         self.trailing: dict[int, list[str]] = {}
         """Comments that begin right behind a token."""
-        self._read(text.removeprefix("\ufeff"))
-
-    def _read(self, text: str) -> None:
+        text = text.removeprefix("\ufeff")
         at = 0
         above: list[str] = []
         is_same_line = can_trail = False
@@ -195,7 +193,12 @@ class _Parser:
             name = self._peek(1)
             self._skip(3)
             while self._peek() != "}":
-                self._oneof_member(message, name)
+                if self._peek() == "option":
+                    message.options.append(self._option_statement())
+                elif self._peek() == ";":
+                    self._skip(1)
+                else:
+                    message.fields.append(replace(self._field(message), label="oneof", oneof=name))
             self._skip(1)
         elif word == "extend" and self._peek(1) != "=":
             self._extension(message)
@@ -215,26 +218,17 @@ class _Parser:
         inner.comments += self._expect("{")
         while self._peek() != "}":
             if is_enum and self._peek() not in ("option", "reserved", ";"):
-                self._enum_value(inner)
+                value = self._next()
+                self._expect("=")
+                is_negative = self._peek() == "-"
+                self._skip(1 if is_negative else 0)
+                number = self._integer(value)
+                inner.values[value] = -number if is_negative else number
+                self._statement()
             else:
                 self._member(inner)
         self._skip(1)
         return inner
-
-    def _enum_value(self, enum: Message) -> None:
-        name = self._next()
-        self._expect("=")
-        sign = self._next() if self._peek() == "-" else ""
-        enum.values[name] = self._integer(name) * (-1 if sign else 1)
-        self._statement()
-
-    def _oneof_member(self, message: Message, oneof: str) -> None:
-        if self._peek() == "option":
-            message.options.append(self._option_statement())
-        elif self._peek() == ";":
-            self._skip(1)
-        else:
-            message.fields.append(replace(self._field(message), label="oneof", oneof=oneof))
 
     def _extension(self, message: Message) -> None:
         self._skip(1)
@@ -366,7 +360,7 @@ class _Parser:
                 self._expect(":")
             value = self._value()
             # A field that stands there twice is a repeated one.
-            message[name] = [*_listed(message[name]), *_listed(value)] if name in message else value
+            message[name] = [*listed(message[name]), *listed(value)] if name in message else value
         self._skip(1)
         return message
 
@@ -411,7 +405,8 @@ class _Parser:
         return tuple(self._tokens.trailing.get(self._at - 1, ()))
 
 
-def _listed(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """Return a repeated field as a list, though it may have one value alone."""
     return value if isinstance(value, list) else [value]
 
 
