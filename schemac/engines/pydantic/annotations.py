@@ -220,17 +220,7 @@ class Leaves(TypeWriter[Leaf]):
         """Refuse what has parts."""
         return self.refused(lowered.field)
 
-    def list(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
-        """Refuse what has parts."""
-        return self.refused(lowered.field)
-
-    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
-        """Refuse what has parts."""
-        return self.refused(lowered.field)
-
-    def map(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
-        """Refuse what has parts."""
-        return self.refused(lowered.field)
+    list = fixed_size_list = map = struct
 
 
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})

@@ -57,27 +57,22 @@ class Parts:
         for text in texts:
             _docstring, *statements = ast.parse(text).body
             for statement in statements:
-                self._enter(statement, text)
-
-    def _enter(self, statement: ast.stmt, text: str) -> None:
-        if isinstance(statement, ast.Import):
-            self._imports |= {name.name: f"import {name.name}" for name in statement.names}
-            return
-        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("schemac."):
-            return
-        if isinstance(statement, ast.ImportFrom):
-            line = f"from {statement.module} import "
-            self._imports |= {name.name: f"{line}{name.name}" for name in statement.names}
-            return
-        source = ast.get_source_segment(text, statement) or ""
-        if isinstance(statement, ast.Expr):
-            # The docstring of the statement before.
-            self._texts[-1] += f"\n{source}"
-            return
-        for name in _defined(statement):
-            self._by_name[name] = len(self._texts)
-        self._texts.append(re.sub(r"  # noqa\b.*", "", source))
-        self._needs.append({node.id for node in ast.walk(statement) if isinstance(node, ast.Name)})
+                source = ast.get_source_segment(text, statement) or ""
+                if isinstance(statement, ast.Import):
+                    self._imports |= {name.name: f"import {name.name}" for name in statement.names}
+                elif isinstance(statement, ast.ImportFrom):
+                    line = f"from {statement.module} import "
+                    names = [name.name for name in statement.names if not line.startswith("from schemac.")]
+                    self._imports |= {name: f"{line}{name}" for name in names}
+                elif isinstance(statement, ast.Expr):
+                    # The docstring of the statement before.
+                    self._texts[-1] += f"\n{source}"
+                else:
+                    self._by_name |= dict.fromkeys(_defined(statement), len(self._texts))
+                    self._texts.append(re.sub(r"  # noqa\b.*", "", source))
+                    self._needs.append(
+                        {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+                    )
 
     def needed(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
         """Return the imports and the statements that some names need, in the order of the module."""
@@ -118,74 +113,23 @@ def import_lines(lines: Iterable[str]) -> list[str]:
         if line.startswith("from "):
             module, _, name = line.removeprefix("from ").partition(" import ")
             froms.setdefault(module, set()).add(name)
-    return [*plain, *_from_lines(froms)]
+    return [*plain, *(f"from {module} import {', '.join(sorted(froms[module]))}" for module in sorted(froms))]
 
 
-def _from_lines(froms: Mapping[str, set[str]]) -> Iterator[str]:
-    for module in sorted(froms):
-        yield f"from {module} import {', '.join(sorted(froms[module]))}"
-
-
-RESERVED_NAMES = frozenset(
-    [
-        "construct",
-        "copy",
-        "dict",
-        "from_orm",
-        "json",
-        "parse_file",
-        "parse_obj",
-        "parse_raw",
-        "schema",
-        "schema_json",
-        "update_forward_refs",
-        "validate",
-        "list",
-        "Field",
-        "Annotated",
-        "AfterValidator",
-        *OF_LISTS,
-        "Record",
-        "model_computed_fields",
-        "model_config",
-        "model_construct",
-        "model_copy",
-        "model_dump",
-        "model_dump_json",
-        "model_extra",
-        "model_fields",
-        "model_fields_set",
-        "model_json_schema",
-        "model_parametrized_name",
-        "model_post_init",
-        "model_rebuild",
-        "model_validate",
-        "model_validate_json",
-        "model_validate_strings",
-        "model_validator",
-    ]
-)
+RESERVED_NAMES = frozenset((
+    "construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema",
+    "schema_json", "update_forward_refs", "validate", "list", "Field", "Annotated", "AfterValidator",
+    *OF_LISTS, "Record", "model_computed_fields", "model_config", "model_construct", "model_copy",
+    "model_dump", "model_dump_json", "model_extra", "model_fields", "model_fields_set", "model_json_schema",
+    "model_parametrized_name", "model_post_init", "model_rebuild", "model_validate", "model_validate_json",
+    "model_validate_strings", "model_validator",
+))  # fmt: skip
 """Names that models have, and those that annotations of fields use."""
 
-_OF_MODULE = frozenset(
-    [
-        "Annotated",
-        "Any",
-        "BaseModel",
-        "BrokenRuleError",
-        "ConfigDict",
-        "Decimal",
-        "Field",
-        "Fraction",
-        "InitErrorDetails",
-        "Mapping",
-        "Nanoseconds",
-        "Number",
-        "Record",
-        "Self",
-        "UUID",
-    ]
-)
+_OF_MODULE = frozenset((
+    "Annotated", "Any", "BaseModel", "BrokenRuleError", "ConfigDict", "Decimal", "Field", "Fraction",
+    "InitErrorDetails", "Mapping", "Nanoseconds", "Number", "Record", "Self", "UUID",
+))  # fmt: skip
 """Names of classes that no model may have."""
 _OF_PYDANTIC = (
     "AfterValidator", "BeforeValidator", "Field", "PlainSerializer", "PlainValidator", "WrapValidator", "model_validator",
@@ -344,23 +288,20 @@ class _Module:
             case Family.STRUCT:
                 return self.model(path, lowered.children, {}, field.path_text)
             case Family.LIST:
-                return self._list(path, lowered, tree)
+                (item,) = lowered.children
+                inner = self._leaves.brain_float(lowered)
+                item_type = self._alias(item.field, inner, _tree(item.field.type)) if inner else ""
+                if inner and item.field.is_nullable:
+                    item_type = f"{item_type} | None"
+                item_type = item_type or self._type((*path, Part.ITEM.value), item)
+                length = tree.get("fixedLength")
+                bounds = f", min_length={length}, max_length={length}" if length is not None else ""
+                metadata = ", ".join([f"Field(strict=True{bounds})", *self._validators(field)])
+                return f"Annotated[list[{item_type}], {metadata}]"
             case Family.MAP:
                 return self._map(path, lowered, tree)
         leaf = self._leaves.leaf(lowered)
         return "None" if leaf is None else self._alias(field, leaf, tree)
-
-    def _list(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
-        (item,) = lowered.children
-        inner = self._leaves.brain_float(lowered)
-        item_type = self._alias(item.field, inner, _tree(item.field.type)) if inner else ""
-        if inner and item.field.is_nullable:
-            item_type = f"{item_type} | None"
-        item_type = item_type or self._type((*path, Part.ITEM.value), item)
-        length = tree.get("fixedLength")
-        bounds = f", min_length={length}, max_length={length}" if length is not None else ""
-        metadata = ", ".join([f"Field(strict=True{bounds})", *self._validators(lowered.field)])
-        return f"Annotated[list[{item_type}], {metadata}]"
 
     def _map(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
         key, value = lowered.children

@@ -9,6 +9,7 @@ Source: the documentation of pydantic 2, "Fields" and "Standard Library Types"; 
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, str(error), report, help=_OF_PROGRAMS)
         return None
     first, *others = tables
-    return Imported(first.schema, first.comments, first.name, first.notes, others=tuple(others))
+    return replace(first, others=tuple(others))
 
 
 class _Reader:
@@ -154,19 +155,17 @@ class _Reader:
         for key, value in self._config(name).items():
             if key not in CONFIG_READ and (key, value) != ("extra", "ignore"):
                 self._notes.add(holder, f"not kept: {key}={value!r} of the model {name}")
-        for statement in self._classes[name].body:
-            for decorator in statement.decorator_list if isinstance(statement, ast.FunctionDef) else ():
-                call = decorator if isinstance(decorator, ast.Call) else None
-                word = name_of(call.func if call is not None else decorator)
-                if isinstance(statement, ast.FunctionDef) and word in VALIDATORS:
-                    fields = (
-                        [literal(one) for one in call.args]
-                        if call is not None and word != "model_validator"
-                        else []
-                    )
-                    for field in fields or [None]:
-                        path = (*holder, field) if isinstance(field, str) and field != "*" else holder
-                        self._notes.add(path, f"not kept: the {word} {statement.name}")
+        functions = [one for one in self._classes[name].body if isinstance(one, ast.FunctionDef)]
+        for function, decorator in [
+            (one, decorator) for one in functions for decorator in one.decorator_list
+        ]:
+            word = name_of(decorator)
+            if word in VALIDATORS:
+                arguments = decorator.args if isinstance(decorator, ast.Call) else []
+                fields = [literal(one) for one in arguments] if word != "model_validator" else []
+                for field in fields or [None]:
+                    path = (*holder, field) if isinstance(field, str) and field != "*" else holder
+                    self._notes.add(path, f"not kept: the {word} {function.name}")
 
     def _member(self, member: Member, holder: FieldPath) -> Json:
         settings = settings_of(member.value)
@@ -231,7 +230,13 @@ class _Reader:
         if name in self._classes and self._is_model(name):
             return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
         if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
-            return self._enumeration(name, path)
+            values = [literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
+            kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, values)))
+            # An expression is a text here, which no enumeration is made of.
+            if kind is None or any(isinstance(value, str) and "(" in value for value in values):
+                self._notes.add(path, f"not kept: the values of {name}")
+                return {"kind": kind or "String"}
+            return self._constrained({"kind": kind}, enumerated(values), path)
         if name in JSON:
             return any_json()
         if name in NARROWER:
@@ -246,15 +251,6 @@ class _Reader:
         if name in LISTS:
             return {"kind": "List", "itemType": any_json()}
         return self._unknown(node, path)
-
-    def _enumeration(self, name: str, path: FieldPath) -> Json:
-        """Return the type of the values of an enumeration, with the values where they are written out."""
-        values = [literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
-        kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, values)))
-        if kind is None or any(isinstance(value, str) and "(" in value for value in values):
-            self._notes.add(path, f"not kept: the values of {name}")
-            return {"kind": kind or "String"}
-        return self._constrained({"kind": kind}, enumerated(values), path)
 
     def _constrained(self, tree: Json, constraints: Json, path: FieldPath) -> Json:
         """Return a type with constraints next to its outermost kind; those that it cannot have are noted."""
