@@ -33,7 +33,7 @@ from schemac.text.source.report import Report
 from schemac.text.syntax.model import model_errors
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
-_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
+PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 """Of the parts of a type in the standard's long form."""
 
 
@@ -96,7 +96,7 @@ class Constraints:
                 inner = place.get("type", place)
                 inner = inner["inner"] if inner.get("kind") == Option.__name__ else inner
                 if isinstance(step, Part):
-                    place = inner[_KEYS[step]]
+                    place = inner[PART_KEYS[step]]
                 else:
                     place = next(field for field in inner["fields"] if field["name"] == step)
             accepted, lost = fitting(place.get("type", place), constraints)
@@ -246,6 +246,6 @@ def _keep_fitting(place: Json, path: FieldPath, note: Note) -> None:
     if BY_NAME[inner["kind"]].family is Family.STRUCT:
         for field in inner["fields"]:
             _keep_fitting(field, (*path, field["name"]), note)
-    for part, key in _KEYS.items():
+    for part, key in PART_KEYS.items():
         if key in inner:
             _keep_fitting(inner[key], (*path, part), note)

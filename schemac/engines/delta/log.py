@@ -183,7 +183,16 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
         )
     if log.protocol is None:
         raise UnreadableError(folder, "it has no `protocol`")
-    _check_protocol(log.protocol, folder)
+    # The schema of a table that needs more of its readers than is known here may mean something else.
+    if log.protocol.reader > _NEWEST_READER:
+        reason = (
+            f"the table needs reader version {log.protocol.reader}, and {_NEWEST_READER} is the newest known"
+        )
+        raise UnreadableError(folder, reason)
+    unknown = sorted(set(log.protocol.features) - _READER_FEATURES)
+    if unknown:
+        reason = f"the table needs features of its readers that are not known: {', '.join(unknown)}"
+        raise UnreadableError(folder, reason)
     return log
 
 
@@ -192,7 +201,13 @@ def _apply(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: 
         if (written := action.get("metaData")) is not None:
             log.metadata.append(_metadata(written, version, file))
         if (written := action.get("protocol")) is not None:
-            log.protocol = _protocol(written, file)
+            reader = written.get("minReaderVersion") if isinstance(written, dict) else None
+            if not isinstance(reader, int):
+                raise UnreadableError(file, "`protocol` has no number `minReaderVersion`")
+            features = written.get("readerFeatures") or []
+            if not isinstance(features, list):
+                raise UnreadableError(file, "`readerFeatures` is not a list")
+            log.protocol = Protocol(reader, tuple(map(str, features)))
         if (written := action.get("domainMetadata")) is not None:
             _apply_domain(written, log)
 
@@ -262,27 +277,6 @@ def _metadata(written: Any, version: int, file: Path) -> Metadata:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _protocol(written: Any, file: Path) -> Protocol:
-    version = written.get("minReaderVersion") if isinstance(written, dict) else None
-    if not isinstance(version, int):
-        raise UnreadableError(file, "`protocol` has no number `minReaderVersion`")
-    features = written.get("readerFeatures") or []
-    if not isinstance(features, list):
-        raise UnreadableError(file, "`readerFeatures` is not a list")
-    return Protocol(version, tuple(map(str, features)))
-
-
-def _check_protocol(protocol: Protocol, folder: Path) -> None:
-    """Refuse a table that needs more of its readers than is known here: its schema may mean something else then."""
-    if protocol.reader > _NEWEST_READER:
-        reason = f"the table needs reader version {protocol.reader}, and {_NEWEST_READER} is the newest known"
-        raise UnreadableError(folder, reason)
-    unknown = sorted(set(protocol.features) - _READER_FEATURES)
-    if unknown:
-        reason = f"the table needs features of its readers that are not known: {', '.join(unknown)}"
-        raise UnreadableError(folder, reason)
 
 
 def _apply_domain(written: Any, log: Log) -> None:

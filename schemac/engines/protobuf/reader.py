@@ -26,7 +26,7 @@ from schemac.engines.protobuf.types import (
     WRAPPERS,
     is_number,
 )
-from schemac.importers.datasets import Constraints, typed
+from schemac.importers.datasets import PART_KEYS, Constraints, typed
 from schemac.importers.declarations import any_json, split_extra
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse
 from schemac.language.attributes import constraints as value_rules
@@ -49,7 +49,6 @@ _SCALARS = {
     "uint64": "UInt64",
 }
 _CLOCKS = {TIMESTAMP: "Timestamp", DURATION: "Duration"}
-_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 _AROUND = {"option": 1, "item": 1, "value": 1, "entry": 2}
 """What messages of the compiler are there for, with the number of their fields."""
 _PRESENCE = "features.field_presence"
@@ -357,7 +356,7 @@ def _annotated_type(annotation: Json, tree: Json) -> Json:
     declared_type = annotation.get("type")
     if declared_type is None:
         return tree
-    has_parts = declared_type.get("kind") == tree["kind"] and not tree.keys().isdisjoint(_PARTS.values())
+    has_parts = declared_type.get("kind") == tree["kind"] and not tree.keys().isdisjoint(PART_KEYS.values())
     merged = {**tree, **declared_type} if has_parts else dict(declared_type)
     return merged if typed(merged) is not None else tree
 
@@ -383,7 +382,7 @@ def _is_sane(annotation: Json, about: Field | Message | None) -> bool:
     """Whether a comment has the form that the compiler writes."""
     extra, around = annotation.get("extra", {}), annotation.get("around")
     count = len(about.fields) if isinstance(about, Message) else 0
-    parts = [annotation[part.value] for part in _PARTS if part.value in annotation]
+    parts = [annotation[part.value] for part in PART_KEYS if part.value in annotation]
     return (
         isinstance(annotation.get("name", "a"), str)
         and annotation.get("name") != ""
