@@ -25,27 +25,11 @@ if TYPE_CHECKING:
     from schemac.rows.validation.result import Validation
 
 __all__ = [
-    "Dataset",
-    "from_avro",
-    "from_bigquery",
-    "from_datacontract",
-    "from_dbt",
-    "from_delta",
-    "from_duckdb",
-    "from_iceberg",
-    "from_jsonschema",
-    "from_lance",
-    "from_odcs",
-    "from_odf",
-    "from_paimon",
-    "from_postgres",
-    "from_protobuf",
-    "from_pydantic",
-    "from_snowflake",
-    "from_source",
-    "from_spark",
+    "Dataset", "from_avro", "from_bigquery", "from_datacontract", "from_dbt", "from_delta", "from_duckdb",
+    "from_iceberg", "from_jsonschema", "from_lance", "from_odcs", "from_odf", "from_paimon",
+    "from_postgres", "from_protobuf", "from_pydantic", "from_snowflake", "from_source", "from_spark",
     "from_spark_ddl",
-]
+]  # fmt: skip
 
 OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
 """The documents of the standard that a schema may be in."""
