@@ -182,7 +182,12 @@ class SqlScript:
             elif isinstance(kind, exp.CommentColumnConstraint):
                 column.comment = str(kind.name)
             elif isinstance(kind, exp.Properties):
-                self._options(kind, column)
+                # OPTIONS of BigQuery, of which the description has a place.
+                for property in kind.expressions:
+                    if property.name.lower() == "description":
+                        column.comment = str(property.args["value"].name)
+                    else:
+                        column.losses.append(f"not kept: {self.parser.sql(property)}")
             elif (rule := self._rule(kind, constraint, column.name)) is not None:
                 column.constraints.append(rule)
             else:
@@ -190,14 +195,6 @@ class SqlScript:
                 column.is_counter |= is_identity and kind.args.get("expression") is None
                 column.losses.append(f"not kept: {self.parser.sql(constraint)}")
         return column
-
-    def _options(self, properties: Expression, column: SqlColumn) -> None:
-        """Read OPTIONS of BigQuery, of which the description has a place."""
-        for property in properties.expressions:
-            if property.name.lower() == "description":
-                column.comment = str(property.args["value"].name)
-            else:
-                column.losses.append(f"not kept: {self.parser.sql(property)}")
 
     def _constraint(self, element: Expression, table: SqlTable) -> None:
         exp = self._exp

@@ -82,16 +82,22 @@ class Node:
         """Whether a key is there, with a value."""
         return self._value.get(self._key(key)) is not None
 
-    def text(self, *keys: str) -> str | None:
-        """Return the text at the first of some keys that exists; a number counts as its text."""
+    def _read(self, expected: str, types: tuple[type, ...], *keys: str) -> Any:
+        """Return the value at the first of some keys that exists, which has to be of one of some types; None if none exists."""
         for key in keys:
-            value = self._value_at(key)
+            self.drop(key)
+            value = self._value.get(self._key(key))
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, str | int | float):
-                raise self._wrong(key, "a text")
-            return str(value)
+            if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+                raise self._wrong(key, expected)
+            return value
         return None
+
+    def text(self, *keys: str) -> str | None:
+        """Return the text at the first of some keys that exists; a number counts as its text."""
+        value = self._read("a text", (str, int, float), *keys)
+        return None if value is None else str(value)
 
     def needed_text(self, key: str) -> str:
         """Return a text that has to be there, and not empty."""
@@ -102,27 +108,17 @@ class Node:
 
     def flag(self, *keys: str) -> bool | None:
         """Return true or false at the first of some keys that exists; None if none is."""
-        for key in keys:
-            value = self._value_at(key)
-            if value is None:
-                continue
-            if not isinstance(value, bool):
-                raise self._wrong(key, "true or false")
-            return value
-        return None
+        value: bool | None = self._read("true or false", (bool,), *keys)
+        return value
 
     def number(self, key: str) -> int | None:
         """Return an integer."""
-        value = self._value_at(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self._wrong(key, "an integer")
+        value: int | None = self._read("an integer", (int,), key)
         return value
 
     def node(self, key: str) -> "Node | None":
         """Return a mapping in this one."""
-        value = self._value_at(key)
+        value = self._read("a mapping", (dict,), key)
         return None if value is None else Node(value, (*self.path, self._key(key)))
 
     def nodes(self, key: str) -> "list[Node]":
@@ -131,12 +127,7 @@ class Node:
 
     def items(self, key: str) -> list[Any]:
         """Return a list as it is."""
-        value = self._value_at(key)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise self._wrong(key, "a list")
-        return value
+        return self._read("a list", (list,), key) or []
 
     def members(self, key: str) -> "list[tuple[str, Node]]":
         """Return the mappings of a mapping, each with its key."""
@@ -177,10 +168,6 @@ class Node:
         """Return a note with the names of these, as part of the file or contract as a whole; none without any."""
         keys = ", ".join(map(str, self.unread()))
         return [f"not kept of the {whole}: {keys}"] if keys else []
-
-    def _value_at(self, key: str) -> Any:
-        self._left.pop(self._key(key), None)
-        return self._value.get(self._key(key))
 
     def _wrong(self, key: str, expected: str) -> MisplacedError:
         path = (*self.path, self._key(key))

@@ -291,7 +291,15 @@ class _Reader:
                 return {"kind": "Struct", "fields": members}
             case "enum":
                 self._types.declare(type_, namespace, path)
-                return self._enum(type_, path)
+                tree: Json = {"kind": "String"}
+                symbols = type_.get("symbols")
+                accepted, lost = fitting(tree, enumerated(symbols) if isinstance(symbols, list) else {})
+                if lost or not isinstance(symbols, list):
+                    self._notes.add(path, f"not kept: an enum of {symbols}")
+                if (default := type_.get("default")) is not None:
+                    unknown = "the symbol for those that a reader does not know"
+                    self._notes.add(path, f"not kept: {unknown}: {default}")
+                return {**tree, "extra": accepted} if accepted else tree
             case "fixed":
                 self._types.declare(type_, namespace, path)
                 size = type_.get("size")
@@ -310,18 +318,6 @@ class _Reader:
         if key not in type_:
             raise MalformedError(f"`{key}` is missing in {dotted(path)}")
         return self._type(type_[key], namespace, (*path, part))
-
-    def _enum(self, type_: Json, path: FieldPath) -> Json:
-        tree: Json = {"kind": "String"}
-        symbols = type_.get("symbols")
-        accepted, lost = fitting(tree, enumerated(symbols)) if isinstance(symbols, list) else ({}, {"": ""})
-        if lost:
-            self._notes.add(path, f"not kept: an enum of {symbols}")
-        if type_.get("default") is not None:
-            self._notes.add(
-                path, f"not kept: the symbol for those that a reader does not know: {type_['default']}"
-            )
-        return {**tree, "extra": accepted} if accepted else tree
 
     def _logical(self, type_: Json, plain: Json, path: FieldPath) -> Json:
         """Return the type of a logical type over an underlying type."""

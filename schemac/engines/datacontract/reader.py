@@ -136,7 +136,20 @@ class _Reader(DatasetReader):
         if name == "map":
             return self._map(node, path)
         if name in _DECIMALS:
-            return self._decimal(node)
+            precision, scale = node.number("precision"), node.number("scale")
+            precision = _PRECISION if precision is None else precision
+            if not 0 < precision <= _MOST_DIGITS:
+                raise MisplacedError(
+                    f"a precision of {precision} is not between 1 and {_MOST_DIGITS}",
+                    (*node.path, "precision"),
+                )
+            scale = _SCALE if scale is None else scale
+            if not 0 <= scale <= precision:
+                raise MisplacedError(
+                    f"a scale of {scale} is not between 0 and {precision}", (*node.path, "scale")
+                )
+            make = pa.decimal128 if precision <= _NARROW else pa.decimal256
+            return kind_of(make(precision, scale))
         if name == "null":
             return kind_of(pa.null())
         if name not in _PLAIN:
@@ -158,21 +171,6 @@ class _Reader(DatasetReader):
         else:
             value = part(*self._field(values, (*path, Part.VALUE)))
         return map_of(key, value), {}
-
-    def _decimal(self, node: Node) -> tuple[Json, Json]:
-        precision, scale = node.number("precision"), node.number("scale")
-        precision = _PRECISION if precision is None else precision
-        if not 0 < precision <= _MOST_DIGITS:
-            raise MisplacedError(
-                f"a precision of {precision} is not between 1 and {_MOST_DIGITS}", (*node.path, "precision")
-            )
-        scale = _SCALE if scale is None else scale
-        if not 0 <= scale <= precision:
-            raise MisplacedError(
-                f"a scale of {scale} is not between 0 and {precision}", (*node.path, "scale")
-            )
-        make = pa.decimal128 if precision <= _NARROW else pa.decimal256
-        return kind_of(make(precision, scale))
 
 
 IMPORTER = Importer(

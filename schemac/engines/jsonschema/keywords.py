@@ -125,24 +125,20 @@ def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
         case "string":
             return _string(schema)
         case "number":
-            return _number(schema)
+            for kind, bits in (("Float16", 16), ("Float32", 32), ("Float64", 64)):
+                words = floating(bits)
+                if _has(schema, words):
+                    return {"kind": kind}, frozenset(words)
+            step, highest = schema.get("multipleOf"), schema.get("maximum")
+            if isinstance(step, int | Decimal) and isinstance(highest, int | Decimal):
+                exact = Decimal(step)
+                scale = -exact.adjusted()
+                precision = (Decimal(highest).adjusted() if highest else 0) + scale + 1
+                if 0 < precision <= 76 and -76 <= scale <= 76 and _has(schema, decimal(precision, scale)):
+                    tree = {"kind": "Decimal", "precision": precision, "scale": scale}
+                    return tree, frozenset({"type", "multipleOf", "minimum", "maximum"})
+            return {"kind": "Float64"}, frozenset({"type"})
     return None
-
-
-def _number(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
-    for kind, bits in (("Float16", 16), ("Float32", 32), ("Float64", 64)):
-        words = floating(bits)
-        if _has(schema, words):
-            return {"kind": kind}, frozenset(words)
-    step, highest = schema.get("multipleOf"), schema.get("maximum")
-    if isinstance(step, int | Decimal) and isinstance(highest, int | Decimal):
-        exact = Decimal(step)
-        scale = -exact.adjusted()
-        precision = (Decimal(highest).adjusted() if highest else 0) + scale + 1
-        if 0 < precision <= 76 and -76 <= scale <= 76 and _has(schema, decimal(precision, scale)):
-            tree = {"kind": "Decimal", "precision": precision, "scale": scale}
-            return tree, frozenset({"type", "multipleOf", "minimum", "maximum"})
-    return {"kind": "Float64"}, frozenset({"type"})
 
 
 def _string(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
@@ -353,6 +349,10 @@ KEYWORDS = {attribute.name: attribute for attribute in OF_VALUES}
 """Keywords that are called as constraints are."""
 
 
+_DRAFT_4 = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+"""Keywords that were true or false in draft 4, with those that they are about."""
+
+
 def has_annotations(schema: Mapping[str, Any]) -> bool:
     """Whether a schema has constraints as schemac's annotations, which make its keywords redundant."""
     return any(attribute.key in schema for attribute in OF_VALUES)
@@ -362,7 +362,13 @@ def expressed_attributes(schema: Mapping[str, Any], type_: LogicalType) -> Json:
     """Return the constraints in the keywords of a type, without those that the type implies."""
     attributes: Json = {}
     family = type_.family
-    schema = _current(schema)
+    for word, bound in _DRAFT_4:
+        # A bound that draft 4 calls exclusive is one of today.
+        if isinstance(schema.get(word), bool):
+            others = {key: value for key, value in schema.items() if key not in (word, bound)}
+            if bound in schema:
+                others[word if schema[word] else bound] = schema[bound]
+            schema = others
     # Beside annotations of ours, bounds of narrow floats are those of the numbers that are rounded to them.
     rounded = {*LOWER, *UPPER} if is_narrow(type_) and has_annotations(schema) else set()
     for word, attribute in KEYWORDS.items():
@@ -391,20 +397,9 @@ def redundant(schema: Mapping[str, Any], type_: LogicalType) -> set[str]:
     """Return the keywords that add nothing to the type, or to annotations of ours."""
     keywords = {*KEYWORDS, "allOf", "anyOf", "not"} if has_annotations(schema) else set()
     of_type = {word for word in KEYWORDS if word in schema and _is_of_type(word, schema[word], type_)}
-    for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+    for word, bound in _DRAFT_4:
         keywords |= {word, bound} if isinstance(schema.get(word), bool) else set()
     return keywords | of_type | {word for word in ("uniqueItems",) if schema.get(word) is False}
-
-
-def _current(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema in which a bound that draft 4 calls exclusive is one of today."""
-    for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(schema.get(word), bool):
-            others = {key: value for key, value in schema.items() if key not in (word, bound)}
-            if bound in schema:
-                others[word if schema[word] else bound] = schema[bound]
-            schema = others
-    return schema
 
 
 def _is_of_type(word: str, value: Any, type_: LogicalType) -> bool:

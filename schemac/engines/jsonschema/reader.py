@@ -170,7 +170,13 @@ class _Reader:
                 )
                 return {**tree, "valueType": value}
             case "array" if isinstance(schema.get("items"), dict):
-                return self._list(schema, path)
+                least, most = schema.get("minItems"), schema.get("maxItems")
+                is_fixed = isinstance(least, int) and least == most and least > 0
+                item = self._part(schema["items"], (*path, Part.ITEM))
+                tree = {"kind": "List", "itemType": item, **({"fixedLength": least} if is_fixed else {})}
+                extra, words = self._constraints(schema, tree, path)
+                self._note_rest(schema, path, words | {"items"})
+                return _with_extra(tree, extra)
         leaf_type = leaf(_with_inferred_type(schema))
         if leaf_type is None:
             return self._any(schema, path)
@@ -204,15 +210,6 @@ class _Reader:
             self._notes.add(path, f"not kept: {_keyword_text(key.rpartition('/')[2], schema)}: {reason}")
         words = {key.rpartition("/")[2] for key in expressed} | redundant(schema, type_)
         return accepted, frozenset(words | {"const"} if "const" in schema and expressed else words)
-
-    def _list(self, schema: Json, path: FieldPath) -> Json:
-        least, most = schema.get("minItems"), schema.get("maxItems")
-        is_fixed = isinstance(least, int) and least == most and least > 0
-        tree: Json = {"kind": "List", "itemType": self._part(schema["items"], (*path, Part.ITEM))}
-        tree = {**tree, "fixedLength": least} if is_fixed else tree
-        extra, words = self._constraints(schema, tree, path)
-        self._note_rest(schema, path, words | {"items"})
-        return _with_extra(tree, extra)
 
     def _any(self, schema: Json, path: FieldPath) -> Json:
         """Return the type of any JSON value, with a note of the schema's keywords."""

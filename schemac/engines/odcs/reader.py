@@ -152,7 +152,13 @@ class _Reader(DatasetReader):
             converted = list_of(part(*self._field(items, (*path, Part.ITEM)))), {}
         else:
             known = type_of_text(physical, self._dialect) if physical is not None else None
-            if known is not None and not self._is_vague(logical, options, str(physical)):
+            # The logical type may say more than the physical type of an unknown system: the bits of a number, a zone.
+            is_vague = self._dialect is None and (
+                options.has("format")
+                if logical in ("integer", "number")
+                else str(physical).casefold() == "timestamp"
+            )
+            if known is not None and not is_vague:
                 self.notes.merge(known.notes, path)
                 converted, physical = (known.tree, known.extra), None
             else:
@@ -162,14 +168,6 @@ class _Reader(DatasetReader):
         self.constraints.add(path, rules(options))
         self.note_losses(options, path)
         return converted
-
-    def _is_vague(self, logical: str | None, options: Node, physical: str) -> bool:
-        """Whether the logical type is more specific than a physical type of an unknown system: bits of a number, a zone."""
-        if self._dialect is not None:
-            return False
-        return (
-            options.has("format") if logical in ("integer", "number") else physical.casefold() == "timestamp"
-        )
 
     def _logical(self, logical: str | None, options: Node, node: Node, path: FieldPath) -> tuple[Json, Json]:
         if logical in ("object", "array"):

@@ -77,15 +77,14 @@ class _Writer:
     def _fields(self, fields: tuple[SchemaField, ...], indent: str) -> str:
         if not fields:
             return "fields: []\n"
-        below = indent + "  "
-        return "fields:\n" + "".join([self._field(field, below) for field in fields])
-
-    def _field(self, field: SchemaField, indent: str) -> str:
-        type_ = self._type(field, indent + "    ")
-        text = f"{indent}- name: {scalar(field.segment)}\n{indent}  type:\n{type_}"
-        if field.extra:
-            text += f"{indent}  extra:{_block(standard_extra(field, self._lose), indent + '  ')}"
-        return text
+        below = indent + "    "
+        parts = ["fields:\n"]
+        for field in fields:
+            type_ = self._type(field, below + "  ")
+            parts.append(f"{indent}  - name: {scalar(field.segment)}\n{below}type:\n{type_}")
+            if field.extra:
+                parts.append(f"{below}extra:{_block(standard_extra(field, self._lose), below)}")
+        return "".join(parts)
 
     def _type(self, field: SchemaField, indent: str) -> str:
         if field.options:

@@ -339,7 +339,14 @@ class _Parser:
             value = self._value()
             return -value if word == "-" and isinstance(value, int | float) else value
         if _NUMBER.match(word):
-            return _number(word)
+            try:
+                return int(word, 8 if word.isdecimal() and word.startswith("0") else 0)
+            except ValueError:
+                pass
+            try:
+                return float(word.rstrip("fF"))
+            except ValueError:
+                return Word(word)
         return {"true": True, "false": False, "inf": float("inf"), "nan": float("nan")}.get(word, Word(word))
 
     def _message_value(self, end: str) -> Json:
@@ -408,18 +415,6 @@ class _Parser:
 def listed(value: Any) -> list[Any]:
     """Return a repeated field as a list, though it may have one value alone."""
     return value if isinstance(value, list) else [value]
-
-
-def _number(word: str) -> Any:
-    """Return an integer, or a float; a text where it is a number that neither can be."""
-    try:
-        return int(word, 8 if word.isdecimal() and word.startswith("0") else 0)
-    except ValueError:
-        pass
-    try:
-        return float(word.rstrip("fF"))
-    except ValueError:
-        return Word(word)
 
 
 def _unescaped(quoted: str) -> str:
