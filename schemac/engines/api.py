@@ -206,14 +206,13 @@ def from_source(path: str | Path, *, format: str | None = None, name: str | None
 
     report = Report()
     imported = import_source(Path(path), format, report)
-    imported_name = imported.name if imported is not None else None
-    return from_imported(
-        imported, name or imported_name or Path(path).name.partition(".")[0], str(path), report
-    )
+    return from_imported(imported, name, str(path), report, Path(path).name.partition(".")[0])
 
 
-def from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
-    """Return the dataset that an importer read. Raises SchemaError if it has errors."""
+def from_imported(
+    imported: "Imported | None", name: str | None, file: str, report: Report, default: str = ""
+) -> Dataset:
+    """Return the dataset that an importer read; `default` is its name where nothing else says one. Raises SchemaError if it has errors."""
     if imported is not None and imported.others:
         names = ", ".join(str(one.name) for one in (imported, *imported.others))
         message = (
@@ -224,7 +223,7 @@ def from_imported(imported: "Imported | None", name: str, file: str, report: Rep
         )
     report.raise_errors()
     assert imported is not None
-    logical = from_tree(imported.schema, name, file, report)
+    logical = from_tree(imported.schema, name or imported.name or default, file, report)
     report.raise_errors()
     assert logical is not None
     return Dataset(logical, None, report.diagnostics)
@@ -245,8 +244,7 @@ def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
 
     report = Report()
     imported = from_ddl(text, name or "<ddl>", report)
-    imported_name = imported.name if imported is not None else None
-    return from_imported(imported, name or imported_name or "dataset", name or "<ddl>", report)
+    return from_imported(imported, name, name or "<ddl>", report, "dataset")
 
 
 def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
@@ -267,8 +265,7 @@ def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
         report.raise_errors()
         raise
     imported = odf.from_bytes(content, Path("<odf>"), report)
-    imported_name = imported.name if imported is not None else None
-    return from_imported(imported, name or imported_name or "odf", "<odf>", report)
+    return from_imported(imported, name, "<odf>", report, "odf")
 
 
 def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
@@ -312,8 +309,7 @@ def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
 
     report = Report()
     imported = read_object(source, report)
-    imported_name = imported.name if imported is not None else None
-    return from_imported(imported, name or imported_name or "table", "<pyiceberg>", report)
+    return from_imported(imported, name, "<pyiceberg>", report, "table")
 
 
 def from_delta(path: str | Path, *, name: str | None = None) -> Dataset:

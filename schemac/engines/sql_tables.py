@@ -24,6 +24,7 @@ from schemac.importers.importer import (
     refuse,
     repeated,
     script_text,
+    together,
 )
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import MAX_LENGTH
@@ -194,8 +195,7 @@ def _read_text(text: str, file: str, report: Report, dialect: Dialect) -> Import
         refuse(file, reason, report, source=source, span=table.name_span)
         return None
     names_by_id = dict(zip(map(id, script.tables), names, strict=True))
-    first, *others = [_Reader(script, dialect, file, report, names_by_id).table(t) for t in script.tables]
-    return replace(first, others=tuple(others))
+    return together([_Reader(script, dialect, file, report, names_by_id).table(t) for t in script.tables])
 
 
 class _Reader:

@@ -8,13 +8,12 @@ Errors: SC1xx for invalid YAML, SC552 unreadable-source at the value.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import lift
 from schemac.importers.datasets import Constraints, fitting, mark_key
-from schemac.importers.importer import Imported, Notes, refuse
+from schemac.importers.importer import Imported, Notes, refuse, together
 from schemac.importers.sources import formats, import_value
 from schemac.language.attributes.builtin import (
     CLASSIFICATION,
@@ -196,8 +195,7 @@ def read_documents(
     if not importeds:
         refuse(path, f"it is {title} without a table", report, source=source)
         return None
-    first, *others = importeds
-    return replace(first, others=tuple(others))
+    return together(importeds)
 
 
 _CLASSES = {value.casefold(): value for value in map(str, Classification)} | {

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import lift
 from schemac.importers.datasets import without_missing
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.logical.model import FieldPath, Part, quoted
 from schemac.language.physical import ArrowField, pa
 from schemac.registry.engine import Format, load_as
@@ -374,8 +374,7 @@ def _without(imported: Imported, skipped: Collection[str], path: Path, report: R
         numbered = [replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.numbered]
         changed = replace(one, schema=schema, versions=tuple(versions), numbered=tuple(numbered))
         remaining.append(replace(changed, comments=(*one.comments, comment, *losses)))
-    first, *others = remaining
-    return replace(first, others=tuple(others))
+    return together(remaining)
 
 
 def _without_columns(schema: Json, skipped: Collection[str]) -> tuple[Json, list[str]]:

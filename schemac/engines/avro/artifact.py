@@ -268,7 +268,7 @@ class _Writer:
                 self._emission.lose(field, field.type.type_text(), "an array of any length")
             return {"type": "array", "items": self._type(field.children[0], below)}
         if family is Family.MAP:
-            return self._map(field, namespace, below)
+            return self._map(field, below)
         leaf = leaf_of(field.type)
         if leaf is None:
             self._emission.findings.at_type(
@@ -289,7 +289,7 @@ class _Writer:
             return {"type": "bytes", "logicalType": "decimal", **digits}
         return {"type": leaf.type, "logicalType": leaf.logical} if leaf.logical else leaf.type
 
-    def _map(self, field: SchemaField, namespace: str, below: str) -> Json:
+    def _map(self, field: SchemaField, below: str) -> Json:
         key, value = field.children
         if getattr(field.type, "keys_sorted", False):
             self._emission.lose(field, "sorted keys", "keys in any order")

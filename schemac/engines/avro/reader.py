@@ -18,7 +18,6 @@ Why by hand: `fastavro.parse_schema` 1.13 accepts a record without fields and a 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from schemac.engines.avro.artifact import TYPE, fits, leaf_of
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
 from schemac.importers.datasets import enumerated, fitting, typed
 from schemac.importers.declarations import any_json, split_extra
-from schemac.importers.importer import Imported, Importer, Notes, double, refuse
+from schemac.importers.importer import Imported, Importer, Notes, double, refuse, together
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -187,16 +186,14 @@ def read(path: Path, report: Report) -> Imported | None:
         return None
     try:
         types = NamedTypes(path, named)
-        first, *others = [_Reader(str(path), types).dataset(one) for one in types.unused(records)]
+        return together([_Reader(types).dataset(one) for one in types.unused(records)])
     except MalformedError as error:
         refuse(path, f"it is not an Avro schema: {error}", report)
         return None
-    return replace(first, others=tuple(others))
 
 
 class _Reader:
-    def __init__(self, file: str, types: NamedTypes) -> None:
-        self._file = file
+    def __init__(self, types: NamedTypes) -> None:
         self._types = types
         self._notes = Notes()
         self._open: list[str] = []

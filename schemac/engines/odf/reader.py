@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.engines.odf.binary import MalformedBufferError, read_binary
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.bind import Binder, read_datasets
@@ -190,8 +190,8 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         help = "give a file with a SetDataSchema event, or with `fields:`"
         refuse(path, "it contains no schema", report, help=help)
         return None
-    first, *others = [Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets]
-    return replace(first, others=tuple(others), text=edited.content if edited is not None else None)
+    whole = together([Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets])
+    return replace(whole, text=edited.content if edited is not None else None)
 
 
 def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:

@@ -9,7 +9,6 @@ Source: the language guides of Protocol Buffers, "Scalar Value Types" and "Field
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from schemac.engines.protobuf.types import (
 )
 from schemac.importers.datasets import PART_KEYS, Constraints, typed
 from schemac.importers.declarations import any_json, split_extra
-from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse
+from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse, together
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
@@ -67,8 +66,7 @@ def read(path: Path, report: Report) -> Imported | None:
     if not tables:
         refuse(path, "it has no message with fields that is not a part of another", report)
         return None
-    first, *others = tables
-    return replace(first, others=tuple(others))
+    return together(tables)
 
 
 class _Reader:

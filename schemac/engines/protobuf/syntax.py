@@ -287,7 +287,7 @@ class _Parser:
                 message.reserved.append(self._integer(message.name))
             elif word == "[":
                 self._at -= 1
-                self._until("]")
+                self._brackets()
         self._skip(1)
 
     def _option_statement(self) -> Option:
@@ -357,7 +357,7 @@ class _Parser:
                 continue
             start = self._at
             if self._peek() == "[":
-                self._until("]")
+                self._brackets()
             else:
                 self._skip(1)
             name = "".join(self._tokens.texts[start : self._at])
@@ -382,12 +382,13 @@ class _Parser:
             if depth == 0 and word in (";", "}"):
                 return
 
-    def _until(self, end: str) -> None:
+    def _brackets(self) -> None:
+        """Pass over what is in brackets."""
         depth = 0
         while True:
             word = self._next()
             depth += (word in "{[") - (word in "}]") if len(word) == 1 else 0
-            if word == end and depth == 0:
+            if word == "]" and depth == 0:
                 return
 
     def _peek(self, ahead: int = 0) -> str:

@@ -11,12 +11,11 @@ Source: `lancedb.pydantic.pydantic_to_schema` of lancedb 0.30; items of lists an
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from schemac.arrow.from_arrow import lift
 from schemac.engines.pydantic.modules import Member, Module, choices_of, is_none, name_of
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -166,8 +165,7 @@ def read(path: Path, report: Report) -> Imported | None:
     if not models:
         refuse(path, f"it has no class with the base {_BASE} outside of functions", report)
         return None
-    first, *others = [_dataset(node, module, report) for node in models]
-    return replace(first, others=tuple(others))
+    return together([_dataset(node, module, report) for node in models])
 
 
 def _dataset(node: ast.ClassDef, module: Module, report: Report) -> Imported:

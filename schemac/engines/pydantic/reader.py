@@ -9,7 +9,6 @@ Source: the documentation of pydantic 2, "Fields" and "Standard Library Types"; 
 
 import ast
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ from schemac.engines.pydantic.modules import (
 )
 from schemac.importers.datasets import enumerated, fitting
 from schemac.importers.declarations import any_json
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
 from schemac.language.logical.model import FieldPath, Part
@@ -59,12 +58,10 @@ def read(path: Path, report: Report) -> Imported | None:
     if module is None:
         return None
     try:
-        tables = _Reader(module).tables()
+        return together(_Reader(module).tables())
     except _UnreadableError as error:
         refuse(path, str(error), report, help=_OF_PROGRAMS)
         return None
-    first, *others = tables
-    return replace(first, others=tuple(others))
 
 
 class _Reader:
