@@ -192,7 +192,7 @@ def _described(tree: Json, metadata: Metadata) -> Json:
 
 def _comments(log: Log, metadata: Metadata, columns: Columns) -> list[str]:
     comments = [f"from version {log.version} of a Delta table"]
-    if log.protocol is not None and not _MANAGED.isdisjoint(log.protocol.features):
+    if not _MANAGED.isdisjoint(log.features):
         comments.append("its catalog may have newer versions, which this log does not have yet")
     if metadata.partitions:
         comments.append(f"not kept: PARTITIONED BY ({', '.join(metadata.partitions)})")
