@@ -6,6 +6,7 @@ Shape: Constraints as Python writes them: calls that make validators, and condit
 Errors: SC589.
 """
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -224,22 +225,14 @@ class Leaves(TypeWriter[Leaf]):
 
 
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
-_FUNCTIONS = {
-    "minimum": "keeps_minimum",
-    "maximum": "keeps_maximum",
-    "exclusiveMinimum": "keeps_exclusive_minimum",
-    "exclusiveMaximum": "keeps_exclusive_maximum",
-    "multipleOf": "keeps_multiple_of",
-    "minLength": "keeps_min_length",
-    "maxLength": "keeps_max_length",
-    "pattern": "keeps_pattern",
-    "enum": "keeps_enum",
-    "minItems": "keeps_min_items",
-    "maxItems": "keeps_max_items",
-    "uniqueItems": "keeps_unique_items",
-}
-"""Functions of `keeping`, by the rules that they check."""
-OF_LISTS = tuple(_FUNCTIONS[rule] for rule in ("minItems", "maxItems", "uniqueItems"))
+
+
+def _function(rule: str) -> str:
+    """Return the function of `values` that checks a rule: `keeps_multiple_of` for `multipleOf`."""
+    return f"keeps_{re.sub('(?=[A-Z])', '_', rule).lower()}"
+
+
+OF_LISTS = tuple(map(_function, ("minItems", "maxItems", "uniqueItems")))
 
 
 class UnwritableError(Exception):
@@ -248,7 +241,7 @@ class UnwritableError(Exception):
 
 def validator(constraint: Constraint) -> str:
     """Return the annotation's metadata that checks a constraint. Raises UnwritableError."""
-    return f"AfterValidator({_FUNCTIONS[constraint.rule]}({_argument(constraint)}))"
+    return f"AfterValidator({_function(constraint.rule)}({_argument(constraint)}))"
 
 
 def _argument(constraint: Constraint) -> str:
