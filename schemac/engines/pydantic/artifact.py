@@ -14,7 +14,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 from pkgutil import get_data
 from typing import Any, NamedTuple
 
@@ -53,17 +54,18 @@ class Parts:
         self._by_name: dict[str, int] = {}
         self._texts: list[str] = []
         self._needs: list[set[str]] = []
-        self._imports: dict[str, str] = {}
+        self._imports: dict[str, tuple[str, str]] = {}
+        """Module and name of what is imported, by that name; of a module as a whole the module is empty."""
         for text in texts:
             _docstring, *statements = ast.parse(text).body
             for statement in statements:
                 source = ast.get_source_segment(text, statement) or ""
                 if isinstance(statement, ast.Import):
-                    self._imports |= {name.name: f"import {name.name}" for name in statement.names}
+                    self._imports |= {name.name: ("", name.name) for name in statement.names}
                 elif isinstance(statement, ast.ImportFrom):
-                    line = f"from {statement.module} import "
-                    names = [name.name for name in statement.names if not line.startswith("from schemac.")]
-                    self._imports |= {name: f"{line}{name}" for name in names}
+                    module = statement.module or ""
+                    names = [name.name for name in statement.names if not module.startswith("schemac.")]
+                    self._imports |= {name: (module, name) for name in names}
                 elif isinstance(statement, ast.Expr):
                     # The docstring of the statement before.
                     self._texts[-1] += f"\n{source}"
@@ -74,10 +76,10 @@ class Parts:
                         {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
                     )
 
-    def needed(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    def needed(self, names: Iterable[str]) -> tuple[set[tuple[str, str]], list[str]]:
         """Return the imports and the statements that some names need, in the order of the module."""
         indices: set[int] = set()
-        imports: set[str] = set()
+        imports: set[tuple[str, str]] = set()
         waiting = list(names)
         while waiting:
             name = waiting.pop()
@@ -87,7 +89,7 @@ class Parts:
             if index is not None and index not in indices:
                 indices.add(index)
                 waiting += self._needs[index]
-        return sorted(imports), [self._texts[index] for index in sorted(indices)]
+        return imports, [self._texts[index] for index in sorted(indices)]
 
 
 def _defined(statement: ast.stmt) -> Iterator[str]:
@@ -101,19 +103,7 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
 @cache
 def parts() -> Parts:
     """Return the parts of all modules."""
-    contents = [get_data(package, name) for package, name in _FILES]
-    return Parts(content.decode() for content in contents if content is not None)
-
-
-def import_lines(lines: Iterable[str]) -> list[str]:
-    """Return imports, those of one module on one line."""
-    plain = sorted({line for line in lines if line.startswith("import ")})
-    froms: dict[str, set[str]] = {}
-    for line in lines:
-        if line.startswith("from "):
-            module, _, name = line.removeprefix("from ").partition(" import ")
-            froms.setdefault(module, set()).add(name)
-    return [*plain, *(f"from {module} import {', '.join(sorted(froms[module]))}" for module in sorted(froms))]
+    return Parts((get_data(package, name) or b"").decode() for package, name in _FILES)
 
 
 RESERVED_NAMES = frozenset((
@@ -173,13 +163,17 @@ class _Module:
         aliases = [f"{name} = {text}" for text, name in self._aliases.items()]
         used = _names([*aliases, *body])
         imports, functions = parts().needed({*used, "Record"})
-        pydantic_imports = {name: f"from pydantic import {name}" for name in _OF_PYDANTIC}
-        pydantic_imports["Annotated"] = "from typing import Annotated"
+        imports |= {("pydantic", name) for name in _OF_PYDANTIC if name in used}
+        imports |= {("typing", name) for name in ("Annotated",) if name in used}
         yield docstring(f"Models of {self._dataset.name}.\n\n{NOTICE}")
         yield ""
-        yield from import_lines(
-            {*imports, *(line for name, line in pydantic_imports.items() if name in used)}
-        )
+        for module, pairs in groupby(sorted(imports), key=itemgetter(0)):
+            names = [name for _, name in pairs]
+            yield (
+                f"from {module} import {', '.join(names)}"
+                if module
+                else "\n".join(f"import {name}" for name in names)
+            )
         for function in functions:
             yield from ("", "") if function.startswith(("def ", "class ")) else ("",)
             yield from function.split("\n")
