@@ -259,8 +259,6 @@ class _Reader:
 
     def _field(self, column: SqlColumn, holder: FieldPath) -> ArrowField:
         path = (*holder, column.name)
-        if len(path) > _DEEPEST:
-            raise _UnsupportedError(path[:1], "types that are nested so deeply")
         for loss in (*column.losses, *(f"not kept: {one.text}" for one in column.constraints if holder)):
             self._notes.add(path, loss)
         type_ = self._type(column.type, path)

@@ -9,6 +9,7 @@ Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a 
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, Emission, Target
@@ -84,9 +85,7 @@ class _Writer(TypeWriter[Json]):
         schema_field: SchemaField = lowered.field
         schema = dict(self.type(lowered, lowered.arrow.type))
         if schema_field.extra:
-            schema = constrained(
-                schema, schema_field, lambda lost, becomes: self.emission.lose(schema_field, lost, becomes)
-            )
+            schema = constrained(schema, schema_field, partial(self.emission.lose, schema_field))
         schema = {**schema, **self.type_keyword(schema_field, schema)}
         expressed = expressed_attributes(schema, schema_field.type) if schema_field.extra else {}
         if lowered.arrow.nullable:
@@ -230,7 +229,7 @@ class _Writer(TypeWriter[Json]):
             for constraint in constraints_at(field):
                 self.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
             return key_schema
-        return constrained(key_schema, field, lambda lost, becomes: self.emission.lose(field, lost, becomes))
+        return constrained(key_schema, field, partial(self.emission.lose, field))
 
 
 def _attributes(extra: Any) -> Json:

@@ -207,7 +207,7 @@ class _Parser:
         elif word == "option":
             message.options.append(self._option_statement())
         elif word in ("import", "service") or message.outer is None:
-            self._statement()
+            self._pass_over(";", "}")
         else:
             message.fields.append(self._field(message))
 
@@ -224,7 +224,7 @@ class _Parser:
                 self._skip(1 if is_negative else 0)
                 number = self._integer(value)
                 inner.values[value] = -number if is_negative else number
-                self._statement()
+                self._pass_over(";", "}")
             else:
                 self._member(inner)
         self._skip(1)
@@ -287,7 +287,7 @@ class _Parser:
                 message.reserved.append(self._integer(message.name))
             elif word == "[":
                 self._at -= 1
-                self._brackets()
+                self._pass_over("]")
         self._skip(1)
 
     def _option_statement(self) -> Option:
@@ -357,7 +357,7 @@ class _Parser:
                 continue
             start = self._at
             if self._peek() == "[":
-                self._brackets()
+                self._pass_over("]")
             else:
                 self._skip(1)
             name = "".join(self._tokens.texts[start : self._at])
@@ -371,24 +371,15 @@ class _Parser:
         self._skip(1)
         return message
 
-    def _statement(self) -> None:
-        """Pass over a statement, to its semicolon or its closing brace."""
+    def _pass_over(self, *ends: str) -> None:
+        """Pass over everything up to one of some signs that is not inside of braces or brackets."""
         depth = 0
         while True:
             word = self._next()
             depth += (word in "{[(") - (word in "}])") if len(word) == 1 else 0
             if depth < 0:
                 raise MalformedError("a brace is closed that was not opened")
-            if depth == 0 and word in (";", "}"):
-                return
-
-    def _brackets(self) -> None:
-        """Pass over what is in brackets."""
-        depth = 0
-        while True:
-            word = self._next()
-            depth += (word in "{[") - (word in "}]") if len(word) == 1 else 0
-            if word == "]" and depth == 0:
+            if depth == 0 and word in ends:
                 return
 
     def _peek(self, ahead: int = 0) -> str:
