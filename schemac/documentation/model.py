@@ -150,11 +150,8 @@ class DatasetPage:
         if not self.versions:
             return "not locked"
         *before, last = self.versions
-        return (
-            f"version {last}"
-            if last.isdigit() or not before
-            else f"version {before[-1]}, with changes that are {last}"
-        )
+        is_locked = last.isdigit() or not before
+        return f"version {last}" if is_locked else f"version {before[-1]}, with changes that are {last}"
 
     @property
     def all_fields(self) -> "tuple[FieldPage, ...]":

@@ -227,9 +227,8 @@ class _Writer:
         if DEFAULT.key in field.extra:
             default = field.extra[DEFAULT.key]
             if not fits(default, type_):
-                message = (
-                    f"{field.path_text}: {json.dumps(default)} is no {field.type.type_text()} in Avro's JSON"
-                )
+                type_text = field.type.type_text()
+                message = f"{field.path_text}: {json.dumps(default)} is no {type_text} in Avro's JSON"
                 help = "binaries and decimals are texts of code points, dates and times are numbers"
                 self._emission.findings.at_extra(field, DEFAULT.key, AVRO_DEFAULT, message, help=help)
             if isinstance(type_, list):
@@ -251,9 +250,7 @@ class _Writer:
         if not field.is_member:
             if DEFAULT.key in field.extra or ALIASES.key in field.extra:
                 self._emission.lose(field, "a default value or aliases", "nothing: only fields have them")
-            described = (
-                {DESCRIPTION.key: field.extra[DESCRIPTION.key]} if DESCRIPTION.key in field.extra else {}
-            )
+            described = {key: field.extra[key] for key in (DESCRIPTION.key,) if key in field.extra}
             extra = {**described, **_properties(field.extra)}
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **extra} if extra else type_
         return ["null", type_] if field.is_nullable and type_ != "null" else type_
@@ -271,14 +268,13 @@ class _Writer:
             return self._map(field, below)
         leaf = leaf_of(field.type)
         if leaf is None:
-            self._emission.findings.at_type(
-                field,
-                AVRO_TYPE,
-                f"{field.path_text}: Avro cannot hold {field.type.type_text()}",
-                help="write a Decimal with a scale from 0 to its precision, or leave Avro out of `schemac.dev/targets`"
-                if family is Family.DECIMAL
-                else "leave Avro out: name the other engines in `schemac.dev/targets` under the schema's `extra:`",
+            help = (
+                "leave Avro out: name the other engines in `schemac.dev/targets` under the schema's `extra:`"
             )
+            if family is Family.DECIMAL:
+                help = "write a Decimal with a scale from 0 to its precision, or leave Avro out of `schemac.dev/targets`"
+            message = f"{field.path_text}: Avro cannot hold {field.type.type_text()}"
+            self._emission.findings.at_type(field, AVRO_TYPE, message, help=help)
             return "null"
         if not leaf.is_lossless:
             self._emission.lose(field, field.type.type_text(), leaf.title)

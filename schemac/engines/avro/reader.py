@@ -73,9 +73,7 @@ class NamedTypes:
             self._sibling_types = {}
             for file in sorted(self._path.parent.glob("*.avsc")):
                 try:
-                    document = (
-                        json.loads(file.read_bytes()) if file != self._path and file.is_file() else None
-                    )
+                    document = json.loads(file.read_bytes()) if file != self._path else None
                 except (ValueError, OSError, RecursionError):
                     continue
                 for one in document if isinstance(document, list) else [document]:
@@ -344,10 +342,10 @@ def _annotated_type(type_: Json, read_tree: Json) -> Json:
     if read_tree["kind"] != "List" or tree["kind"] != "Map":
         return {**(read_tree if read_tree["kind"] == tree["kind"] else {}), **tree}
     entry = read_tree["itemType"]
-    key, value = (
-        entry["fields"] if entry.get("kind") == "Struct" and len(entry["fields"]) == 2 else (None, None)
-    )
-    return {**tree, "keyType": _part_of(key), "valueType": _part_of(value)} if key and value else read_tree
+    if entry.get("kind") != "Struct" or len(entry["fields"]) != 2:
+        return read_tree
+    key, value = entry["fields"]
+    return {**tree, "keyType": _part_of(key), "valueType": _part_of(value)}
 
 
 def _fits(value: Any, tree: Json) -> bool:

@@ -149,11 +149,8 @@ class _Reader:
 
     def _type(self, schema: Json, path: FieldPath) -> Json:
         declared_type = schema.get(TYPE)
-        if (
-            isinstance(declared_type, dict)
-            and isinstance(declared_type.get("kind"), str)
-            and declared_type["kind"] != "Map"
-        ):
+        kind = declared_type.get("kind") if isinstance(declared_type, dict) else None
+        if isinstance(declared_type, dict) and isinstance(kind, str) and kind != "Map":
             extra, _ = self._constraints(schema, dict(declared_type), path)
             return _with_extra(dict(declared_type), extra)
         if isinstance(schema.get("properties"), dict) and schema.get("type", "object") == "object":
@@ -163,12 +160,9 @@ class _Reader:
             case "object" if isinstance(schema.get("additionalProperties"), dict):
                 self._note_rest(schema, path, frozenset({"additionalProperties", "propertyNames"}))
                 value = self._part(schema["additionalProperties"], (*path, Part.VALUE))
-                tree = (
-                    declared_type
-                    if isinstance(declared_type, dict)
-                    else {"kind": "Map", "keyType": self._key(schema, path)}
-                )
-                return {**tree, "valueType": value}
+                if isinstance(declared_type, dict):
+                    return {**declared_type, "valueType": value}
+                return {"kind": "Map", "keyType": self._key(schema, path), "valueType": value}
             case "array" if isinstance(schema.get("items"), dict):
                 least, most = schema.get("minItems"), schema.get("maxItems")
                 is_fixed = isinstance(least, int) and least == most and least > 0
@@ -299,12 +293,8 @@ class _Reader:
         """Note the keywords of the second of two schemas to which the first gives another value."""
         for key in other if isinstance(other, dict) and not has_annotations(one) else ():
             is_clash = key in one and one[key] != other[key] and "/" not in key
-            if (
-                is_clash
-                and key == "properties"
-                and isinstance(one[key], dict)
-                and isinstance(other[key], dict)
-            ):
+            are_objects = is_clash and isinstance(one[key], dict) and isinstance(other[key], dict)
+            if are_objects and key == "properties":
                 # They are put together, but a property that both have is that of the first.
                 for name in other[key]:
                     if one[key].get(name, other[key][name]) != other[key][name]:

@@ -200,11 +200,9 @@ class _Writer:
             else:
                 values.append((item.field, _OFFSET_FLAGS, self._builder.CreateSharedString(value)))
         table = self._table(*values)
-        return (
-            self._table((0, TAG, TAGS[field.type.kind]), (1, _OFFSET_FLAGS, table))
-            if field.options
-            else table
-        )
+        if not field.options:
+            return table
+        return self._table((0, TAG, TAGS[field.type.kind]), (1, _OFFSET_FLAGS, table))
 
     def _table(self, *values: tuple[int, Any, Any]) -> int:
         """Write a table with these values (number of the field, type, value), and return its offset."""

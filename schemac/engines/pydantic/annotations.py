@@ -126,9 +126,8 @@ class Leaves(TypeWriter[Leaf]):
         leaf = self.type(lowered, lowered.arrow.type)
         reader = _KEYS.get(field.type.family)
         # The last of several is asked first.
-        return (
-            leaf if reader is None else leaf._replace(metadata=(*leaf.metadata, f"BeforeValidator({reader})"))
-        )
+        validators = () if reader is None else (f"BeforeValidator({reader})",)
+        return leaf._replace(metadata=(*leaf.metadata, *validators))
 
     def brain_float(self, lowered: LoweredField) -> Leaf | None:
         """Return the annotation of the items of a vector of brain floats; None for any other list."""
@@ -144,11 +143,9 @@ class Leaves(TypeWriter[Leaf]):
         if isinstance(arrow_type, pa.BaseExtensionType):
             if arrow_type.extension_name == "arrow.json":
                 return _JSON
-            return (
-                _UUID
-                if arrow_type.extension_name == "arrow.uuid"
-                else self.type(lowered, arrow_type.storage_type)
-            )
+            if arrow_type.extension_name == "arrow.uuid":
+                return _UUID
+            return self.type(lowered, arrow_type.storage_type)
         return super().type(lowered, arrow_type)
 
     def refused(self, field: SchemaField) -> Leaf:

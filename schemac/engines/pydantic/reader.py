@@ -93,14 +93,13 @@ class _Reader:
         self._notes, self._open = Notes(), [name]
         config = self._config(name)
         extra = config.get("json_schema_extra")
-        attributes = (
-            {key: value for key, value in extra.items() if "/" in key} if isinstance(extra, dict) else {}
-        )
+        attributes: Json = {}
         docstring = ast.get_docstring(self._classes[name])
-        description = (
-            {DESCRIPTION.key: docstring} if docstring and not docstring.startswith("A record of ") else {}
-        )
-        schema: Json = {"fields": self._members(name, ()), "extra": {**description, **attributes}}
+        if docstring and not docstring.startswith("A record of "):
+            attributes[DESCRIPTION.key] = docstring
+        if isinstance(extra, dict):
+            attributes |= {key: value for key, value in extra.items() if "/" in key}
+        schema: Json = {"fields": self._members(name, ()), "extra": attributes}
         title = config.get("title")
         return Imported(schema, name=title if isinstance(title, str) else name, notes=self._notes)
 
@@ -128,12 +127,8 @@ class _Reader:
                     for target in one.targets
                     if isinstance(target, ast.Name)
                 }
-            targets = (
-                statement.targets
-                if isinstance(statement, ast.Assign)
-                else [getattr(statement, "target", None)]
-            )
-            if isinstance(targets[0], ast.Name) and targets[0].id == "model_config":
+            (target, *_) = getattr(statement, "targets", [getattr(statement, "target", None)])
+            if isinstance(target, ast.Name) and target.id == "model_config":
                 value = getattr(statement, "value", None)
                 if isinstance(value, ast.Call):
                     config |= {keyword.arg or "": literal(keyword.value) for keyword in value.keywords}
@@ -282,21 +277,15 @@ class _Reader:
                 self._notes.add(path, f"not kept: that it is a {name}")
             return tree
         if name in MAPS and len(arguments) == 2:
-            key, value = (
-                self._type(arguments[0], (*path, Part.KEY)),
-                self._type(arguments[1], (*path, Part.VALUE)),
-            )
-            return {"kind": "Map", "keyType": key, "valueType": value}
-        if name == "Literal":
-            values = [literal(argument) for argument in arguments]
-            if all(isinstance(argument, ast.Constant) for argument in arguments):
-                others = [value for value in values if value is not None]
-                kind = {frozenset({str}): "String", frozenset({int}): "Int64", frozenset({bool}): "Bool"}.get(
-                    frozenset(map(type, others))
-                )
-                if kind is not None:
-                    tree = self._constrained({"kind": kind}, enumerated(others), path)
-                    return tree if len(others) == len(values) else _optional(tree)
+            key = self._type(arguments[0], (*path, Part.KEY))
+            return {"kind": "Map", "keyType": key, "valueType": self._type(arguments[1], (*path, Part.VALUE))}
+        if name == "Literal" and all(isinstance(argument, ast.Constant) for argument in arguments):
+            others = [literal(argument) for argument in arguments if not is_none(argument)]
+            kinds = {str: "String", int: "Int64", bool: "Bool"}
+            kind = next((kind for type_, kind in kinds.items() if {type_} == set(map(type, others))), None)
+            if kind is not None:
+                tree = self._constrained({"kind": kind}, enumerated(others), path)
+                return tree if len(others) == len(arguments) else _optional(tree)
         return self._unknown(node, path)
 
     def _annotated(self, arguments: list[ast.expr], path: FieldPath) -> Json:
@@ -304,14 +293,10 @@ class _Reader:
         metadata: Json = {}
         others: list[str] = []
         for argument in arguments[1:]:
-            argument = (
-                self._aliases.get(argument.id, argument) if isinstance(argument, ast.Name) else argument
-            )
-            argument_metadata = (
-                compiler_metadata(argument.value)
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-                else {}
-            )
+            if isinstance(argument, ast.Name):
+                argument = self._aliases.get(argument.id, argument)
+            text = argument.value if isinstance(argument, ast.Constant) else None
+            argument_metadata = compiler_metadata(text) if isinstance(text, str) else {}
             metadata |= argument_metadata
             is_read = isinstance(argument, ast.Call) and name_of(argument.func) in SETTERS
             settings |= settings_of(argument) if is_read else {}
