@@ -72,8 +72,10 @@ class NamedTypes:
         if self._sibling_types is None:
             self._sibling_types = {}
             for file in sorted(self._path.parent.glob("*.avsc")):
+                if file == self._path or not file.is_file():
+                    continue
                 try:
-                    document = json.loads(file.read_bytes()) if file != self._path else None
+                    document = json.loads(file.read_bytes())
                 except (ValueError, OSError, RecursionError):
                     continue
                 for one in document if isinstance(document, list) else [document]:
