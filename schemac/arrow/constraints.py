@@ -39,7 +39,9 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
 
     Constraints of rows that name a column which is not there are left out.
     """
-    if not _mentions(schema):
+    # Most schemas have no constraint anywhere, and lifting takes time.
+    keys = {attribute.key.encode() for attribute in ATTRIBUTES}
+    if all(keys.isdisjoint(metadata) for metadata in _metadata(schema)):
         return SchemaConstraints()
     document = Schema.model_validate(lift(schema, "", Report()))
     fields = columns(document)
@@ -48,12 +50,6 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
         constrained([field for field in fields if str(field.segment) in names]),
         row_constraints(document.extra, fields),
     )
-
-
-def _mentions(schema: ArrowSchema) -> bool:
-    """Whether there is a constraint anywhere; most schemas have none, and lifting takes time."""
-    keys = {attribute.key.encode() for attribute in ATTRIBUTES}
-    return any(not keys.isdisjoint(metadata) for metadata in _metadata(schema))
 
 
 def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":

@@ -20,6 +20,8 @@ import re
 import struct
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from pydantic import ValidationError
@@ -70,7 +72,13 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: FieldNote = l
     """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is, and is noted."""
     rest = dict(metadata)
     extra: Json = {}
-    _take_extension(rest, extra)
+    extension = rest.pop(EXTENSION_NAME, None)
+    if extension is not None:
+        serialized = rest.pop(EXTENSION_METADATA, None)
+        extra[arrow.EXTENSION_TYPE.key] = {
+            "name": extension,
+            **({} if serialized is None else {"metadata": serialized}),
+        }
     for form in forms().values():
         extra.update(form.lift_metadata(rest, kind, note))
     extra.update(_written_attributes(rest, kind, note))
@@ -122,15 +130,8 @@ def _value(text: str, *, is_ours: bool) -> Any:
 
 
 def _exact(text: str) -> Any:
-    """Read JSON with all digits. Raises ValueError if a key occurs twice."""
-    return json.loads(text, parse_float=Decimal, object_pairs_hook=_distinct)
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> Json:
-    distinct = dict(pairs)
-    if len(distinct) < len(pairs):
-        raise ValueError
-    return distinct
+    """Read JSON with all digits, and with every entry of an object, in the order of the keys: one may occur twice."""
+    return json.loads(text, parse_float=Decimal, object_pairs_hook=partial(sorted, key=itemgetter(0)))
 
 
 _DEEPEST = 100
@@ -165,16 +166,6 @@ def _is_sound(key: str, value: Any, kind: str | None) -> bool:
         return False
     # Some attributes of fields do not travel under their own keys.
     return kind is None or key in field_metadata({key: value})
-
-
-def _take_extension(rest: dict[str, str], extra: Json) -> None:
-    name = rest.pop(EXTENSION_NAME, None)
-    if name is not None:
-        metadata = rest.pop(EXTENSION_METADATA, None)
-        extra[arrow.EXTENSION_TYPE.key] = {
-            "name": name,
-            **({} if metadata is None else {"metadata": metadata}),
-        }
 
 
 def leaf(type_: Any) -> tuple[Json, Json] | None:
@@ -225,27 +216,25 @@ def extension_hint(type_: Any, note: Callable[[str], None] = lambda _: None) -> 
     of_json = of_role(Role.JSON)
     if name == "arrow.json" and of_json and str(type_.storage_type) in ARROW_BUFFERS:
         return {of_json[0].key: True}
+    text = ""
     if name == "arrow.fixed_shape_tensor":
         metadata: Json = {"shape": list(type_.shape)}
         if type_.dim_names is not None:
             metadata["dim_names"] = list(type_.dim_names)
         if type_.permutation is not None:
             metadata["permutation"] = list(type_.permutation)
-        return {
-            arrow.EXTENSION_TYPE.key: {"name": name, "metadata": json.dumps(metadata, separators=(",", ":"))}
-        }
-    if name == "arrow.opaque":
+        text = json.dumps(metadata, separators=(",", ":"))
+    elif name == "arrow.opaque":
         opaque = {"type_name": type_.type_name, "vendor_name": type_.vendor_name}
-        return {
-            arrow.EXTENSION_TYPE.key: {"name": name, "metadata": json.dumps(opaque, separators=(",", ":"))}
-        }
-    # Those of programs and of libraries say themselves what their metadata is; Arrow's others have none.
-    serialized = type_.__arrow_ext_serialize__() if isinstance(type_, pa.ExtensionType) else b""
-    if not is_text(serialized):
-        note(f"not kept: the metadata {EXTENSION_METADATA}, which is not UTF-8")
-        serialized = b""
-    metadata_text = {"metadata": serialized.decode()} if serialized else {}
-    return {arrow.EXTENSION_TYPE.key: {"name": name, **metadata_text}}
+        text = json.dumps(opaque, separators=(",", ":"))
+    elif isinstance(type_, pa.ExtensionType):
+        # Those of programs and of libraries say themselves what their metadata is; Arrow's others have none.
+        serialized = type_.__arrow_ext_serialize__()
+        if is_text(serialized):
+            text = serialized.decode()
+        else:
+            note(f"not kept: the metadata {EXTENSION_METADATA}, which is not UTF-8")
+    return {arrow.EXTENSION_TYPE.key: {"name": name, **({"metadata": text} if text else {})}}
 
 
 def storage_of(type_: ArrowType) -> Any:
@@ -332,17 +321,10 @@ class _Lifting:
             if converted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
                 # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
                 converted[0]["itemType"] = converted[0]["itemType"].get("inner", converted[0]["itemType"])
-            return (
-                None
-                if converted is None
-                else (
-                    converted[0],
-                    {
-                        **converted[1],
-                        **extension_hint(type_, lambda text: self._note(path, text)),
-                    },
-                )
-            )
+            if converted is None:
+                return None
+            hint = extension_hint(type_, lambda text: self._note(path, text))
+            return converted[0], {**converted[1], **hint}
         special = self._special(type_, metadata, path)
         if special is not None:
             return special
@@ -413,24 +395,20 @@ def decode_raw_arrow(text: Any) -> bytes:
 
 def read_raw_arrow(content: bytes, file: str, report: Report) -> Json:
     """Return the logical schema of an Arrow schema in a FlatBuffer. Raises MalformedArrowError."""
-    schema = _arrow_schema(content)
+    # Imported here for start-up time: this part of pyarrow is not loaded with it.
+    from pyarrow import ipc
+
+    try:
+        schema = ipc.read_schema(pa.py_buffer(_message(content)))
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or ["it cannot be read"])[0].lower()
+        raise MalformedArrowError(f"its Arrow schema is malformed: {reason}") from error
     try:
         tree: Json = _without_encodings(lift(schema, file, report))
     except UnicodeDecodeError as error:
         # pyarrow decodes names when they are asked for.
         raise MalformedArrowError("its Arrow schema is malformed: a text in it is not UTF-8") from error
     return tree
-
-
-def _arrow_schema(content: bytes) -> ArrowSchema:
-    # Imported here for start-up time: this part of pyarrow is not loaded with it.
-    from pyarrow import ipc
-
-    try:
-        return ipc.read_schema(pa.py_buffer(_message(content)))
-    except (pa.ArrowException, OSError) as error:
-        reason = (str(error).splitlines() or ["it cannot be read"])[0].lower()
-        raise MalformedArrowError(f"its Arrow schema is malformed: {reason}") from error
 
 
 def _message(content: bytes) -> bytes:

@@ -143,7 +143,9 @@ def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
         if form is not None and (entries := form.metadata(key, extra)) is not None:
             metadata.update(entries)
         elif key == arrow.EXTENSION_TYPE.key:
-            metadata.update(_extension_metadata(extra))
+            extension = arrow.EXTENSION_TYPE.read(extra)
+            assert extension is not None
+            metadata.update(extension_metadata(extension))
         elif key == arrow.METADATA.key:
             metadata.update(value)
         elif domain != arrow.DOMAIN:
@@ -164,9 +166,8 @@ def with_version(lowered: LoweredSchema, table_record: str) -> LoweredSchema:
     return LoweredSchema(lowered.fields, dict(sorted(entries.items())))
 
 
-def _extension_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
-    extension = arrow.EXTENSION_TYPE.read(extra)
-    assert extension is not None
+def extension_metadata(extension: arrow.ExtensionType) -> dict[str, str]:
+    """Return the metadata of a field with an extension type that pyarrow does not know."""
     metadata = {EXTENSION_NAME: extension.name}
     return metadata if extension.metadata is None else {**metadata, EXTENSION_METADATA: extension.metadata}
 

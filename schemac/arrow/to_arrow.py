@@ -12,6 +12,7 @@ from schemac.arrow.metadata import (
     EXTENSION_METADATA,
     EXTENSION_NAME,
     deciding,
+    extension_metadata,
     field_metadata,
     schema_metadata,
 )
@@ -89,9 +90,7 @@ class _Lowering:
                 metadata.pop(EXTENSION_NAME, None)
                 metadata.pop(EXTENSION_METADATA, None)
                 return known
-            metadata[EXTENSION_NAME] = hints.extension.name
-            if hints.extension.metadata is not None:
-                metadata[EXTENSION_METADATA] = hints.extension.metadata
+            metadata.update(extension_metadata(hints.extension))
         return storage
 
 

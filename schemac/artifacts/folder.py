@@ -167,6 +167,12 @@ _AT_ONCE = 1 << 20
 """Bytes that are read at once of a file that changes while it is read."""
 _MAX_LISTED = 3
 """Foreign files that a message names."""
+_SORTS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISREG, "a file"),
+    (stat.S_ISFIFO, "a named pipe"),
+)
 
 
 class RefusedError(Exception):
@@ -239,7 +245,11 @@ class OutputFolder:
         if expected is not None and content == expected.to_json():
             return expected
         if content is None:
-            self._refuse_foreign()
+            if foreign := [ascii(name)[1:-1] for name in sorted(set(os.listdir(self.root)) - _HARMLESS)]:
+                more = f" and {len(foreign) - _MAX_LISTED} more" if len(foreign) > _MAX_LISTED else ""
+                listed = ", ".join(foreign[:_MAX_LISTED]) + more
+                message = f"{self.name} has no {NAME} but has files that schemac did not write: {listed}"
+                self._refuse_as_foreign(message, f"{self.name}/schemas")
             return Provenance({})
         try:
             return parse_provenance(content)
@@ -268,8 +278,10 @@ class OutputFolder:
             if not stat.S_ISREG(status.st_mode) or not _READING & _NO_LINKS:
                 self._refuse_unless_plain(path)
             # One byte more is asked for than there are: mostly that is all of it.
-            content = os.read(handle, status.st_size + 1)
-            return content if len(content) == status.st_size else _rest(handle, content, status.st_size)
+            parts = [os.read(handle, status.st_size + 1)]
+            while parts[-1] and sum(map(len, parts)) != status.st_size:
+                parts.append(os.read(handle, _AT_ONCE))
+            return b"".join(parts)
         finally:
             os.close(handle)
 
@@ -306,7 +318,9 @@ class OutputFolder:
 
     def refuse_in_the_way(self, path: str, status: os.stat_result | None = None) -> NoReturn:
         """Refuse a file or folder that is at the path of an artifact."""
-        sort = _sort_of(status.st_mode) if status is not None else "a file that schemac did not write"
+        sort = "a file that schemac did not write"
+        if status is not None:
+            sort = next((words for is_sort, words in _SORTS if is_sort(status.st_mode)), "a device")
         raise RefusedError(
             IN_THE_WAY,
             f"{self.name}/{path} is {sort} in the place of an artifact",
@@ -320,21 +334,15 @@ class OutputFolder:
             return None
 
     def _refuse_bad_place(self) -> None:
-        protected = [("the project", self._project), ("your home folder", _home())]
-        for what, place in protected:
+        try:
+            home = Path.home()
+        except RuntimeError:
+            home = None
+        for what, place in (("the project", self._project), ("your home folder", home)):
             where = Path(os.path.realpath(place)) if place is not None else None
             if where is not None and where.is_relative_to(self.root):
                 sort = "is" if where == Path(self.root) else "contains"
                 self._refuse_as_foreign(f"{self.name} {sort} {what} itself", "build")
-
-    def _refuse_foreign(self) -> None:
-        foreign = sorted(set(os.listdir(self.root)) - _HARMLESS)
-        if foreign:
-            listed = _listed(foreign)
-            self._refuse_as_foreign(
-                f"{self.name} has no {NAME} but has files that schemac did not write: {listed}",
-                f"{self.name}/schemas",
-            )
 
     def _refuse_as_foreign(self, message: str, instead: str) -> NoReturn:
         raise RefusedError(FOREIGN_FOLDER, message, f"use a separate folder: `schemac build --out {instead}`")
@@ -357,48 +365,14 @@ class OutputFolder:
                 except BlockingIOError:
                     notify(f"another build is writing into {self.name}; waiting for it to finish")
                     fcntl.flock(handle, kind)
-                if self._is_still(handle, make=is_exclusive):
+                if is_exclusive:
+                    make_folder(self.root)
+                # The locked folder may have been removed in the meantime, and another has its name.
+                if os.path.samestat(os.fstat(handle), os.stat(self.root)):
                     yield
                     return
             finally:
                 os.close(handle)
-
-    def _is_still(self, handle: int, *, make: bool) -> bool:
-        """Whether the locked folder still has this name: it may have been removed in the meantime."""
-        if make:
-            make_folder(self.root)
-        return os.path.samestat(os.fstat(handle), os.stat(self.root))
-
-
-def _rest(handle: int, first: bytes, size: int) -> bytes:
-    """Return the rest of a file that has another length than expected, or is read in pieces."""
-    parts = [first]
-    while len(parts[-1]) and sum(map(len, parts)) != size:
-        parts.append(os.read(handle, _AT_ONCE))
-    return b"".join(parts)
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home()
-    except RuntimeError:
-        return None
-
-
-def _listed(names: Iterable[str]) -> str:
-    escaped = [ascii(name)[1:-1] for name in names]
-    more = f" and {len(escaped) - _MAX_LISTED} more" if len(escaped) > _MAX_LISTED else ""
-    return ", ".join(escaped[:_MAX_LISTED]) + more
-
-
-def _sort_of(mode: int) -> str:
-    sorts = (
-        (stat.S_ISLNK, "a symbolic link"),
-        (stat.S_ISDIR, "a folder"),
-        (stat.S_ISREG, "a file"),
-        (stat.S_ISFIFO, "a named pipe"),
-    )
-    return next((words for applies, words in sorts if applies(mode)), "a device")
 
 
 def is_cross_device(error: OSError) -> bool:

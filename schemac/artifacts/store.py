@@ -231,15 +231,12 @@ class Store:
                 unchanged.add(path)
             elif present is not None and path not in ours:
                 self._folder.refuse_in_the_way(path)
-        is_same = len(unchanged) == len(files) and not self._has_any(set(ours) - files.keys())
-        return None if is_same else _Change(dataset, frozenset(unchanged))
-
-    def _has_any(self, leftovers: Collection[str]) -> bool:
-        """Whether any file is there of those that a dataset had, and has no more."""
-        return any(
+        has_leftovers = any(
             self._folder.is_reachable(path.rpartition("/")[0]) and os.path.lexists(self._folder.at(path))
-            for path in leftovers
+            for path in set(ours) - files.keys()
         )
+        is_same = len(unchanged) == len(files) and not has_leftovers
+        return None if is_same else _Change(dataset, frozenset(unchanged))
 
     def _compare(self, build: Build, before: Provenance, report: Report) -> None:
         for path, expected_digest in (

@@ -109,7 +109,8 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
         for name in sorted({name[len(_NEW) :] for name in staged}):
             dataset = os.path.relpath(f"{root}/{name}", staging).replace(os.sep, "/")
             new, old = f"{root}/{_NEW}{name}", f"{root}/{_OLD}{name}"
-            if os.path.isdir(old) and not os.path.lexists(folder.at(dataset)) and _has_any(new):
+            is_filled = os.path.isdir(new) and bool(os.listdir(new))
+            if is_filled and os.path.isdir(old) and not os.path.lexists(folder.at(dataset)):
                 os.rename(old, folder.at(dataset))
             for left in (new, old):
                 if os.path.isdir(left):
@@ -129,10 +130,6 @@ def _make(path: str) -> None:
         return
     except FileNotFoundError:
         os.makedirs(path)
-
-
-def _has_any(folder: str) -> bool:
-    return os.path.isdir(folder) and bool(os.listdir(folder))
 
 
 def remove_if_empty(folder: OutputFolder, dataset: str) -> None:

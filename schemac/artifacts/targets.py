@@ -90,11 +90,9 @@ class Emission:
             else:
                 findings.at_type(field, self._loss_code, f"{loss.path}: {message}")
         diagnostics = before.diagnostics
-        self.findings.report.extend(
-            diagnostics
-            if severity is None
-            else [replace(d, severity=severity, excerpt=d.excerpt) for d in diagnostics]
-        )
+        if severity is not None:
+            diagnostics = tuple(replace(d, severity=severity, excerpt=d.excerpt) for d in diagnostics)
+        self.findings.report.extend(diagnostics)
 
 
 @dataclass(frozen=True, slots=True)

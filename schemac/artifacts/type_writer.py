@@ -28,20 +28,13 @@ T = TypeVar("T")
 _TO_ENGINES = frozenset(DOMAINS) - {builtin.ODF_DOMAIN, builtin.DOMAIN}
 """Domains whose attributes speak to an engine, so that nothing is lost where another does without them."""
 _BUILT = {
-    "DECIMAL32": "decimal",
-    "DECIMAL64": "decimal",
-    "DECIMAL128": "decimal",
-    "DECIMAL256": "decimal",
+    **dict.fromkeys(("DECIMAL32", "DECIMAL64", "DECIMAL128", "DECIMAL256"), "decimal"),
     "TIMESTAMP": "timestamp",
-    "TIME32": "time",
-    "TIME64": "time",
+    **dict.fromkeys(("TIME32", "TIME64"), "time"),
     "DURATION": "duration",
     "FIXED_SIZE_BINARY": "fixed_size_binary",
     "STRUCT": "struct",
-    "LIST": "list",
-    "LARGE_LIST": "list",
-    "LIST_VIEW": "list",
-    "LARGE_LIST_VIEW": "list",
+    **dict.fromkeys(("LIST", "LARGE_LIST", "LIST_VIEW", "LARGE_LIST_VIEW"), "list"),
     "FIXED_SIZE_LIST": "fixed_size_list",
     "MAP": "map",
     "DICTIONARY": "dictionary",

@@ -8,12 +8,14 @@ versions of n fields and c changes has n + c of them, however many pairs of vers
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.versions.evolution.diff import AttributeFact, attribute_facts, schema_facts, type_facts
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
+
+T = TypeVar("T")
 
 
 class Step(NamedTuple):
@@ -105,23 +107,16 @@ class _Attributes:
             for one in self._facts(self._last, now):
                 changed.setdefault(one[3], []).append(one)
             for key, facts in changed.items():
-                self._add(number, now, key, facts)
+                (_, before, after, _), *others = facts
+                if others:
+                    # Several facts of one attribute; it is told as a whole.
+                    before, after = (self._extra_of(one).get(key) for one in (self._last, now))
+                steps = self._steps.setdefault(key, [Step(self._first, 0, before)])
+                states = self._states.setdefault(key, [self._last])
+                is_alike = (not any(fact[3] == key for fact in self._facts(one, now)) for one in states)
+                state = _state_of(now, states, is_alike)
+                steps.append(Step(number, state, after, _words(fact for fact, *_ in facts)))
         self._last = now
-
-    def _add(self, number: int, now: Any, key: str, facts: Sequence[AttributeFact]) -> None:
-        (_, before, after, _), *others = facts
-        if others:
-            # Several facts of one attribute; it is told as a whole.
-            before, after = (self._extra_of(one).get(key) for one in (self._last, now))
-        steps = self._steps.setdefault(key, [Step(self._first, 0, before)])
-        states = self._states.setdefault(key, [self._last])
-        states_alike = (
-            n for n, one in enumerate(states) if not any(fact[3] == key for fact in self._facts(one, now))
-        )
-        state = next(states_alike, len(states))
-        if state == len(states):
-            states.append(now)
-        steps.append(Step(number, state, after, _words(fact for fact, *_ in facts)))
 
 
 class _Field:
@@ -138,24 +133,25 @@ class _Field:
         path = PathStep(number, parent, str(field.segment) if field.is_member else "", field.path_text)
         if not self._history.paths or self._history.paths[-1][1:] != path[1:]:
             self._history.paths.append(path)
-        self._add_type(number, field)
-        self._attributes.add(number, field)
-
-    def _add_type(self, number: int, field: SchemaField) -> None:
         types, text = self._history.types, type_text_of(field)
-        state = next(
-            (n for n, one in enumerate(self._states) if not _facts_of_types(one, field)), len(self._states)
-        )
+        state = _state_of(field, self._states, (not _facts_of_types(one, field) for one in self._states))
         words = ""
         if types and types[-1].state != state:
             facts = _facts_of_types(self._states[types[-1].state], field)
             words = _words(facts)
             if Fact.SORTED_KEYS_CHANGED in facts:
                 text += f" with{'' if getattr(field.type, 'keys_sorted', False) else 'out'} sorted keys"
-        if state == len(self._states):
-            self._states.append(field)
         if not types or types[-1][1:3] != (state, text):
             types.append(Step(number, state, text, words))
+        self._attributes.add(number, field)
+
+
+def _state_of(now: T, states: list[T], is_alike: Iterable[bool]) -> int:
+    """Return the number of the first state that is alike; that of a new one if none is."""
+    state = next((n for n, is_one in enumerate(is_alike) if is_one), len(states))
+    if state == len(states):
+        states.append(now)
+    return state
 
 
 def _facts_of_types(old: SchemaField, new: SchemaField) -> list[Fact]:

@@ -49,7 +49,20 @@ def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:
     for name in _ASSETS:
         yield name, assets.joinpath(name).read_bytes()
     yield "search-data.js", _search_data(site).encode()
-    yield "index.html", _page(environment, "index.html", site, "", **_index(site))
+    owners = {one.name: _distinct(one, "owner") for one in site.datasets}
+    classes = {one.name: _distinct(one, "classification") for one in site.datasets}
+    tags = {
+        one.name: sorted({*one.tags, *(tag for field in one.all_fields for tag in field.tags)})
+        for one in site.datasets
+    }
+    known = (("owner", "Owner", owners), ("tag", "Tag", tags), ("classification", "Classification", classes))
+    choices = [
+        _Choice(name, title, values)
+        for name, title, values_by_dataset in known
+        if (values := tuple(sorted({value for of in values_by_dataset.values() for value in of})))
+    ]
+    index = {"owners": owners, "tags": tags, "classes": classes, "choices": choices}
+    yield "index.html", _page(environment, "index.html", site, "", **index)
     if site.relations:
         yield "references.html", _page(environment, "references.html", site, "", drawn=draw(site.relations))
     for one in site.datasets:
@@ -96,22 +109,6 @@ def _page(environment: jinja2.Environment, template: str, site: Site, root: str,
     return text.encode("utf-8", "backslashreplace")
 
 
-def _index(site: Site) -> Json:
-    owners = {one.name: _distinct(one, "owner") for one in site.datasets}
-    classes = {one.name: _distinct(one, "classification") for one in site.datasets}
-    tags = {
-        one.name: sorted({*one.tags, *(tag for field in one.all_fields for tag in field.tags)})
-        for one in site.datasets
-    }
-    known = (("owner", "Owner", owners), ("tag", "Tag", tags), ("classification", "Classification", classes))
-    choices = [
-        _Choice(name, title, values)
-        for name, title, values_by_dataset in known
-        if (values := tuple(sorted({value for of in values_by_dataset.values() for value in of})))
-    ]
-    return {"owners": owners, "tags": tags, "classes": classes, "choices": choices}
-
-
 def _distinct(one: DatasetPage, name: str) -> list[str]:
     holders: Iterable[DatasetPage | FieldPage] = (one, *one.all_fields)
     return sorted({value for holder in holders if (value := getattr(holder, name))})
@@ -125,21 +122,13 @@ def _search_data(site: Site) -> str:
         entries.append(_entry(one.name, "", counted(len(one.fields), "column"), plain(one.description), url))
         for field in one.all_fields:
             if field.is_member:
-                in_ = ".".join((one.name, *_around(field)))
-                words = " ".join(
-                    (plain(field.description), *field.tags, field.classification, field.owner)
-                ).strip()
-                entries.append(
-                    _entry(field.name, in_, field.type_text, words, f"{url}#{quote(field.anchor)}")
-                )
+                inside = field.path.removesuffix(field.name).rstrip(".")
+                in_ = f"{one.name}.{inside}" if inside else one.name
+                words = (plain(field.description), *field.tags, field.classification, field.owner)
+                place = f"{url}#{quote(field.anchor)}"
+                entries.append(_entry(field.name, in_, field.type_text, " ".join(words).strip(), place))
     text = json.dumps(entries, ensure_ascii=True, separators=(",", ":"))
     return f"window.schemacSearch = {text};\n"
-
-
-def _around(field: FieldPage) -> list[str]:
-    """Return the path of what a field is in."""
-    inside = field.path.removesuffix(field.name).rstrip(".")
-    return [inside] if inside else []
 
 
 def _entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
@@ -202,13 +191,8 @@ _HEADINGS_BELOW = 3
 _BREAKS = frozenset({"softbreak", "hardbreak"})
 
 
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    parser.validateLink = lambda url: url.lower().startswith(_SCHEMES)  # type: ignore[method-assign]  # its way to say which
-    return parser
-
-
-_PARSER = _parser()
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+_PARSER.validateLink = lambda url: url.lower().startswith(_SCHEMES)  # type: ignore[method-assign]  # its way to say which
 
 
 def prose(text: str) -> Markup:
@@ -229,16 +213,14 @@ def prose(text: str) -> Markup:
 
 def plain(text: str) -> str:
     """Return a description without the signs of Markdown, for a list or a search; its blocks are behind each other."""
-    return " ".join(" ".join(_texts(_tokens(text))).split())
+    texts = [
+        token.content
+        if token.children is None
+        else "".join(" " if one.type in _BREAKS else one.content for one in token.children)
+        for token in _tokens(text)
+    ]
+    return " ".join(" ".join(texts).split())
 
 
 def _tokens(text: str) -> list[Token]:
     return _PARSER.parse(printable(text, keep="\n\t"))
-
-
-def _texts(tokens: Sequence[Token]) -> Iterator[str]:
-    for token in tokens:
-        if token.children is not None:
-            yield "".join(" " if one.type in _BREAKS else one.content for one in token.children)
-        elif token.content:
-            yield token.content

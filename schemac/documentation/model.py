@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -149,11 +150,8 @@ class DatasetPage:
         if not self.versions:
             return "not locked"
         *before, last = self.versions
-        return (
-            f"version {last}"
-            if last.isdigit() or not before
-            else f"version {before[-1]}, with changes that are {last}"
-        )
+        is_locked = last.isdigit() or not before
+        return f"version {last}" if is_locked else f"version {before[-1]}, with changes that are {last}"
 
     @property
     def all_fields(self) -> "tuple[FieldPage, ...]":
@@ -177,13 +175,9 @@ class Site:
         """Return the page of a dataset; None if another project has it."""
         return self._by_name.get(name)
 
-    @property
+    @cached_property
     def _by_name(self) -> dict[str, DatasetPage]:
-        cached = self.__dict__.get("_names")
-        if cached is None:
-            cached = self.__dict__["_names"] = {one.name: one for one in self.datasets}
-        names: dict[str, DatasetPage] = cached
-        return names
+        return {one.name: one for one in self.datasets}
 
     def relations_of(self, name: str) -> tuple[Relation, ...]:
         """Return the references of a dataset to others."""
@@ -221,20 +215,18 @@ def read_site(title: str, files: Iterable[CompiledFile], project: Project, repor
     pages: list[DatasetPage] = []
     relations: list[Relation] = []
     for file in files:
-        locks = _locks(file, report)
+        local_report = Report()
+        locks = locked_datasets(file.file.path, file.file.name, file.datasets, local_report, is_error=False)
+        # That a schema is not locked yet is on its page.
+        report.extend(d for d in local_report.diagnostics if d.severity == "error")
         for dataset in file.datasets:
             pages.append(_dataset(dataset, file, locks.get(dataset.name), project))
-            relations += _relations(dataset)
+            relations += [
+                Relation(dataset.name, tuple(one.fields), one.dataset, tuple(one.to or one.fields))
+                for one in REFERENCES.read(dataset.schema.extra) or ()
+            ]
     pages.sort(key=lambda one: (one.name.casefold(), one.name))
     return Site(title, tuple(pages), tuple(relations))
-
-
-def _locks(file: CompiledFile, report: Report) -> Mapping[str, Locked]:
-    local_report = Report()
-    locks = locked_datasets(file.file.path, file.file.name, file.datasets, local_report, is_error=False)
-    # That a schema is not locked yet is on its page.
-    report.extend(d for d in local_report.diagnostics if d.severity == "error")
-    return locks
 
 
 def _dataset(
@@ -245,6 +237,11 @@ def _dataset(
     key = primary_key(dataset.columns) or named_key(dataset)
     known = _Known(dataset, whole, locked.identities.ids if locked is not None else {}, key, types, losses)
     versions = _versions(dataset, locked)
+    labels = [version.label.removeprefix("lock:") for version in versions]
+    revisions = [
+        Revision(*names, diff(*pair))
+        for names, pair in zip(pairwise(labels), pairwise(versions), strict=True)
+    ]
     return DatasetPage(
         dataset.name,
         file_of(dataset.name),
@@ -259,8 +256,8 @@ def _dataset(
         tuple(_of(extra, OF_ROWS)),
         tuple(_others(extra)),
         tuple(losses.get("", ())),
-        tuple([version.label.removeprefix("lock:") for version in versions]),
-        tuple(_revisions(versions)),
+        tuple(labels),
+        tuple(revisions),
         read_history(versions) if len(versions) > 1 else None,
     )
 
@@ -329,18 +326,6 @@ def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSche
         )
         versions.append(now)
     return versions
-
-
-def _revisions(versions: Sequence[LockedSchemaVersion]) -> Iterable[Revision]:
-    labels = [version.label.removeprefix("lock:") for version in versions]
-    for n, (old, new) in enumerate(pairwise(versions)):
-        yield Revision(labels[n], labels[n + 1], diff(old, new))
-
-
-def _relations(dataset: LogicalDataset) -> Iterable[Relation]:
-    for one in REFERENCES.read(dataset.schema.extra) or ():
-        fields = tuple(one.fields)
-        yield Relation(dataset.name, fields, one.dataset, tuple(one.to or fields))
 
 
 def _of(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[Property]:

@@ -20,7 +20,6 @@ from schemac.text.source.catalogue import FOREIGN_FOLDER, IN_THE_WAY, WRITE_FAIL
 from schemac.text.source.phrases import printable
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
-from schemac.versions.evolution.changes import Change
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])|(https?|ftp|www)(?=[:.])|@")
 _LINE_START = re.compile(r"^(\s*)([-+=]|\d+[.)])", re.MULTILINE)
@@ -47,11 +46,23 @@ def _page(one: DatasetPage, site: Site) -> Iterator[str]:
     yield f"# {_text(one.name)}\n"
     if one.description:
         yield f"{_paragraph(one.description)}\n"
-    yield from _facts(one)
+    facts = {
+        "Manifest": _code(one.manifest),
+        "Owner": _text(one.owner),
+        "Tags": _text(", ".join(one.tags)),
+        "Classification": _text(one.classification),
+        "Primary key": ", ".join(map(_code, one.key)),
+        "Version": _text(one.versions[-1]) if one.versions else "",
+    }
+    yield "\n".join(f"- {name}: {value}" for name, value in facts.items() if value) + "\n"
     yield "## Fields\n"
     rows = [_row(field) for field in one.all_fields]
     yield _table(("field", "type", "description", "more"), rows)
-    yield from _schema(one)
+    if one.constraints or one.attributes or one.losses:
+        yield "## The schema as a whole\n"
+        notes = [*_properties(one.constraints), *_properties(one.attributes)]
+        notes += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in one.losses]
+        yield "\n".join(f"- {note}" for note in notes) + "\n"
     related = [*site.relations_of(one.name), *site.relations_to(one.name)]
     if related:
         yield "## References\n"
@@ -62,29 +73,9 @@ def _page(one: DatasetPage, site: Site) -> Iterator[str]:
     for revision in reversed(one.revisions):
         version = f"Version {revision.new}" if revision.new.isdigit() else revision.new
         yield f"### {_text(version)}\n"
-        yield "\n".join(_change(change) for change in revision.changes) or "No changes."
+        changes = [f"- {_text(str(change))}".replace("\n", " ") for change in revision.changes]
+        yield "\n".join(changes) or "No changes."
         yield ""
-
-
-def _facts(one: DatasetPage) -> Iterator[str]:
-    facts = {
-        "Manifest": _code(one.manifest),
-        "Owner": _text(one.owner),
-        "Tags": _text(", ".join(one.tags)),
-        "Classification": _text(one.classification),
-        "Primary key": ", ".join(map(_code, one.key)),
-        "Version": _text(one.versions[-1]) if one.versions else "",
-    }
-    lines = [f"- {name}: {value}" for name, value in facts.items() if value]
-    yield "\n".join(lines) + "\n"
-
-
-def _schema(one: DatasetPage) -> Iterator[str]:
-    if one.constraints or one.attributes or one.losses:
-        yield "## The schema as a whole\n"
-        lines = [*_properties(one.constraints), *_properties(one.attributes)]
-        lines += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in one.losses]
-        yield "\n".join(f"- {line}" for line in lines) + "\n"
 
 
 def _row(field: FieldPage) -> tuple[str, ...]:
@@ -98,10 +89,6 @@ def _row(field: FieldPage) -> tuple[str, ...]:
     more += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in field.losses]
     details = "<br>".join(one.replace("\n", " ") for one in more if one)
     return (_code(field.path), _code(field.type_text), _cell(field.description), details)
-
-
-def _change(change: Change) -> str:
-    return f"- {_text(str(change))}".replace("\n", " ")
 
 
 def _properties(properties: Iterable[Property]) -> list[str]:

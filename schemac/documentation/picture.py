@@ -10,6 +10,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 from schemac.documentation.model import Relation
@@ -112,7 +113,10 @@ def _group(
     layer_of = _layers(forward)
     layers, chains = _with_bypasses(forward, layer_of)
     _order(layers, chains)
-    widths = [max(_width(place.name) for place in layer if not place.source) for layer in layers]
+    widths = [
+        max(len(_label(place.name)) for place in layer if not place.source) * _PER_CHARACTER + _PADDING
+        for layer in layers
+    ]
     lefts = [sum(widths[:n]) + n * _GAP_ACROSS + _MARGIN for n in range(len(layers))]
     heights = [sum(_down(place) for place in layer) - _GAP_DOWN for layer in layers]
     tallest = max(heights)
@@ -172,19 +176,11 @@ def _layers(forward: Mapping[tuple[str, str], tuple[str, str]]) -> dict[str, int
     for left, right in forward.values():
         before[right].add(left)
         after[left].add(right)
-    names = sorted({*before, *after})
-    open_ = {name: len(before[name]) for name in names}
-    ready = [name for name in names if not open_[name]]
-    layer = dict.fromkeys(names, 0)
-    while ready:
-        name = ready.pop()
-        for right in sorted(after[name]):
-            layer[right] = max(layer[right], layer[name] + 1)
-            open_[right] -= 1
-            if not open_[right]:
-                ready.append(right)
+    layer: dict[str, int] = {}
+    for name in TopologicalSorter(before).static_order():
+        layer[name] = max((layer[left] + 1 for left in before[name]), default=0)
     # What nothing stands left of comes close to what it refers to.
-    for name in names:
+    for name in layer:
         if not before[name]:
             layer[name] = min(layer[right] for right in after[name]) - 1
     return layer
@@ -236,16 +232,14 @@ def _path(
 ) -> str:
     """Return the curve of a line: level at every place that it runs through."""
     layer = layer_of[chain[0].name]
-    parts: list[str] = []
-    stops: list[tuple[float, float, float]] = []
-    for n, ((x, y), place) in enumerate(zip(points, chain, strict=True)):
-        middle = y + (_HEIGHT if not place.source else _BYPASS) / 2
-        start, end = x, x + widths[layer + n]
-        stops.append((start, end, middle))
+    stops = [
+        (x, x + widths[layer + n], y + (_BYPASS if place.source else _HEIGHT) / 2)
+        for n, ((x, y), place) in enumerate(zip(points, chain, strict=True))
+    ]
     if chain[0].name != edge[0]:
         # A line that closes a circle runs back; its arrow is at the left.
         stops = [(end, start, y) for start, end, y in reversed(stops)]
-    parts.append(f"M{stops[0][1]:.1f} {stops[0][2]:.1f}")
+    parts = [f"M{stops[0][1]:.1f} {stops[0][2]:.1f}"]
     for (_, from_x, from_y), (to_x, end_x, to_y) in itertools.pairwise(stops):
         half = (from_x + to_x) / 2
         parts.append(f"C{half:.1f} {from_y:.1f} {half:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}")
@@ -260,7 +254,3 @@ def _down(place: _Place) -> float:
 
 def _label(name: str) -> str:
     return name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 1]}…"
-
-
-def _width(name: str) -> float:
-    return len(_label(name)) * _PER_CHARACTER + _PADDING

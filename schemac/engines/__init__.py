@@ -5,25 +5,9 @@ through its `ENGINE` (`schemac.registry`). A module next to the folders is what 
 """
 
 PUBLIC = (
-    "Dataset",
-    "from_avro",
-    "from_bigquery",
-    "from_datacontract",
-    "from_dbt",
-    "from_delta",
-    "from_duckdb",
-    "from_iceberg",
-    "from_jsonschema",
-    "from_lance",
-    "from_odcs",
-    "from_odf",
-    "from_paimon",
-    "from_postgres",
-    "from_protobuf",
-    "from_pydantic",
-    "from_snowflake",
-    "from_source",
-    "from_spark",
+    "Dataset", "from_avro", "from_bigquery", "from_datacontract", "from_dbt", "from_delta", "from_duckdb",
+    "from_iceberg", "from_jsonschema", "from_lance", "from_odcs", "from_odf", "from_paimon",
+    "from_postgres", "from_protobuf", "from_pydantic", "from_snowflake", "from_source", "from_spark",
     "from_spark_ddl",
-)
+)  # fmt: skip
 """The names of `schemac.engines.api`, so that `import schemac` knows them without loading it."""

@@ -25,27 +25,11 @@ if TYPE_CHECKING:
     from schemac.rows.validation.result import Validation
 
 __all__ = [
-    "Dataset",
-    "from_avro",
-    "from_bigquery",
-    "from_datacontract",
-    "from_dbt",
-    "from_delta",
-    "from_duckdb",
-    "from_iceberg",
-    "from_jsonschema",
-    "from_lance",
-    "from_odcs",
-    "from_odf",
-    "from_paimon",
-    "from_postgres",
-    "from_protobuf",
-    "from_pydantic",
-    "from_snowflake",
-    "from_source",
-    "from_spark",
+    "Dataset", "from_avro", "from_bigquery", "from_datacontract", "from_dbt", "from_delta", "from_duckdb",
+    "from_iceberg", "from_jsonschema", "from_lance", "from_odcs", "from_odf", "from_paimon",
+    "from_postgres", "from_protobuf", "from_pydantic", "from_snowflake", "from_source", "from_spark",
     "from_spark_ddl",
-]
+]  # fmt: skip
 
 OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
 """The documents of the standard that a schema may be in."""
@@ -151,10 +135,9 @@ class Dataset(CheckedDataset):
     def to_spark_statements(self) -> tuple[str, ...]:
         """Return CREATE TABLE and, if there is a primary key, the ALTER TABLE that sets it: one text for each `spark.sql` call."""
         from schemac.engines.spark import artifact as spark  # for start-up time, as above
-        from schemac.engines.spark.artifact import statements
 
         emission = self._emit("spark")
-        return statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))
+        return spark.statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))
 
     def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
         """Return Paimon's schema file as a dict, with the keys in Paimon's order. Raises SchemaError if Paimon cannot hold the schema."""
@@ -201,17 +184,17 @@ class Dataset(CheckedDataset):
 
         Raises SchemaError if the standard does not have a kind of the schema.
         """
-        from schemac.engines.odf import artifact as odf  # for start-up time, as above
+        from schemac.engines.odf.artifact import to_text  # for start-up time, as above
 
         self._emit("odf")
-        return odf.to_text(self._logical, form)
+        return to_text(self._logical, form)
 
     def to_odf_flatbuffers(self) -> bytes:
         """Return the SetDataSchema event in the standard's binary form. Raises SchemaError if the standard does not have a kind of the schema."""
-        from schemac.engines.odf import artifact as odf  # for start-up time, as above
+        from schemac.engines.odf.binary import write_binary  # for start-up time, as above
 
         self._emit("odf")
-        return odf.to_binary(self._logical)
+        return write_binary(self._logical)
 
 
 def from_source(path: str | Path, *, format: str | None = None, name: str | None = None) -> Dataset:
@@ -223,14 +206,13 @@ def from_source(path: str | Path, *, format: str | None = None, name: str | None
 
     report = Report()
     imported = import_source(Path(path), format, report)
-    imported_name = imported.name if imported is not None else None
-    return from_imported(
-        imported, name or imported_name or Path(path).name.partition(".")[0], str(path), report
-    )
+    return from_imported(imported, name, str(path), report, Path(path).name.partition(".")[0])
 
 
-def from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
-    """Return the dataset that an importer read. Raises SchemaError if it has errors."""
+def from_imported(
+    imported: "Imported | None", name: str | None, file: str, report: Report, default: str = ""
+) -> Dataset:
+    """Return the dataset that an importer read; `default` is its name where nothing else says one. Raises SchemaError if it has errors."""
     if imported is not None and imported.others:
         names = ", ".join(str(one.name) for one in (imported, *imported.others))
         message = (
@@ -241,7 +223,7 @@ def from_imported(imported: "Imported | None", name: str, file: str, report: Rep
         )
     report.raise_errors()
     assert imported is not None
-    logical = from_tree(imported.schema, name, file, report)
+    logical = from_tree(imported.schema, name or imported.name or default, file, report)
     report.raise_errors()
     assert logical is not None
     return Dataset(logical, None, report.diagnostics)
@@ -262,8 +244,7 @@ def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
 
     report = Report()
     imported = from_ddl(text, name or "<ddl>", report)
-    imported_name = imported.name if imported is not None else None
-    return from_imported(imported, name or imported_name or "dataset", name or "<ddl>", report)
+    return from_imported(imported, name, name or "<ddl>", report, "dataset")
 
 
 def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
@@ -284,8 +265,7 @@ def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
         report.raise_errors()
         raise
     imported = odf.from_bytes(content, Path("<odf>"), report)
-    imported_name = imported.name if imported is not None else None
-    return from_imported(imported, name or imported_name or "odf", "<odf>", report)
+    return from_imported(imported, name, "<odf>", report, "odf")
 
 
 def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
@@ -329,8 +309,7 @@ def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
 
     report = Report()
     imported = read_object(source, report)
-    imported_name = imported.name if imported is not None else None
-    return from_imported(imported, name or imported_name or "table", "<pyiceberg>", report)
+    return from_imported(imported, name, "<pyiceberg>", report, "table")
 
 
 def from_delta(path: str | Path, *, name: str | None = None) -> Dataset:

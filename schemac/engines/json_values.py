@@ -137,31 +137,21 @@ def _shortest(type_: LogicalType, value: int) -> str | None:
     text = shown(type_, value)
     if type_.family is Family.DATE:
         return text
-    if _has_fraction(text):
-        return text.rstrip("0")
-    return text.removesuffix(":00")
-
-
-def _has_fraction(text: str) -> bool:
-    return "." in text
+    return text.rstrip("0") if "." in text else text.removesuffix(":00")
 
 
 def _at_least(type_: LogicalType, text: str) -> str:
     greater = [
-        f"{_prefix_pattern(type_, text[:i])}{_above(int(digit))}"
+        f"{_prefix_pattern(type_, text[:i])}{'9' if digit == '8' else f'[{int(digit) + 1}-9]'}"
         for i, digit in enumerate(text)
         if digit.isdigit() and digit != "9"
     ]
     return f"^(?:{'|'.join([*greater, _prefix_pattern(type_, text)])})"
 
 
-def _above(digit: int) -> str:
-    return "9" if digit == 8 else f"[{digit + 1}-9]"
-
-
 def _same(type_: LogicalType, text: str) -> str:
     written = _prefix_pattern(type_, text)
-    if _has_fraction(text):
+    if "." in text:
         return f"{written}0*"
     point = _prefix_pattern(type_, ".")
     has_seconds = text.count(":") == 2

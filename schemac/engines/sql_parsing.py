@@ -136,7 +136,11 @@ class SqlParser:
         try:
             return list(self._dialect.tokenize(text))
         except SqlglotError:
-            at = _unclosed(text)
+            # Behind all that is whole, a quote or a comment has no end.
+            at = 0
+            while at < len(text) and (match := _TOKEN.match(text, at)):
+                at = match.end()
+            at = min(at, len(text) - 1)
             raise MalformedError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
 
     def statements(self, text: str) -> Iterator[list[Any]]:
@@ -229,14 +233,6 @@ def _clause(tokens: list[Any], index: int) -> tuple[str, int] | None:
 def span_of(tokens: list[Any]) -> Span:
     """Return the place of the first of some words."""
     return Span(tokens[0].start, tokens[0].end + 1)
-
-
-def _unclosed(text: str) -> int:
-    """Where the quote or comment begins that has no end."""
-    at = 0
-    while at < len(text) and (match := _TOKEN.match(text, at)):
-        at = match.end()
-    return min(at, len(text) - 1)
 
 
 @contextmanager

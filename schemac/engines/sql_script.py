@@ -97,39 +97,37 @@ class SqlScript:
         """Read all statements. Raises MalformedError."""
         text = _NO_SQL.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
         for tokens in self.parser.statements(text):
-            self._statement(tokens, text)
+            words = [token.text.upper() for token in tokens[:_HEAD]]
+            before_bracket = words[: words.index("(")] if "(" in words else words
+            is_create = words[0] == "CREATE"
+            if is_create and "TABLE" in before_bracket and "VIEW" not in before_bracket:
+                self._create(tokens, text)
+            elif is_create and words[1:2] in (["TYPE"], ["DOMAIN"]):
+                self._named_type(tokens, text)
+            elif words[0] == "ALTER" and "TABLE" in words[:3]:
+                self._alter(tokens, text)
+            elif words[:2] == ["COMMENT", "ON"]:
+                self._comment(tokens, text)
+            else:
+                self._skip(tokens, text)
         if not self.tables:
             raise MalformedError("it has no CREATE TABLE statement", Span(0, 0))
         for head, texts in self._skipped.items():
             summary = texts[0] if len(texts) == 1 else f"{len(texts)} statements {head}"
             self.tables[0].head.append(f"not kept: {summary}")
 
-    def _statement(self, tokens: list[Any], text: str) -> None:
-        words = [token.text.upper() for token in tokens[:_HEAD]]
-        before_bracket = words[: words.index("(")] if "(" in words else words
-        is_create = words[0] == "CREATE"
-        if is_create and "TABLE" in before_bracket and "VIEW" not in before_bracket:
-            cuts: dict[str, list[str]] = {}
-            self._create(self.parser.parsed_table(tokens, text, cuts), tokens, cuts)
-        elif is_create and words[1:2] in (["TYPE"], ["DOMAIN"]):
-            self._named_type(tokens, text)
-        elif words[0] == "ALTER" and "TABLE" in words[:3]:
-            self._alter(tokens, text)
-        elif words[:2] == ["COMMENT", "ON"]:
-            self._comment(tokens, text)
-        else:
-            self._skip(tokens, text)
-
     def _skip(self, tokens: list[Any], text: str) -> None:
         statement_text = " ".join(text[tokens[0].start : tokens[-1].end + 1].split())
-        head = " ".join(token.text.upper() for token in tokens[:1])
-        head = f"{head} {tokens[1].text.upper()}" if head in ("CREATE", "ALTER") and len(tokens) > 1 else head
+        first, *rest = (token.text.upper() for token in tokens[:2])
+        head = " ".join((first, *rest)) if first in ("CREATE", "ALTER") else first
         self._skipped.setdefault(head, []).append(
             statement_text if len(statement_text) <= 80 else f"{statement_text[:79]}…"
         )
 
-    def _create(self, statement: Expression, tokens: list[Any], cuts: dict[str, list[str]]) -> None:
+    def _create(self, tokens: list[Any], text: str) -> None:
         exp = self._exp
+        cuts: dict[str, list[str]] = {}
+        statement = self.parser.parsed_table(tokens, text, cuts)
         schema = statement.this if statement is not None else None
         target = schema.this if isinstance(schema, exp.Schema) else schema
         if not isinstance(target, exp.Table):
@@ -151,7 +149,16 @@ class SqlScript:
             table.head.append("the query of CREATE TABLE AS SELECT is not imported; add its columns")
         properties = statement.args.get("properties")
         for property in properties.expressions if properties is not None else ():
-            self._property(property, table)
+            value = property.args.get("value")
+            is_description = isinstance(property, exp.Property) and property.name.lower() == "description"
+            if isinstance(property, exp.SchemaCommentProperty):
+                table.comment = str(property.this.name)
+            elif is_description and isinstance(value, exp.Literal):
+                table.comment = str(value.name)
+            elif not isinstance(
+                property, exp.TemporaryProperty | exp.UnloggedProperty | exp.TransientProperty
+            ):
+                table.head.append(f"not kept: {self.parser.sql(property)}")
         table.key = table.key or tuple(column.name for column in table.columns if column.is_key)
         self.tables.append(table)
 
@@ -175,7 +182,12 @@ class SqlScript:
             elif isinstance(kind, exp.CommentColumnConstraint):
                 column.comment = str(kind.name)
             elif isinstance(kind, exp.Properties):
-                self._options(kind, column)
+                # OPTIONS of BigQuery, of which the description has a place.
+                for property in kind.expressions:
+                    if property.name.lower() == "description":
+                        column.comment = str(property.args["value"].name)
+                    else:
+                        column.losses.append(f"not kept: {self.parser.sql(property)}")
             elif (rule := self._rule(kind, constraint, column.name)) is not None:
                 column.constraints.append(rule)
             else:
@@ -183,25 +195,6 @@ class SqlScript:
                 column.is_counter |= is_identity and kind.args.get("expression") is None
                 column.losses.append(f"not kept: {self.parser.sql(constraint)}")
         return column
-
-    def _options(self, properties: Expression, column: SqlColumn) -> None:
-        """Read OPTIONS of BigQuery, of which the description has a place."""
-        for property in properties.expressions:
-            if property.name.lower() == "description":
-                column.comment = str(property.args["value"].name)
-            else:
-                column.losses.append(f"not kept: {self.parser.sql(property)}")
-
-    def _property(self, property: Expression, table: SqlTable) -> None:
-        exp = self._exp
-        value = property.args.get("value")
-        is_description = isinstance(property, exp.Property) and property.name.lower() == "description"
-        if isinstance(property, exp.SchemaCommentProperty):
-            table.comment = str(property.this.name)
-        elif is_description and isinstance(value, exp.Literal):
-            table.comment = str(value.name)
-        elif not isinstance(property, exp.TemporaryProperty | exp.UnloggedProperty | exp.TransientProperty):
-            table.head.append(f"not kept: {self.parser.sql(property)}")
 
     def _constraint(self, element: Expression, table: SqlTable) -> None:
         exp = self._exp
@@ -246,7 +239,7 @@ class SqlScript:
         to = target.expressions if isinstance(target, exp.Schema) else ()
         more = tuple(
             f"not kept: {one if isinstance(one, str) else self.parser.sql(one)}"
-            for one in _options(reference)
+            for one in reference.args.get("options") or ()
         )
         return SqlConstraint(
             text, columns, self._table_name(table), tuple(self._text(one) for one in to), losses=more
@@ -320,10 +313,6 @@ class SqlScript:
                 column.comment = str(comment.name)
                 return
         self._skip(tokens, text)
-
-
-def _options(reference: Expression) -> list[Any]:
-    return list(reference.args.get("options") or ())
 
 
 def _no_change(tokens: list[Any]) -> MalformedError:

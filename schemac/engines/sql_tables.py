@@ -9,20 +9,29 @@ Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import lift
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
 from schemac.importers.datasets import Constraints, enumerated, mark_key
-from schemac.importers.importer import Imported, Notes, dataset_names, refuse, repeated, script_text
+from schemac.importers.importer import (
+    Imported,
+    Importer,
+    Notes,
+    dataset_names,
+    refuse,
+    repeated,
+    script_text,
+    together,
+)
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import MAX_LENGTH
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
-from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.type_text import MalformedError
@@ -60,24 +69,30 @@ def plain(make: Callable[[], ArrowType], loss: str = "") -> Rule:
     return lambda written: TypeMapping(make(), loss)
 
 
-def text(written: SqlType) -> TypeMapping:
-    """Judge a type whose values have a text, which is kept in its place."""
-    return TypeMapping(pa.string(), f"not kept: the type {written.text}; this is its text")
+def as_other(make: Callable[[], ArrowType], form: str) -> Rule:
+    """Return the rule of a type whose values are stored in another form."""
+    return lambda written: TypeMapping(make(), f"not kept: the type {written.text}; this is its {form}")
 
 
-def string(written: SqlType) -> TypeMapping:
-    """Judge a text, with its greatest length in characters."""
-    return TypeMapping(pa.string(), longest=written.numbers[0] if written.numbers else None)
+text = as_other(lambda: pa.string(), "text")
+wkb = as_other(lambda: pa.binary(), "well-known binary")
+"""Of shapes on the earth."""
 
 
-def binary(written: SqlType) -> TypeMapping:
-    """Judge bytes, with their greatest length."""
-    return TypeMapping(pa.binary(), longest=written.numbers[0] if written.numbers else None)
+def sized(make: Callable[[], ArrowType]) -> Rule:
+    """Return the rule of texts or bytes, with their greatest length."""
+    return lambda written: TypeMapping(make(), longest=written.numbers[0] if written.numbers else None)
 
 
-def wkb(written: SqlType) -> TypeMapping:
-    """Judge shapes on the earth, as bytes of well-known binary."""
-    return TypeMapping(pa.binary(), f"not kept: the type {written.text}; this is its well-known binary")
+string = sized(lambda: pa.string())
+binary = sized(lambda: pa.binary())
+
+
+def padded(unsized: str) -> Rule:
+    """Return the rule of texts that are filled up to a length; `unsized` is what the type without a length stands for."""
+    return lambda written: TypeMapping(
+        pa.string(), f"not kept: the length in {written.text if written.numbers else unsized}"
+    )
 
 
 def decimals(precision: int, scale: int, loss: str = "") -> Rule:
@@ -98,38 +113,28 @@ def _decimal(precision: int, scale: int) -> ArrowType:
 
 def timestamps(zone: str | None, digits: int, loss: str = "") -> Rule:
     """Return the rule of timestamps, with the digits after the second of a type without parameters."""
-
-    def rule(written: SqlType) -> TypeMapping:
-        unit, rounded = _unit(written, digits)
-        return TypeMapping(pa.timestamp(unit, zone), "; ".join(filter(None, (rounded, loss))))
-
-    return rule
+    return _with_unit(lambda unit: pa.timestamp(unit, zone), digits, loss)
 
 
 def times(digits: int, loss: str = "") -> Rule:
     """Return the rule of times of day, likewise."""
+    return _with_unit(lambda unit: pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit), digits, loss)
+
+
+def _with_unit(make: Callable[[Any], ArrowType], digits: int, loss: str) -> Rule:
+    """Return the rule of a type whose unit holds the digits after the second, with a note where it holds more."""
 
     def rule(written: SqlType) -> TypeMapping:
-        unit, rounded = _unit(written, digits)
-        type_ = pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
-        return TypeMapping(type_, "; ".join(filter(None, (rounded, loss))))
+        count = written.numbers[0] if written.numbers else digits
+        stored = next((most for most in _UNITS if count <= most), 9)
+        rounded = f"not kept: the {count} digits in {written.text}, here {stored}" if stored != count else ""
+        return TypeMapping(make(_UNITS[stored]), "; ".join(filter(None, (rounded, loss))))
 
     return rule
 
 
-def _unit(written: SqlType, digits: int) -> tuple[str, str]:
-    """Return the unit that holds the digits after the second, and a note where it holds more."""
-    count = written.numbers[0] if written.numbers else digits
-    stored_digits = next((stored_digits for stored_digits in (0, 3, 6) if count <= stored_digits), 9)
-    loss = (
-        ""
-        if stored_digits == count
-        else f"not kept: the {count} digits in {written.text}, here {stored_digits}"
-    )
-    return {0: "s", 3: "ms", 6: "us", 9: "ns"}[stored_digits], loss
-
-
-"""Bytes of a script."""
+_UNITS = {0: "s", 3: "ms", 6: "us", 9: "ns"}
+"""By digits after the second."""
 _DEEPEST = 100
 """Levels of nesting that are read."""
 
@@ -160,13 +165,18 @@ class _UnsupportedError(Exception):
         self.path = path
 
 
-def read(path: Path, report: Report, dialect: Dialect) -> Imported | None:
-    """Return the schemas of a script."""
-    text = script_text(path, report)
-    return None if text is None else read_text(text, str(path), report, dialect)
+def importer(dialect: Dialect, title: str) -> Importer:
+    """Return the importer of a database's DDL, from files and from texts in other sources."""
+    read_text = partial(_read_text, dialect=dialect)
+
+    def read(path: Path, report: Report) -> Imported | None:
+        text = script_text(path, report)
+        return None if text is None else read_text(text, str(path), report)
+
+    return Importer(dialect.name, f"{title} DDL: CREATE TABLE", read, read_text)
 
 
-def read_text(text: str, file: str, report: Report, dialect: Dialect) -> Imported | None:
+def _read_text(text: str, file: str, report: Report, dialect: Dialect) -> Imported | None:
     """Return the schemas of the CREATE TABLE statements in a text; notes are of one table each."""
     source = SourceText(text, file)
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
@@ -184,13 +194,8 @@ def read_text(text: str, file: str, report: Report, dialect: Dialect) -> Importe
         reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
         refuse(file, reason, report, source=source, span=table.name_span)
         return None
-    datasets = [
-        _Reader(script, dialect, file, report, dict(zip(map(id, script.tables), names, strict=True))).table(
-            table, name
-        )
-        for table, name in zip(script.tables, names, strict=True)
-    ]
-    return replace(datasets[0], others=tuple(datasets[1:]))
+    names_by_id = dict(zip(map(id, script.tables), names, strict=True))
+    return together([_Reader(script, dialect, file, report, names_by_id).table(t) for t in script.tables])
 
 
 class _Reader:
@@ -208,7 +213,7 @@ class _Reader:
         self._notes = Notes()
         self._constraints = Constraints(self._notes)
 
-    def table(self, table: SqlTable, name: str | None) -> Imported:
+    def table(self, table: SqlTable) -> Imported:
         """Return a table's schema; columns without a kind are in the report."""
         fields: list[ArrowField] = []
         for column in table.columns:
@@ -227,12 +232,17 @@ class _Reader:
             head.insert(0, f"from the table {'.'.join(table.name)}")
         if not mark_key(tree, table.key):
             head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
-        _describe(tree, table)
+        if table.comment is not None:
+            tree["extra"] = {**tree.get("extra", {}), DESCRIPTION.key: table.comment}
+        for field in tree["fields"]:
+            described = table.column(field["name"])
+            if described is not None and described.comment is not None:
+                field["extra"] = {DESCRIPTION.key: described.comment, **field.get("extra", {})}
         for one in (*table.constraints, *(one for column in table.columns for one in column.constraints)):
             self._rule(one)
             head += one.losses
         head += self._constraints.put(tree)
-        return Imported(tree, tuple(head), name, self._notes)
+        return Imported(tree, tuple(head), self._names[id(table)], self._notes)
 
     def _rule(self, one: SqlConstraint) -> None:
         """Enter a constraint of rows."""
@@ -249,8 +259,6 @@ class _Reader:
 
     def _field(self, column: SqlColumn, holder: FieldPath) -> ArrowField:
         path = (*holder, column.name)
-        if len(path) > _DEEPEST:
-            raise _UnsupportedError(path[:1], "types that are nested so deeply")
         for loss in (*column.losses, *(f"not kept: {one.text}" for one in column.constraints if holder)):
             self._notes.add(path, loss)
         type_ = self._type(column.type, path)
@@ -323,30 +331,20 @@ class _Reader:
 
     def _made(self, made: Any, name: str, path: FieldPath) -> ArrowType:
         """Return a type that the script makes: an enumeration, or one of columns."""
-        if self._word(made) == "ENUM":
-            self._notes.add(path, f"not kept: the name of its type, {name}")
-            values = [str(part.name) for part in made.expressions]
-            self._constraints.add(path, enumerated(values), self._script.parser.sql(made))
-            return pa.string()
-        if self._word(made) not in ("Schema", "STRUCT"):
-            self._notes.add(path, f"not kept: the name of its type, {name}")
-            return self._type(made, path)
-        columns = [part for part in made.expressions if type(part).__name__ == "ColumnDef"]
-        if not columns or len(columns) < len(made.expressions):
+        sort, parts = self._word(made), made.expressions
+        is_row = sort in ("Schema", "STRUCT")
+        if is_row and (not parts or any(type(part).__name__ != "ColumnDef" for part in parts)):
             raise _UnsupportedError(path, name)
         self._notes.add(path, f"not kept: the name of its type, {name}")
-        return pa.struct([self._member(part, path, made) for part in columns])
+        if is_row:
+            return pa.struct([self._member(part, path, made) for part in parts])
+        if sort != "ENUM":
+            return self._type(made, path)
+        values = [str(part.name) for part in parts]
+        self._constraints.add(path, enumerated(values), self._script.parser.sql(made))
+        return pa.string()
 
 
 def _numbers(parts: Any) -> tuple[int, ...]:
     texts = [str(getattr(part, "name", "") or getattr(part.this, "name", "")) for part in parts]
     return tuple(int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 10)
-
-
-def _describe(tree: Json, table: SqlTable) -> None:
-    if table.comment is not None:
-        tree["extra"] = {**tree.get("extra", {}), DESCRIPTION.key: table.comment}
-    for field in tree["fields"]:
-        column = table.column(field["name"])
-        if column is not None and column.comment is not None:
-            field["extra"] = {DESCRIPTION.key: column.comment, **field.get("extra", {})}

@@ -45,7 +45,8 @@ def read_csv(path: Path, report: Report) -> Imported | None:
     text, goes_on = sample
     if goes_on:
         text = text[: text.rfind("\n") + 1] or text
-    delimiter = _delimiter(text, path)
+    header = _QUOTED.sub("", text.partition("\n")[0])
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else max((",", *_DELIMITERS), key=header.count)
     try:
         table, raw = _tables(text, delimiter, goes_on)
         names = list(table.column_names)
@@ -63,13 +64,6 @@ def read_csv(path: Path, report: Report) -> Imported | None:
     ]
     more = (f"its columns are separated by {_DELIMITERS[delimiter]}",) if delimiter in ";|" else ()
     return described(fields, counted(table.num_rows, "row"), path, notes, report, *more)
-
-
-def _delimiter(text: str, path: Path) -> str:
-    if path.suffix.lower() == ".tsv":
-        return "\t"
-    header = _QUOTED.sub("", text.partition("\n")[0])
-    return max((",", *_DELIMITERS), key=header.count)
 
 
 def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
@@ -118,15 +112,24 @@ def _type(type_: Any, name: str, raw: Any, notes: Notes) -> ArrowType:
     is_large = pa.types.is_floating(type_) and is_in_any(r"^[+-]?[0-9]{19,}$")
     if is_large and not is_in_any(r"[^0-9+-]"):
         most = compute.max(compute.utf8_length(raw)).as_py()
-        notes.add(
-            (name,),
-            f"a {'Decimal' if most <= 76 else 'String'} because some of its numbers are too large for Int64",
-        )
-        return pa.string() if most > 76 else pa.decimal128(38, 0) if most <= 38 else pa.decimal256(76, 0)
+        kind = "Decimal" if most <= _MOST_DIGITS else "String"
+        notes.add((name,), f"a {kind} because some of its numbers are too large for Int64")
+        return _large_integers(most)
     # Seconds and nanoseconds are accidents of how a sample was written.
     if pa.types.is_timestamp(type_):
         return pa.timestamp("us", type_.tz)
     return pa.time32("ms") if pa.types.is_time(type_) else type_
+
+
+_MOST_DIGITS = 76
+"""Of a Decimal."""
+
+
+def _large_integers(digits: int) -> ArrowType:
+    """Return the type of integers with more digits than those of 64 bits have."""
+    if digits > _MOST_DIGITS:
+        return pa.string()
+    return pa.decimal128(38, 0) if digits <= 38 else pa.decimal256(_MOST_DIGITS, 0)
 
 
 CSV = Importer("csv", "CSV, inferred from a sample", read_csv)
@@ -272,20 +275,21 @@ class _Seen:
             return pa.string()
         if sorts == {"integers", "numbers"}:
             return pa.float64()
-        if len(sorts) > 1 and not sorts <= {"texts", "dates", "instants", "local times"}:
-            counts = ", ".join(f"{self._sorts[sort]} {sort}" for sort in self._sorts if sort in sorts)
-            notes.add(path, f"a String because the sample has {counts}")
-            return pa.string()
         if len(sorts) > 1:
+            if not sorts <= {"texts", "dates", "instants", "local times"}:
+                counts = ", ".join(f"{self._sorts[sort]} {sort}" for sort in self._sorts if sort in sorts)
+                notes.add(path, f"a String because the sample has {counts}")
             return pa.string()
         (sort,) = sorts
-        return self._type_of(sort, path, notes)
-
-    def _type_of(self, sort: str, path: FieldPath, notes: Notes) -> ArrowType:
         if sort == "integers":
             return self._integer(path, notes)
         if sort == "lists":
-            return pa.list_(self._item((*path, Part.ITEM), notes))
+            items = self._items
+            if items is None or not items.count:
+                notes.add(path, "all lists in the sample are empty, so the type of their items is unknown")
+                return pa.list_(pa.field("item", pa.string()))
+            item = items.type((*path, Part.ITEM), notes)
+            return pa.list_(pa.field("item", item, items.is_optional(0)))
         if sort == "objects":
             if not self._members:
                 notes.add(path, "in the sample always an object without members")
@@ -306,17 +310,9 @@ class _Seen:
         if self._least >= 0 and self._most < 2**64:
             return pa.uint64()
         digits = max(len(str(abs(self._least))), len(str(self._most)))
-        if digits > 76:
+        if digits > _MOST_DIGITS:
             notes.add(path, f"a String because the sample has a number with {digits} digits")
-            return pa.string()
-        return pa.decimal128(38, 0) if digits <= 38 else pa.decimal256(76, 0)
-
-    def _item(self, path: FieldPath, notes: Notes) -> ArrowField:
-        items = self._items
-        if items is None or not items.count:
-            notes.add(path, "all lists in the sample are empty, so the type of their items is unknown")
-            return pa.field("item", pa.string())
-        return pa.field("item", items.type(path, notes), items.is_optional(0))
+        return _large_integers(digits)
 
 
 NDJSON = Importer("ndjson", "JSON records, one per line or in an array, inferred from a sample", read_ndjson)
@@ -353,8 +349,14 @@ def read_parquet(path: Path, report: Report) -> Imported | None:
         refuse(file, f"it is not a Parquet file: {first_line(error)}", report)
         return None
     notes = Notes()
-    for place, type_ in types:
-        _note_dropped(place, type_, schema, notes)
+    for place, logical in types:
+        # The column that a leaf belongs to; names in a leaf's place may hold dots themselves.
+        holders = [name for name in schema.names if f"{place}.".startswith(f"{name}.")]
+        if logical.type in _DROPPED_TYPES and holders:
+            crs = json.loads(logical.to_json()).get("crs") if logical.type.startswith("GEO") else None
+            reference = f" (coordinates in {str(crs)[:60]})" if crs else ""
+            dropped = f"Parquet's type {logical.type} of {place} is not kept{reference}"
+            notes.add((max(holders, key=len),), dropped)
     for variant in variants:
         notes.add(variant, "Parquet's type VARIANT is not kept: this field has its storage type")
     writer_keys = [key.decode() for key in schema.metadata or {} if _OF_WRITERS.fullmatch(key)]
@@ -408,18 +410,6 @@ def _variants(schema_text: str) -> list[FieldPath]:
             path = tuple(name for _, name in above)
             paths.append(path if is_plain else path[:1])
     return paths
-
-
-def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:
-    """Add a note at the column that a leaf belongs to; names in a leaf's place may hold dots themselves."""
-    type_ = logical.type
-    if type_ not in _DROPPED_TYPES:
-        return
-    holders = [name for name in schema.names if f"{place}.".startswith(f"{name}.")]
-    if holders:
-        crs = json.loads(logical.to_json()).get("crs") if type_.startswith("GEO") else None
-        reference = f" (coordinates in {str(crs)[:60]})" if crs else ""
-        notes.add((max(holders, key=len),), f"Parquet's type {type_} of {place} is not kept{reference}")
 
 
 def _without_additions(schema: "pa.Schema") -> "pa.Schema":

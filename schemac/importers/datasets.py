@@ -6,7 +6,7 @@ Rule: an attribute is written if the checks of the manifest accept it at its fie
       it, and what they refuse is reported.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,8 @@ from schemac.text.source.report import Report
 from schemac.text.syntax.model import model_errors
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
+PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
+"""Of the parts of a type in the standard's long form."""
 
 
 def typed(tree: Json) -> LogicalType | None:
@@ -89,7 +91,14 @@ class Constraints:
     def put(self, tree: Json) -> list[str]:
         """Add to a schema in the standard's long form what it can have; return what is lost of its rows, as notes."""
         for path, constraints, source_text in self._constraints:
-            place = _place(tree, path)
+            place = tree
+            for step in path:
+                inner = place.get("type", place)
+                inner = inner["inner"] if inner.get("kind") == Option.__name__ else inner
+                if isinstance(step, Part):
+                    place = inner[PART_KEYS[step]]
+                else:
+                    place = next(field for field in inner["fields"] if field["name"] == step)
             accepted, lost = fitting(place.get("type", place), constraints)
             for key, reason in lost.items():
                 self._notes.add(
@@ -122,19 +131,6 @@ def without_missing(schema: Json) -> tuple[Json, list[str]]:
 
 def _name(key: str) -> str:
     return key.rpartition("/")[2]
-
-
-def _place(tree: Json, path: FieldPath) -> Json:
-    """Return the mapping that has the attributes of a path."""
-    node = tree
-    for step in path:
-        inner = node.get("type", node)
-        inner = inner["inner"] if inner.get("kind") == Option.__name__ else inner
-        if isinstance(step, Part):
-            node = inner[{Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}[step]]
-        else:
-            node = next(field for field in inner["fields"] if field["name"] == step)
-    return node
 
 
 def _row_refusal(tree: Json, key: str, value: Any) -> str | None:
@@ -224,10 +220,6 @@ def _with_way_out(diagnostic: Diagnostic, names: dict[str, str]) -> Diagnostic:
     return replace(diagnostic, help=f"{diagnostic.help}; or {skip}" if diagnostic.help else skip)
 
 
-_OF_VALUES = tuple(attribute.key for attribute in OF_VALUES)
-_PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
-
-
 def from_arrow_schema(schema: ArrowSchema, file: str, report: Report, note: Note) -> Json:
     """Return the values of `fields` and `extra`; constraints that do not suit them are noted."""
     tree = lift(schema, file, report, note)
@@ -242,20 +234,18 @@ def from_arrow_schema(schema: ArrowSchema, file: str, report: Report, note: Note
 def _keep_fitting(place: Json, path: FieldPath, note: Note) -> None:
     """Leave out constraints that the type of a place cannot have, here and below."""
     type_ = place.get("type", place)
-    constraints = {key: value for key, value in place.get("extra", {}).items() if key in _OF_VALUES}
+    constraints = {key: value for key, value in place.get("extra", {}).items() if key in _BY_KEY}
     if constraints:
         _, lost = fitting({key: value for key, value in type_.items() if key != "extra"}, constraints)
         for key, reason in lost.items():
-            note(path, f"not kept: {key.rpartition('/')[2]}: {constraints[key]} ({reason})")
+            note(path, f"not kept: {_name(key)}: {constraints[key]} ({reason})")
             del place["extra"][key]
         if not place["extra"]:
             del place["extra"]
-    for below, part in _below(type_, path):
-        _keep_fitting(below, part, note)
-
-
-def _below(type_: Json, path: FieldPath) -> Iterator[tuple[Json, FieldPath]]:
     inner = type_["inner"] if type_["kind"] == Option.__name__ else type_
     if BY_NAME[inner["kind"]].family is Family.STRUCT:
-        yield from ((field, (*path, field["name"])) for field in inner["fields"])
-    yield from ((inner[key], (*path, part)) for key, part in _PARTS.items() if key in inner)
+        for field in inner["fields"]:
+            _keep_fitting(field, (*path, field["name"]), note)
+    for part, key in PART_KEYS.items():
+        if key in inner:
+            _keep_fitting(inner[key], (*path, part), note)

@@ -7,13 +7,13 @@ Errors: SC1xx for invalid YAML, SC552 unreadable-source at the value.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import lift
-from schemac.importers.datasets import fitting
-from schemac.importers.importer import Imported, Notes, refuse
+from schemac.importers.datasets import Constraints, fitting, mark_key
+from schemac.importers.importer import Imported, Notes, refuse, together
 from schemac.importers.sources import formats, import_value
 from schemac.language.attributes.builtin import (
     CLASSIFICATION,
@@ -38,8 +38,8 @@ from schemac.language.manifest.foreign import suggest_meaning
 from schemac.language.physical import ArrowType, pa
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText, decode_text
-from schemac.text.syntax.document import Document, parse
+from schemac.text.source.text import decode_text
+from schemac.text.syntax.document import parse
 from schemac.text.syntax.type_text import TypeText, read_type
 
 _LONGEST = 160
@@ -81,16 +81,22 @@ class Node:
         """Whether a key is there, with a value."""
         return self._value.get(self._key(key)) is not None
 
-    def text(self, *keys: str) -> str | None:
-        """Return the text at the first of some keys that exists; a number counts as its text."""
+    def _read(self, expected: str, types: tuple[type, ...], *keys: str) -> Any:
+        """Return the value at the first of some keys that exists, which has to be of one of some types; None if none exists."""
         for key in keys:
-            value = self._value_at(key)
+            self.drop(key)
+            value = self._value.get(self._key(key))
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, str | int | float):
-                raise self._wrong(key, "a text")
-            return str(value)
+            if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+                raise self._wrong(key, expected)
+            return value
         return None
+
+    def text(self, *keys: str) -> str | None:
+        """Return the text at the first of some keys that exists; a number counts as its text."""
+        value = self._read("a text", (str, int, float), *keys)
+        return None if value is None else str(value)
 
     def needed_text(self, key: str) -> str:
         """Return a text that has to be there, and not empty."""
@@ -101,27 +107,17 @@ class Node:
 
     def flag(self, *keys: str) -> bool | None:
         """Return true or false at the first of some keys that exists; None if none is."""
-        for key in keys:
-            value = self._value_at(key)
-            if value is None:
-                continue
-            if not isinstance(value, bool):
-                raise self._wrong(key, "true or false")
-            return value
-        return None
+        value: bool | None = self._read("true or false", (bool,), *keys)
+        return value
 
     def number(self, key: str) -> int | None:
         """Return an integer."""
-        value = self._value_at(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self._wrong(key, "an integer")
+        value: int | None = self._read("an integer", (int,), key)
         return value
 
     def node(self, key: str) -> "Node | None":
         """Return a mapping in this one."""
-        value = self._value_at(key)
+        value = self._read("a mapping", (dict,), key)
         return None if value is None else Node(value, (*self.path, self._key(key)))
 
     def nodes(self, key: str) -> "list[Node]":
@@ -130,12 +126,7 @@ class Node:
 
     def items(self, key: str) -> list[Any]:
         """Return a list as it is."""
-        value = self._value_at(key)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise self._wrong(key, "a list")
-        return value
+        return self._read("a list", (list,), key) or []
 
     def members(self, key: str) -> "list[tuple[str, Node]]":
         """Return the mappings of a mapping, each with its key."""
@@ -164,17 +155,18 @@ class Node:
         """Return a value without marking it as read."""
         return self._value.get(self._key(key)) if self._key(key) in self._left else None
 
-    def losses(self) -> list[str]:
-        """Return the unread keys as notes, except empty values."""
-        return [
-            f"not kept: {key}: {_value_text(self._value[key])}"
-            for key in self._left
-            if self._value[key] not in _SILENT
-        ]
+    def unread(self) -> list[str]:
+        """Return the keys that were not read yet, except those with empty values."""
+        return [key for key in self._left if self._value[key] not in _SILENT]
 
-    def _value_at(self, key: str) -> Any:
-        self._left.pop(self._key(key), None)
-        return self._value.get(self._key(key))
+    def losses(self) -> list[str]:
+        """Return these as notes."""
+        return [f"not kept: {key}: {_value_text(self._value[key])}" for key in self.unread()]
+
+    def loss_of_keys(self, whole: str) -> list[str]:
+        """Return a note with the names of these, as part of the file or contract as a whole; none without any."""
+        keys = ", ".join(map(str, self.unread()))
+        return [f"not kept of the {whole}: {keys}"] if keys else []
 
     def _wrong(self, key: str, expected: str) -> MisplacedError:
         path = (*self.path, self._key(key))
@@ -183,7 +175,7 @@ class Node:
 
 
 def read_documents(
-    path: Path, title: str, make: Callable[[Node], Iterator[Imported]], report: Report
+    title: str, make: Callable[[Node], Iterator[Imported]], path: Path, report: Report
 ) -> Imported | None:
     """Return the datasets that a function makes of each document of a file; `title` names the format."""
     source = decode_text(path.read_bytes(), str(path), report)
@@ -197,28 +189,13 @@ def read_documents(
         try:
             importeds += make(Node(document.value, ()))
         except MisplacedError as error:
-            _refuse_at(error, document, path, title, report)
+            span = document.span(error.path)
+            refuse(path, f"it is not {title}: {error}", report, source=source, span=span, help=error.help)
             return None
     if not importeds:
         refuse(path, f"it is {title} without a table", report, source=source)
         return None
-    first, *others = importeds
-    return Imported(
-        first.schema,
-        first.comments,
-        first.name,
-        first.notes,
-        first.versions,
-        first.numbered,
-        None,
-        tuple(others),
-    )
-
-
-def _refuse_at(error: MisplacedError, document: Document, path: Path, title: str, report: Report) -> None:
-    source: SourceText = document.source
-    span = document.span(error.path)
-    refuse(path, f"it is not {title}: {error}", report, source=source, span=span, help=error.help)
+    return together(importeds)
 
 
 _CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
@@ -267,15 +244,60 @@ def rules(node: Node) -> Json:
     return attributes
 
 
-def finished(
-    node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
-) -> tuple[Json, Json]:
-    """Return a type, in an Option unless it is required, with the attributes of its node; unread keys become notes."""
-    tree, extra = type_and_attributes
-    extra = {**meaning(node), **extra}
-    for loss in node.losses():
-        notes.add(path, loss)
-    return optional(tree, is_required=is_required), extra
+class DatasetReader:
+    """Reads one dataset of a document."""
+
+    no_key = ", because a part of it may be null"
+    """Why the key of a document may be none of a manifest."""
+
+    def __init__(self) -> None:
+        self.notes = Notes()
+        self.constraints = Constraints(self.notes)
+        self.key: list[str] = []
+        """Columns of the primary key."""
+
+    def finished(
+        self, node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, *, is_required: bool
+    ) -> tuple[Json, Json]:
+        """Return a type, in an Option unless it is required, with the attributes of its node; unread keys become notes."""
+        tree, extra = type_and_attributes
+        extra = {**meaning(node), **extra}
+        self.note_losses(node, path)
+        return optional(tree, is_required=is_required), extra
+
+    def note_losses(self, node: Node, path: FieldPath) -> None:
+        """Add notes of the keys that were not read."""
+        for loss in node.losses():
+            self.notes.add(path, loss)
+
+    def json(self, path: FieldPath) -> tuple[Json, Json]:
+        """Return the type of a value whose parts the document does not describe."""
+        self.notes.add(path, "its parts are not described; this is its JSON")
+        return kind_of(pa.json_())
+
+    def unknown(self, path: FieldPath, reason: str) -> tuple[Json, Json]:
+        """Return a type in place of one that is not known, which the author has to set."""
+        self.notes.add(path, f"{reason}: set it")
+        return kind_of(pa.string())
+
+    def dataset(
+        self,
+        name: str,
+        fields: list[Json],
+        node: Node,
+        head: list[str],
+        extra: Json | None = None,
+        remarks: Sequence[str] = (),
+    ) -> Imported:
+        """Return the dataset of a node, whose own attributes win over `extra`."""
+        tree: Json = {"fields": fields}
+        if extra := {**(extra or {}), **meaning(node)}:
+            tree["extra"] = extra
+        comments = [*head, *node.losses(), *remarks]
+        if not mark_key(tree, self.key):
+            comments.append(f"not kept: the primary key {', '.join(self.key)}{self.no_key}")
+        comments += self.constraints.put(tree)
+        return Imported(tree, tuple(comments), name, self.notes)
 
 
 def optional(tree: Json, *, is_required: bool) -> Json:

@@ -100,6 +100,12 @@ class Imported:
         return bool(self.versions or self.numbered)
 
 
+def together(datasets: Sequence[Imported]) -> Imported:
+    """Return the first dataset of a source, with the others next to it."""
+    first, *others = datasets
+    return dataclasses.replace(first, others=tuple(others))
+
+
 @dataclass(frozen=True, slots=True)
 class Importer:
     """Reads one sort of source."""

@@ -14,14 +14,14 @@ import codecs
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import lift
 from schemac.importers.datasets import without_missing
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.logical.model import FieldPath, Part, quoted
 from schemac.language.physical import ArrowField, pa
 from schemac.registry.engine import Format, load_as
@@ -115,30 +115,24 @@ class ForeignDocument(NamedTuple):
 
 def refuse_foreign(path: Path, report: Report) -> bool:
     """Report a file that holds a schema of another system; return whether it does."""
-    document = _first_value(path)
-    foreign_document = next((sort for sort in (*_loaded_importer(), *_SORTS) if sort.is_one(document)), None)
+    sample = read_sample(path, Report())
+    try:
+        document = json.JSONDecoder().raw_decode(sample[0].lstrip())[0] if sample is not None else None
+    except (ValueError, RecursionError):
+        document = None
+    brought = (
+        sort
+        for engine in engines()
+        if engine.documents
+        for sort in load_as(engine.documents, tuple, f"`documents` of the engine {engine.name}")
+    )
+    foreign_document = next((sort for sort in (*brought, *_SORTS) if sort.is_one(document)), None)
     if foreign_document is None:
         return False
     message = f"{path} is {foreign_document.title}, not data"
     help = f"{foreign_document.help}; to infer a schema from it anyway, add `--from ndjson`"
     report.add(FOREIGN_SCHEMA, message, file=str(path), help=help)
     return True
-
-
-def _first_value(path: Path) -> Any:
-    """Return the first JSON value of a file, or None."""
-    sample = read_sample(path, Report())
-    try:
-        return json.JSONDecoder().raw_decode(sample[0].lstrip())[0] if sample is not None else None
-    except (ValueError, RecursionError):
-        return None
-
-
-def _loaded_importer() -> Iterator[ForeignDocument]:
-    for engine in engines():
-        if engine.documents:
-            what = f"`documents` of the engine {engine.name}"
-            yield from load_as(engine.documents, tuple, what)
 
 
 def has_keys(*keys: str) -> Callable[[Any], bool]:
@@ -155,23 +149,11 @@ def _holds(value: Any, key: str, sort: type, *inner: str) -> bool:
     return not inner or (isinstance(first, dict) and set(inner) <= first.keys())
 
 
-def _is_json_schema(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    if "json-schema.org" in str(value.get("$schema", "")):
-        return True
-    return value.get("type") == "object" and _holds(value, "properties", dict)
-
-
 def _is_big_query(value: Any) -> bool:
     if isinstance(value, list) and value:
         modes = ("NULLABLE", "REQUIRED", "REPEATED")
         return all(has_keys("name", "type", "mode")(item) and item["mode"] in modes for item in value)
     return _holds(value, "schema", dict, "fields") and "tableReference" in value
-
-
-def _is_kafka(value: Any) -> bool:
-    return has_keys("schema", "payload")(value) and _holds(value, "schema", dict, "type", "fields")
 
 
 _SORTS = (
@@ -181,7 +163,17 @@ _SORTS = (
         _BY_DATA,
     ),
     ForeignDocument("an AsyncAPI document", has_keys("asyncapi", "channels"), _BY_DATA),
-    ForeignDocument("a JSON Schema", _is_json_schema, "import it with `--from jsonschema`"),
+    ForeignDocument(
+        "a JSON Schema",
+        lambda v: (
+            isinstance(v, dict)
+            and (
+                "json-schema.org" in str(v.get("$schema", ""))
+                or (v.get("type") == "object" and _holds(v, "properties", dict))
+            )
+        ),
+        "import it with `--from jsonschema`",
+    ),
     ForeignDocument(
         "Arrow's JSON for integration tests",
         lambda v: (
@@ -193,7 +185,11 @@ _SORTS = (
     ForeignDocument(
         "a table schema of BigQuery", _is_big_query, "export a few rows as Parquet, and import that"
     ),
-    ForeignDocument("a record of Kafka Connect with its schema", _is_kafka, "import only the payloads"),
+    ForeignDocument(
+        "a record of Kafka Connect with its schema",
+        lambda v: has_keys("schema", "payload")(v) and _holds(v, "schema", dict, "type", "fields"),
+        "import only the payloads",
+    ),
     ForeignDocument(
         "a Table Schema of Frictionless or pandas",
         lambda v: (
@@ -335,12 +331,8 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         with blamed(owner):
             try:
                 return _encodable(importer.read(path, report))
-            except (
-                OSError,
-                UnicodeError,
-                ModuleNotFoundError,
-            ) as error:  # told below; no fault of the reader
-                unreadable = error
+            except (OSError, UnicodeError, ModuleNotFoundError) as error:
+                unreadable = error  # reported below; no fault of the reader
         raise unreadable
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)
@@ -375,19 +367,14 @@ def _without(imported: Imported, skipped: Collection[str], path: Path, report: R
             message = f"{path} has no column '{name}' to leave out"
             report.add(UNREADABLE_SOURCE, message, file=str(path), help=help)
     comment = f"left out: {', '.join(skipped)}"
-    first, *others = [_remaining(one, skipped, comment) for one in every]
-    return replace(first, others=tuple(others))
-
-
-def _remaining(one: Imported, skipped: Collection[str], comment: str) -> Imported:
-    schema, losses = _without_columns(one.schema, skipped)
-    return replace(
-        one,
-        schema=schema,
-        comments=(*one.comments, comment, *losses),
-        versions=tuple(replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.versions),
-        numbered=tuple(replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.numbered),
-    )
+    remaining: list[Imported] = []
+    for one in every:
+        schema, losses = _without_columns(one.schema, skipped)
+        versions = [replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.versions]
+        numbered = [replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.numbered]
+        changed = replace(one, schema=schema, versions=tuple(versions), numbered=tuple(numbered))
+        remaining.append(replace(changed, comments=(*one.comments, comment, *losses)))
+    return together(remaining)
 
 
 def _without_columns(schema: Json, skipped: Collection[str]) -> tuple[Json, list[str]]:

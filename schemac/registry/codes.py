@@ -8,9 +8,9 @@ reserved for schemac.
 import os
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from schemac.registry.engine import EngineError, load_as, reason_of
+from schemac.registry.engine import Engine, EngineError, load_as, reason_of
 from schemac.registry.installed import builtin_engines, engines
 from schemac.text.source.catalogue import CATALOGUE, Code
 from schemac.text.source.pages import FOLDER, Page, read_page
@@ -19,35 +19,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Bringer(Protocol):
-    """What brings codes: an `Engine` or a `Room`."""
-
-    @property
-    def name(self) -> str:
-        """Its name, for errors."""
-
-    @property
-    def title(self) -> str:
-        """As people write it."""
-
-    @property
-    def codes(self) -> str:
-        """Where its tuple of `Code` is, as `module:NAME`; empty if it has none."""
-
-    @property
-    def pages(self) -> str:
-        """The package with `<code>.md` for each of them; empty if it has none."""
-
-
 class Room(NamedTuple):
     """A package of the compiler with codes of its own."""
 
     name: str
     title: str
+    """As people write it."""
     codes: str
+    """Where its tuple of `Code` is, as `module:NAME`."""
     pages: str
+    """The package with `<code>.md` for each of them."""
 
 
+Bringer: TypeAlias = Engine | Room
+"""What brings codes."""
 _ROOMS = (
     Room("pipeline", "Pipelines", "schemac.pipeline.codes:CODES", "schemac.pipeline.pages"),
     Room("lint", "Rules", "schemac.language.lint.codes:CODES", "schemac.language.lint.pages"),

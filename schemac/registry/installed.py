@@ -32,7 +32,10 @@ def distribution_names() -> tuple[str, ...]:
 
 def entry_points_of(group: str) -> "tuple[EntryPoint, ...]":
     """Return the entry points of a group, sorted by their names."""
-    if _are_all_folders() and not any(_names(folder, name, group) for folder, name in _described()):
+    # A distribution may also be in an archive, or only a finder of its own may know it.
+    finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
+    are_all_folders = len(finders) <= 1 and not any(os.path.isfile(path) for path in sys.path)
+    if are_all_folders and not any(_names(folder, name, group) for folder, name in _described()):
         return ()
     from importlib.metadata import entry_points  # for start-up time, as above
 
@@ -46,12 +49,6 @@ def _described() -> Iterator[tuple[str, str]]:
         except OSError:
             continue
         yield from ((folder, name) for name in names if name.endswith(_SUFFIXES))
-
-
-def _are_all_folders() -> bool:
-    """Whether all distributions are in folders, none in archives or found by a custom finder."""
-    finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
-    return len(finders) <= 1 and not any(os.path.isfile(path) for path in sys.path)
 
 
 def _names(folder: str, name: str, group: str) -> bool:
@@ -75,7 +72,15 @@ def engines() -> tuple[Engine, ...]:
     formats = {format.name: engine.name for engine in core_engines for format in engine.formats}
     others: list[Engine] = []
     for point in outside_points():
-        engine = _loaded(point)
+        what = f"the engine {point.name} ({point.value})"
+        try:
+            engine = point.load()
+        except Exception as error:
+            raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
+        if not isinstance(engine, Engine):
+            raise EngineError(f"{what} is not a schemac.registry.engine.Engine")
+        if not _NAME.fullmatch(engine.name):
+            raise EngineError(f"{what} cannot be called '{engine.name}'; a name is like hudi or my_engine2")
         if engines_by_name.setdefault(engine.name, engine) is not engine:
             raise EngineError(f"two engines are called {engine.name}; one of them is {point.value}")
         for format in engine.formats:
@@ -90,20 +95,6 @@ def engines() -> tuple[Engine, ...]:
 def outside_points() -> "tuple[EntryPoint, ...]":
     """Return the entry points of engines of other distributions, sorted by name; none if the environment asks for none."""
     return () if os.environ.get("SCHEMAC_BUILTIN_ENGINES") else entry_points_of(GROUP)
-
-
-def _loaded(point: "EntryPoint") -> Engine:
-    """Load the engine of an entry point. Raises EngineError."""
-    what = f"the engine {point.name} ({point.value})"
-    try:
-        engine = point.load()
-    except Exception as error:
-        raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
-    if not isinstance(engine, Engine):
-        raise EngineError(f"{what} is not a schemac.registry.engine.Engine")
-    if not _NAME.fullmatch(engine.name):
-        raise EngineError(f"{what} cannot be called '{engine.name}'; a name is like hudi or my_engine2")
-    return engine
 
 
 def _sorted(engines: list[Engine]) -> list[Engine]:

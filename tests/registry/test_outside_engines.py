@@ -430,9 +430,8 @@ def __getattr__(name):
 @pytest.mark.slow
 def test_say_that_a_dialect_lacks_a_type_which_has_a_kind(site: Site) -> None:
     parts = """
-from schemac.engines.sql_tables import Dialect, read
-from schemac.importers.importer import Importer
-X = Importer("other", "Other", lambda path, report: read(path, report, Dialect("clickhouse", str.lower, {})))
+from schemac.engines.sql_tables import Dialect, importer
+X = importer(Dialect("clickhouse", str.lower, {}), "Other")
 """
     site.install("broken", "other = broken:ENGINE", engine('formats=(Format("other", "parts:X"),)') + parts)
     (site.work / "rides.sql").write_text("CREATE TABLE rides (id UInt64, place Point)")

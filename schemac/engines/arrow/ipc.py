@@ -63,21 +63,17 @@ def read(path: Path, report: Report) -> Imported | None:
 
     try:
         with pa.memory_map(str(path)) as source:
-            schema: ArrowSchema = (
-                ipc.open_file(source).schema
-                if source.read(6) == _FILE_MARK
-                else ipc.read_schema(_rewound(source))
-            )
+            schema: ArrowSchema
+            if source.read(6) == _FILE_MARK:
+                schema = ipc.open_file(source).schema
+            else:
+                source.seek(0)
+                schema = ipc.read_schema(source)
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
         refuse(path, f"it is not Arrow data: {first_line(error)}", report)
         return None
     notes = Notes()
     return Imported(from_arrow_schema(schema, str(path), report, notes.add), notes=notes)
-
-
-def _rewound(source: "pa.MemoryMappedFile") -> "pa.MemoryMappedFile":
-    source.seek(0)
-    return source
 
 
 IMPORTER = Importer("arrow", "Arrow IPC file, stream or schema", read)

@@ -44,7 +44,11 @@ def _outside_list_views(rule: Rule | Judgement) -> Rule:
 
     def ask(change: Change, pair: VersionPair | None) -> Judgement:
         judgement = rule if isinstance(rule, Judgement) else rule(change, pair)
-        if judgement.outcome is Outcome.REFUSED or not _is_in_list_view(change.new_field or change.old_field):
+        field = change.new_field or change.old_field
+        lists = [above for above in field.ancestors if above.type.family is Family.LIST] if field else []
+        buffers = [read_hints(above.extra).buffer for above in lists]
+        is_in_list_view = any(buffer is not None and buffer.kind == "View" for buffer in buffers)
+        if judgement.outcome is Outcome.REFUSED or not is_in_list_view:
             return judgement
         return Judgement(Outcome.REWRITE, "pyarrow cannot cast inside list views", "rewrite the files")
 
@@ -104,12 +108,6 @@ def _buffers(change: Change, _pair: object) -> Judgement:
 def _layout(old: SchemaField, new: SchemaField) -> Judgement | None:
     missing = missing_cast(old, new)
     return Judgement(Outcome.REWRITE, missing, "keep the layout, or rewrite the files") if missing else None
-
-
-def _is_in_list_view(field: SchemaField | None) -> bool:
-    lists = [above for above in field.ancestors if above.type.family is Family.LIST] if field else []
-    buffers = [read_hints(above.extra).buffer for above in lists]
-    return any(buffer is not None and buffer.kind == "View" for buffer in buffers)
 
 
 def _extension(change: Change, _pair: object) -> Judgement:

@@ -125,26 +125,20 @@ def fits(value: Any, type_: Any) -> bool:
     """Whether a JSON value is a default value of an Avro type; of a union, of one of its branches."""
     if isinstance(type_, list):
         return any(fits(value, branch) for branch in type_)
-    if isinstance(type_, Mapping):
-        return _fits_complex(value, type_)
-    if type_ in _RANGES:
-        return type(value) is int and -_RANGES[type_] <= value < _RANGES[type_]
-    match type_:
+    word = type_["type"] if isinstance(type_, Mapping) else type_
+    match word:
         case "null":
             return value is None
         case "boolean":
             return isinstance(value, bool)
+        case "int" | "long":
+            return type(value) is int and -_RANGES[word] <= value < _RANGES[word]
         case "float" | "double":
             return type(value) in (int, float)
         case "string":
             return isinstance(value, str)
         case "bytes":
             return isinstance(value, str) and all(ord(character) < 256 for character in value)
-    return False
-
-
-def _fits_complex(value: Any, type_: Mapping[str, Any]) -> bool:
-    match type_["type"]:
         case "fixed":
             return fits(value, "bytes") and len(value) == type_["size"]
         case "array":
@@ -156,7 +150,7 @@ def _fits_complex(value: Any, type_: Mapping[str, Any]) -> bool:
                 fits(value[field["name"]], field["type"]) if field["name"] in value else "default" in field
                 for field in type_["fields"]
             )
-    return fits(value, type_["type"])
+    return not isinstance(word, str) and fits(value, word)
 
 
 def valid(name: str) -> str:
@@ -233,12 +227,14 @@ class _Writer:
         if DEFAULT.key in field.extra:
             default = field.extra[DEFAULT.key]
             if not fits(default, type_):
-                message = (
-                    f"{field.path_text}: {json.dumps(default)} is no {field.type.type_text()} in Avro's JSON"
-                )
+                type_text = field.type.type_text()
+                message = f"{field.path_text}: {json.dumps(default)} is no {type_text} in Avro's JSON"
                 help = "binaries and decimals are texts of code points, dates and times are numbers"
                 self._emission.findings.at_extra(field, DEFAULT.key, AVRO_DEFAULT, message, help=help)
-            avro_field |= {"type": _first(type_, default), "default": default}
+            if isinstance(type_, list):
+                # Releases before 1.12 need the branch that takes the default to be the first.
+                type_ = sorted(type_, key=lambda branch: not fits(default, branch))
+            avro_field |= {"type": type_, "default": default}
         elif field.is_nullable:
             avro_field["default"] = None
         if aliases:
@@ -254,9 +250,7 @@ class _Writer:
         if not field.is_member:
             if DEFAULT.key in field.extra or ALIASES.key in field.extra:
                 self._emission.lose(field, "a default value or aliases", "nothing: only fields have them")
-            described = (
-                {DESCRIPTION.key: field.extra[DESCRIPTION.key]} if DESCRIPTION.key in field.extra else {}
-            )
+            described = {key: field.extra[key] for key in (DESCRIPTION.key,) if key in field.extra}
             extra = {**described, **_properties(field.extra)}
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **extra} if extra else type_
         return ["null", type_] if field.is_nullable and type_ != "null" else type_
@@ -271,17 +265,16 @@ class _Writer:
                 self._emission.lose(field, field.type.type_text(), "an array of any length")
             return {"type": "array", "items": self._type(field.children[0], below)}
         if family is Family.MAP:
-            return self._map(field, namespace, below)
+            return self._map(field, below)
         leaf = leaf_of(field.type)
         if leaf is None:
-            self._emission.findings.at_type(
-                field,
-                AVRO_TYPE,
-                f"{field.path_text}: Avro cannot hold {field.type.type_text()}",
-                help="write a Decimal with a scale from 0 to its precision, or leave Avro out of `schemac.dev/targets`"
-                if family is Family.DECIMAL
-                else "leave Avro out: name the other engines in `schemac.dev/targets` under the schema's `extra:`",
+            help = (
+                "leave Avro out: name the other engines in `schemac.dev/targets` under the schema's `extra:`"
             )
+            if family is Family.DECIMAL:
+                help = "write a Decimal with a scale from 0 to its precision, or leave Avro out of `schemac.dev/targets`"
+            message = f"{field.path_text}: Avro cannot hold {field.type.type_text()}"
+            self._emission.findings.at_type(field, AVRO_TYPE, message, help=help)
             return "null"
         if not leaf.is_lossless:
             self._emission.lose(field, field.type.type_text(), leaf.title)
@@ -292,7 +285,7 @@ class _Writer:
             return {"type": "bytes", "logicalType": "decimal", **digits}
         return {"type": leaf.type, "logicalType": leaf.logical} if leaf.logical else leaf.type
 
-    def _map(self, field: SchemaField, namespace: str, below: str) -> Json:
+    def _map(self, field: SchemaField, below: str) -> Json:
         key, value = field.children
         if getattr(field.type, "keys_sorted", False):
             self._emission.lose(field, "sorted keys", "keys in any order")
@@ -309,13 +302,6 @@ class _Writer:
         aliases = old_names(field) if field.is_member else []
         named = {"type": type_, "name": name_of(field), "namespace": namespace}
         return {**named, **({"aliases": aliases} if aliases else {})}
-
-
-def _first(type_: Any, default: Any) -> Any:
-    """Return a union whose first branch takes the default, as releases before 1.12 need it."""
-    if not isinstance(type_, list):
-        return type_
-    return sorted(type_, key=lambda branch: not fits(default, branch))
 
 
 def _type_property(field: SchemaField) -> Json:

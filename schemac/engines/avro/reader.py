@@ -18,7 +18,6 @@ Why by hand: `fastavro.parse_schema` 1.13 accepts a record without fields and a 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from schemac.engines.avro.artifact import TYPE, fits, leaf_of
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
 from schemac.importers.datasets import enumerated, fitting, typed
 from schemac.importers.declarations import any_json, split_extra
-from schemac.importers.importer import Imported, Importer, Notes, double, refuse
+from schemac.importers.importer import Imported, Importer, Notes, double, refuse, together
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -71,35 +70,34 @@ class NamedTypes:
         if full in self._named:
             return self._named[full]
         if self._sibling_types is None:
-            self._sibling_types = dict(_declared(self._path))
+            self._sibling_types = {}
+            for file in sorted(self._path.parent.glob("*.avsc")):
+                if file == self._path or not file.is_file():
+                    continue
+                try:
+                    document = json.loads(file.read_bytes())
+                except (ValueError, OSError, RecursionError):
+                    continue
+                for one in document if isinstance(document, list) else [document]:
+                    if (
+                        isinstance(one, dict)
+                        and one.get("type") in _NAMED
+                        and isinstance(one.get("name"), str)
+                    ):
+                        self._sibling_types[_full(one, "")] = one
         return self._sibling_types.get(full)
 
     def unused(self, records: Sequence[Json]) -> list[Json]:
         """Return the records that no other of them is made of; the last one where each is."""
-        used = {name for one in records for name in _references(one, "", type_name=_full(one, ""))}
+        used: set[str] = set()
+        for one in records:
+            names = {
+                inner_type if "." in inner_type else f"{around}.{inner_type}"
+                for inner_type, around in _within(one, "")
+                if isinstance(inner_type, str)
+            }
+            used |= names - {_full(one, "")}
         return [one for one in records if _full(one, "") not in used] or list(records[-1:])
-
-
-def _declared(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the types at the top of the files next to one."""
-    for file in sorted(path.parent.glob("*.avsc")):
-        try:
-            document = json.loads(file.read_bytes()) if file != path and file.is_file() else None
-        except (ValueError, OSError, RecursionError):
-            continue
-        for one in document if isinstance(document, list) else [document]:
-            if isinstance(one, dict) and one.get("type") in _NAMED and isinstance(one.get("name"), str):
-                yield _full(one, ""), one
-
-
-def _references(type_: Any, namespace: str, type_name: str) -> Iterator[str]:
-    """Yield the full names that a type uses, but for its own."""
-    for inner_type, around in _within(type_, namespace):
-        if (
-            isinstance(inner_type, str)
-            and (full := inner_type if "." in inner_type else f"{around}.{inner_type}") != type_name
-        ):
-            yield full
 
 
 def _within(type_: Any, namespace: str) -> Iterator[tuple[Any, str]]:
@@ -188,16 +186,14 @@ def read(path: Path, report: Report) -> Imported | None:
         return None
     try:
         types = NamedTypes(path, named)
-        first, *others = [_Reader(str(path), types).dataset(one) for one in types.unused(records)]
+        return together([_Reader(types).dataset(one) for one in types.unused(records)])
     except MalformedError as error:
         refuse(path, f"it is not an Avro schema: {error}", report)
         return None
-    return replace(first, others=tuple(others))
 
 
 class _Reader:
-    def __init__(self, file: str, types: NamedTypes) -> None:
-        self._file = file
+    def __init__(self, types: NamedTypes) -> None:
         self._types = types
         self._notes = Notes()
         self._open: list[str] = []
@@ -260,23 +256,20 @@ class _Reader:
         if isinstance(type_, str):
             if type_ in _PRIMITIVES:
                 return {"kind": _PRIMITIVES[type_]}
-            return self._reference(type_, namespace, path)
+            full = type_ if "." in type_ else f"{namespace}.{type_}"
+            if full in self._open:
+                return self._any(path, f"the record {type_}, which contains itself")
+            declared_type = self._types.find(full)
+            if declared_type is None:
+                raise MalformedError(
+                    f"{dotted(path)} is of a type '{type_}' that is declared neither before it nor in a file of its folder"
+                )
+            return self._type(declared_type, full.rpartition(".")[0], path)
         if not isinstance(type_, dict) or "type" not in type_:
             raise MalformedError(f"the type of {dotted(path)} is not valid")
         tree = _annotated_type(type_, self._complex(type_, namespace, path))
         extra = {**tree.get("extra", {}), **_extra(type_)}
         return {**tree, "extra": extra} if extra and tree["kind"] != "Option" else tree
-
-    def _reference(self, name: str, namespace: str, path: FieldPath) -> Json:
-        full = name if "." in name else f"{namespace}.{name}"
-        if full in self._open:
-            return self._any(path, f"the record {name}, which contains itself")
-        declared_type = self._types.find(full)
-        if declared_type is None:
-            raise MalformedError(
-                f"{dotted(path)} is of a type '{name}' that is declared neither before it nor in a file of its folder"
-            )
-        return self._type(declared_type, full.rpartition(".")[0], path)
 
     def _any(self, path: FieldPath, what: str) -> Json:
         """Return the type of any value, which the field takes."""
@@ -295,7 +288,15 @@ class _Reader:
                 return {"kind": "Struct", "fields": members}
             case "enum":
                 self._types.declare(type_, namespace, path)
-                return self._enum(type_, path)
+                tree: Json = {"kind": "String"}
+                symbols = type_.get("symbols")
+                accepted, lost = fitting(tree, enumerated(symbols) if isinstance(symbols, list) else {})
+                if lost or not isinstance(symbols, list):
+                    self._notes.add(path, f"not kept: an enum of {symbols}")
+                if (default := type_.get("default")) is not None:
+                    unknown = "the symbol for those that a reader does not know"
+                    self._notes.add(path, f"not kept: {unknown}: {default}")
+                return {**tree, "extra": accepted} if accepted else tree
             case "fixed":
                 self._types.declare(type_, namespace, path)
                 size = type_.get("size")
@@ -314,18 +315,6 @@ class _Reader:
         if key not in type_:
             raise MalformedError(f"`{key}` is missing in {dotted(path)}")
         return self._type(type_[key], namespace, (*path, part))
-
-    def _enum(self, type_: Json, path: FieldPath) -> Json:
-        tree: Json = {"kind": "String"}
-        symbols = type_.get("symbols")
-        accepted, lost = fitting(tree, enumerated(symbols)) if isinstance(symbols, list) else ({}, {"": ""})
-        if lost:
-            self._notes.add(path, f"not kept: an enum of {symbols}")
-        if type_.get("default") is not None:
-            self._notes.add(
-                path, f"not kept: the symbol for those that a reader does not know: {type_['default']}"
-            )
-        return {**tree, "extra": accepted} if accepted else tree
 
     def _logical(self, type_: Json, plain: Json, path: FieldPath) -> Json:
         """Return the type of a logical type over an underlying type."""
@@ -355,10 +344,10 @@ def _annotated_type(type_: Json, read_tree: Json) -> Json:
     if read_tree["kind"] != "List" or tree["kind"] != "Map":
         return {**(read_tree if read_tree["kind"] == tree["kind"] else {}), **tree}
     entry = read_tree["itemType"]
-    key, value = (
-        entry["fields"] if entry.get("kind") == "Struct" and len(entry["fields"]) == 2 else (None, None)
-    )
-    return {**tree, "keyType": _part_of(key), "valueType": _part_of(value)} if key and value else read_tree
+    if entry.get("kind") != "Struct" or len(entry["fields"]) != 2:
+        return read_tree
+    key, value = entry["fields"]
+    return {**tree, "keyType": _part_of(key), "valueType": _part_of(value)}
 
 
 def _fits(value: Any, tree: Json) -> bool:
@@ -371,18 +360,17 @@ def _fits(value: Any, tree: Json) -> bool:
         case "Map" if tree["keyType"]["kind"] == "String":
             return isinstance(value, dict) and all(_fits(item, tree["valueType"]) for item in value.values())
         case "Struct":
-            return isinstance(value, dict) and all(_fits_member(value, member) for member in tree["fields"])
+            return isinstance(value, dict) and all(
+                _fits(value[member["name"]], member["type"])
+                if member["name"] in value
+                else member["type"]["kind"] == "Option" or DEFAULT.key in member.get("extra", {})
+                for member in tree["fields"]
+            )
     declared = typed(tree)
     leaf = leaf_of(declared) if declared is not None else None
     if leaf is None:
         return False
     return fits(value, {"type": leaf.type, "size": leaf.size} if leaf.type == "fixed" else leaf.type)
-
-
-def _fits_member(value: Json, member: Json) -> bool:
-    if member["name"] in value:
-        return _fits(value[member["name"]], member["type"])
-    return member["type"]["kind"] == "Option" or DEFAULT.key in member.get("extra", {})
 
 
 def _part_of(member: Json) -> Json:

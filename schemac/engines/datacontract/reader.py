@@ -8,17 +8,15 @@ Source: the specification of version 1.2.1, "Data Types", "Field Object" and "De
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from functools import partial
 
-from schemac.importers.datasets import Constraints, mark_key
 from schemac.importers.declarations import (
+    DatasetReader,
     MisplacedError,
     Node,
-    finished,
     kind_of,
     list_of,
     map_of,
-    meaning,
     member,
     optional,
     part,
@@ -26,19 +24,16 @@ from schemac.importers.declarations import (
     rules,
     struct,
 )
-from schemac.importers.importer import Imported, Importer, Notes
+from schemac.importers.importer import Imported, Importer
 from schemac.language.attributes.builtin import OWNER
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowType, pa
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
-_TITLE = "a data contract"
 _DEEPEST = 50
 _REFERENCE = "#/definitions/"
 _PRECISION, _SCALE, _NARROW, _MOST_DIGITS = 38, 0, 38, 76
 """Those of a number that does not say them, and the most digits of 128 and of 256 bits."""
-_JSON = "its parts are not described; this is its JSON"
 _PLAIN: Mapping[str, Callable[[], ArrowType]] = {
     **dict.fromkeys(("string", "text", "varchar"), lambda: pa.string()),
     **dict.fromkeys(("int", "integer"), lambda: pa.int32()),
@@ -57,11 +52,6 @@ _DECIMALS = ("number", "decimal", "numeric")
 _STRUCTS = ("object", "record", "struct")
 
 
-def read(path: Path, report: Report) -> Imported | None:
-    """Return the models of a contract."""
-    return read_documents(path, _TITLE, _models, report)
-
-
 def _models(contract: Node) -> Iterator[Imported]:
     version = contract.text("dataContractSpecification")
     if version is None:
@@ -72,45 +62,29 @@ def _models(contract: Node) -> Iterator[Imported]:
     owner = info.get("owner") if isinstance(info, dict) else None
     owned: Json = {OWNER.key: owner} if isinstance(owner, str) and owner else {}
     head = [f"from a contract of version {version} of the Data Contract Specification"]
-    lost_keys = [loss.removeprefix("not kept: ").partition(":")[0] for loss in contract.losses()]
-    if lost_keys:
-        head.append(f"not kept of the contract: {', '.join(lost_keys)}")
+    head += contract.loss_of_keys("contract")
     for name, model in models:
         yield _Reader(definitions).model(name, model, head, owned)
 
 
-class _Reader:
+class _Reader(DatasetReader):
     """Reads one model."""
 
     def __init__(self, definitions: Mapping[str, Node]) -> None:
+        super().__init__()
         self._definitions = definitions
-        self._notes = Notes()
-        self._constraints = Constraints(self._notes)
+        self._named_key: list[str] = []
+        """What the model itself says of its primary key."""
 
     def model(self, name: str, node: Node, head: list[str], owner: Json) -> Imported:
         """Return a model as a dataset; its owner is that of the contract."""
-        key = node.texts("primaryKey")
-        key_columns: list[str] = []
-        fields = [
-            self._field(field_name, field, (), key_columns, key)
-            for field_name, field in node.members("fields")
-        ]
-        tree: Json = {"fields": fields}
-        if extra := {**owner, **meaning(node)}:
-            tree["extra"] = extra
-        comments = [*head, *node.losses()]
-        key = key or key_columns
-        if not mark_key(tree, key):
-            comments.append(f"not kept: the primary key {', '.join(key)}, because a part of it may be null")
-        comments += self._constraints.put(tree)
-        return Imported(tree, tuple(comments), name, self._notes)
+        self._named_key = node.texts("primaryKey")
+        fields = self._members(node, ())
+        self.key = self._named_key or self.key
+        return self.dataset(name, fields, node, head, owner)
 
-    def _field(
-        self, name: str, node: Node, holder: FieldPath, key_columns: list[str], key: list[str]
-    ) -> Json:
-        path = (*holder, name)
-        tree, extra = self._schema_field(node, path, key_columns, key)
-        return member(name, tree, extra)
+    def _members(self, node: Node, holder: FieldPath) -> list[Json]:
+        return [member(name, *self._field(field, (*holder, name))) for name, field in node.members("fields")]
 
     def _resolved(self, node: Node) -> Node:
         """Return a field merged with its definition; definitions outside of the contract are not read."""
@@ -124,58 +98,63 @@ class _Reader:
         whole.drop("$ref", "name", "domain")
         return whole
 
-    def _schema_field(
-        self, node: Node, path: FieldPath, key_columns: list[str] | None = None, key: list[str] | None = None
-    ) -> tuple[Json, Json]:
+    def _field(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
         node = self._resolved(node)
         if len(path) > _DEEPEST:
             raise MisplacedError("it is nested too deeply, or contains itself", node.path)
         is_required = node.flag("required")
         is_key = node.flag("primaryKey", "primary")
-        if key_columns is not None and len(path) == 1 and (is_key or path[0] in (key or ())):
-            key_columns.append(str(path[0]))
+        if len(path) == 1 and (is_key or path[0] in self._named_key):
+            self.key.append(str(path[0]))
             is_required = True if is_required is None else is_required
         elif is_key:
-            self._notes.add(path, "not kept: primaryKey: true")
-        self._constraints.add(path, rules(node))
+            self.notes.add(path, "not kept: primaryKey: true")
+        self.constraints.add(path, rules(node))
         if node.flag("unique"):
-            self._constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
+            self.constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
         target = node.peek("references")
         if isinstance(target, str) and target.count(".") == 1:
             model, column = target.split(".")
             node.drop("references")
-            self._constraints.add_reference([dotted(path)], model, [column], f"references: {target}")
-        converted = self._type(node, path)
-        return finished(node, converted, path, self._notes, is_required=bool(is_required))
+            self.constraints.add_reference([dotted(path)], model, [column], f"references: {target}")
+        return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         word = node.text("type")
         if word is None:
-            self._notes.add(path, "the contract does not specify its type: set it")
-            return kind_of(pa.string())
+            return self.unknown(path, "the contract does not specify its type")
         name = word.casefold()
         if name in _STRUCTS:
-            fields = [self._field(n, f, path, [], []) for n, f in node.members("fields")]
-            return (struct(fields), {}) if fields else self._json(path)
+            fields = self._members(node, path)
+            return (struct(fields), {}) if fields else self.json(path)
         if name == "array":
             items = node.node("items")
             if items is None:
-                return self._json(path)
-            return list_of(part(*self._schema_field(items, (*path, Part.ITEM)))), {}
+                return self.json(path)
+            return list_of(part(*self._field(items, (*path, Part.ITEM)))), {}
         if name == "map":
             return self._map(node, path)
         if name in _DECIMALS:
-            return self._decimal(node)
+            precision, scale = node.number("precision"), node.number("scale")
+            precision = _PRECISION if precision is None else precision
+            if not 0 < precision <= _MOST_DIGITS:
+                raise MisplacedError(
+                    f"a precision of {precision} is not between 1 and {_MOST_DIGITS}",
+                    (*node.path, "precision"),
+                )
+            scale = _SCALE if scale is None else scale
+            if not 0 <= scale <= precision:
+                raise MisplacedError(
+                    f"a scale of {scale} is not between 0 and {precision}", (*node.path, "scale")
+                )
+            make = pa.decimal128 if precision <= _NARROW else pa.decimal256
+            return kind_of(make(precision, scale))
         if name == "null":
             return kind_of(pa.null())
         if name not in _PLAIN:
             raise MisplacedError(f"there is no type {word}", (*node.path, "type"))
         return kind_of(_PLAIN[name]())
-
-    def _json(self, path: FieldPath) -> tuple[Json, Json]:
-        self._notes.add(path, _JSON)
-        return kind_of(pa.json_())
 
     def _map(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         keys, values = node.node("keys"), node.node("values")
@@ -183,31 +162,19 @@ class _Reader:
         if keys is not None:
             keys = self._resolved(keys)
             keys.drop("required")
-            self._constraints.add((*path, Part.KEY), rules(keys))
+            self.constraints.add((*path, Part.KEY), rules(keys))
             key = part(*self._type(keys, (*path, Part.KEY)))
-            for loss in keys.losses():
-                self._notes.add(path, loss)
+            self.note_losses(keys, path)
         if values is None:
-            self._notes.add(path, "the contract does not specify the type of its values: set it")
-            value = optional(kind_of(pa.string())[0], is_required=False)
+            unknown, _ = self.unknown(path, "the contract does not specify the type of its values")
+            value = optional(unknown, is_required=False)
         else:
-            value = part(*self._schema_field(values, (*path, Part.VALUE)))
+            value = part(*self._field(values, (*path, Part.VALUE)))
         return map_of(key, value), {}
 
-    def _decimal(self, node: Node) -> tuple[Json, Json]:
-        precision, scale = node.number("precision"), node.number("scale")
-        precision = _PRECISION if precision is None else precision
-        if not 0 < precision <= _MOST_DIGITS:
-            raise MisplacedError(
-                f"a precision of {precision} is not between 1 and {_MOST_DIGITS}", (*node.path, "precision")
-            )
-        scale = _SCALE if scale is None else scale
-        if not 0 <= scale <= precision:
-            raise MisplacedError(
-                f"a scale of {scale} is not between 0 and {precision}", (*node.path, "scale")
-            )
-        make = pa.decimal128 if precision <= _NARROW else pa.decimal256
-        return kind_of(make(precision, scale))
 
-
-IMPORTER = Importer("datacontract", "datacontract.yaml of the Data Contract Specification", read)
+IMPORTER = Importer(
+    "datacontract",
+    "datacontract.yaml of the Data Contract Specification",
+    partial(read_documents, "a data contract", _models),
+)

@@ -15,19 +15,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.datasets import Constraints, enumerated, mark_key
+from schemac.importers.datasets import enumerated
 from schemac.importers.declarations import (
+    DatasetReader,
     MisplacedError,
     Node,
     dialect_of,
-    finished,
     kind_of,
     meaning,
     member,
     read_documents,
     type_of_text,
 )
-from schemac.importers.importer import Imported, Importer, Notes
+from schemac.importers.importer import Imported, Importer
 from schemac.importers.sources import has_top_keys
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME
@@ -79,15 +79,14 @@ def _mapping(path: Path) -> dict[Any, Any]:
     return value if isinstance(value, dict) else {}
 
 
-_TITLE = "a property file of dbt"
 _PLURALS = ("models", "seeds", "snapshots")
-_UNKNOWN = "dbt does not specify its type: set it"
 _OF_COLUMNS = ("constraints", "data_tests", "tests")
 
 
 def read(path: Path, report: Report) -> Imported | None:
     """Return everything with columns in a file."""
-    return read_documents(path, _TITLE, partial(_resources, dialect=dialect_of_project(path)), report)
+    make = partial(_resources, dialect=dialect_of_project(path))
+    return read_documents("a property file of dbt", make, path, report)
 
 
 def _resources(document: Node, dialect: str | None) -> Iterator[Imported]:
@@ -98,101 +97,95 @@ def _resources(document: Node, dialect: str | None) -> Iterator[Imported]:
         prefix = f"{source.needed_text('name')}/"
         resources += [("table of a source", prefix, table) for table in source.nodes("tables")]
     document.drop("version")
-    others = [loss.removeprefix("not kept: ").partition(":")[0] for loss in document.losses()]
-    head = [f"not kept of the file: {', '.join(others)}"] if others else []
+    head = document.loss_of_keys("file")
     for sort, prefix, node in resources:
-        yield _Reader(dialect).dataset(sort, prefix, node, head)
+        yield _Reader(dialect).resource(sort, prefix, node, head)
 
 
-class _Reader:
+class _Reader(DatasetReader):
     """Reads one resource."""
 
-    def __init__(self, dialect: str | None) -> None:
-        self._dialect = dialect
-        self._notes = Notes()
-        self._constraints = Constraints(self._notes)
+    no_key = ""
 
-    def dataset(self, sort: str, prefix: str, node: Node, head: list[str]) -> Imported:
+    def __init__(self, dialect: str | None) -> None:
+        super().__init__()
+        self._dialect = dialect
+        self._required: set[str] = set()
+        """Columns that may not be null by what is said of the whole."""
+
+    def resource(self, sort: str, prefix: str, node: Node, head: list[str]) -> Imported:
         """Return a model, seed, snapshot or table."""
         name = f"{prefix}{node.needed_text('name')}"
         key: list[str] = []
-        required: set[str] = set()
         head = [f"from a {sort} of dbt", *head]
         for constraint in node.items("constraints"):
             columns = constraint.get("columns") if isinstance(constraint, dict) else None
             if isinstance(columns, list) and constraint.get("type") == "primary_key":
                 key = [str(column) for column in columns]
-                required |= set(key)
+                self._required.update(key)
             elif not self._rule_of_rows(constraint):
                 head.append(f"not kept: constraint: {json.dumps(constraint, ensure_ascii=False)}")
         for word in ("data_tests", "tests"):
             for test in node.items(word):
                 if not self._unique_together(test):
                     head.append(f"not kept: {word.removesuffix('s')}: {json.dumps(test, ensure_ascii=False)}")
-        columns_of = node.nodes("columns")
-        key_columns: list[str] = []
-        fields = [
-            self._column(column, required, key_columns) for column in columns_of if not column.has("include")
-        ]
-        tree: Json = {"fields": fields}
-        if extra := {**_settings(node), **meaning(node)}:
-            tree["extra"] = extra
-        comments = [*head, *node.losses()]
-        if not fields:
-            comments.append("dbt lists none of its columns: add them")
-        if not mark_key(tree, key or key_columns):
-            comments.append(f"not kept: the primary key {', '.join(key or key_columns)}")
-        comments += self._constraints.put(tree)
-        return Imported(tree, tuple(comments), name, self._notes)
+        columns = [column for column in node.nodes("columns") if not column.has("include")]
+        fields = [self._column(column) for column in columns]
+        self.key = key or self.key
+        remarks = [] if fields else ["dbt lists none of its columns: add them"]
+        return self.dataset(name, fields, node, head, _settings(node), remarks)
 
-    def _column(self, node: Node, required: set[str], key_columns: list[str]) -> Json:
+    def _column(self, node: Node) -> Json:
         name = node.needed_text("name")
         path = (name,)
         written = node.text("data_type")
-        type_mapping = type_of_text(written, self._dialect) if written else None
-        is_required = name in required
+        known = type_of_text(written, self._dialect) if written else None
+        tree, extra = (known.tree, known.extra) if known is not None else kind_of(pa.string())
+        is_required = name in self._required
         for key in _OF_COLUMNS:
             for rule in node.items(key):
-                sort = _sort(rule)
-                if sort == "primary_key":
-                    key_columns.append(name)
-                if sort in ("not_null", "primary_key"):
+                sort, arguments = _named(rule)
+                if sort in ("not_null", "primary_key") and not arguments:
                     is_required = True
-                elif not self._rule(
-                    rule, path, type_mapping.tree if type_mapping is not None else kind_of(pa.string())[0]
-                ):
+                    if sort == "primary_key":
+                        self.key.append(name)
+                elif not self._rule(sort, arguments, path, tree):
                     text = rule if isinstance(rule, str) else json.dumps(rule, ensure_ascii=False)
-                    self._notes.add(path, f"not kept: {key.removesuffix('s')}: {text}")
-        if type_mapping is not None:
-            self._notes.merge(type_mapping.notes, path)
-            tree, extra = type_mapping.tree, type_mapping.extra
+                    self.notes.add(path, f"not kept: {key.removesuffix('s')}: {text}")
+        if known is not None:
+            self.notes.merge(known.notes, path)
         else:
-            self._notes.add(path, f"there is no kind for its type {written}: set it" if written else _UNKNOWN)
-            tree, extra = kind_of(pa.string())
-        settings = _settings(node)
-        tree, extra = finished(
-            node, (tree, {**settings, **extra}), path, self._notes, is_required=is_required
-        )
-        return member(name, tree, extra)
+            self.unknown(
+                path,
+                f"there is no kind for its type {written}" if written else "dbt does not specify its type",
+            )
+        typed = (tree, {**_settings(node), **extra})
+        return member(name, *self.finished(node, typed, path, is_required=is_required))
 
-    def _rule(self, rule: Any, path: FieldPath, tree: Json) -> bool:
+    def _rule(self, sort: str, arguments: Json, path: FieldPath, tree: Json) -> bool:
         """Enter a constraint or test of a column; whether there is a place for it."""
-        sort, arguments = _named(rule)
         (column,) = path
         description = f"{sort} of {column}"
         match sort:
             case "unique" if not arguments:
-                self._constraints.add_unique([dotted(path)], description)
+                self.constraints.add_unique([dotted(path)], description)
             case "accepted_values" if set(arguments) <= {"values", "quote"} and isinstance(
                 arguments.get("values"), list
             ):
-                values = [_as(tree, value) for value in arguments["values"]]
-                self._constraints.add(path, enumerated(values), description)
+                # dbt compares them as texts.
+                is_text = BY_NAME[tree["kind"]].family is Family.TEXT
+                values = [
+                    str(value)
+                    if is_text and isinstance(value, int | float) and not isinstance(value, bool)
+                    else value
+                    for value in arguments["values"]
+                ]
+                self.constraints.add(path, enumerated(values), description)
             case "relationships" if set(arguments) == {"to", "field"} and _table(arguments["to"]):
                 to = [dotted((str(arguments["field"]),))]
-                self._constraints.add_reference([dotted(path)], _table(arguments["to"]), to, description)
+                self.constraints.add_reference([dotted(path)], _table(arguments["to"]), to, description)
             case "check" if set(arguments) == {"expression"}:
-                self._constraints.add_check(str(arguments["expression"]), f"check: {arguments['expression']}")
+                self.constraints.add_check(str(arguments["expression"]), f"check: {arguments['expression']}")
             case _:
                 return False
         return True
@@ -204,14 +197,14 @@ class _Reader:
         fields = [dotted((str(column),)) for column in columns] if isinstance(columns, list) else []
         description = f"constraint: {json.dumps(rule, ensure_ascii=False)}"
         if sort == "unique" and fields and set(arguments) == {"columns"}:
-            self._constraints.add_unique(fields, description)
+            self.constraints.add_unique(fields, description)
         elif sort == "check" and set(arguments) == {"expression"}:
-            self._constraints.add_check(str(arguments["expression"]), description)
+            self.constraints.add_check(str(arguments["expression"]), description)
         elif sort == "foreign_key" and fields and set(arguments) == {"columns", "to", "to_columns"}:
             to, dataset = arguments["to_columns"], _table(arguments["to"])
             if not isinstance(to, list) or len(to) != len(fields) or not dataset:
                 return False
-            self._constraints.add_reference(fields, dataset, [dotted((str(one),)) for one in to], description)
+            self.constraints.add_reference(fields, dataset, [dotted((str(one),)) for one in to], description)
         else:
             return False
         return True
@@ -224,7 +217,7 @@ class _Reader:
         }
         if not is_one or not isinstance(columns, list) or not columns:
             return False
-        self._constraints.add_unique([dotted((str(column),)) for column in columns], f"test: {sort}")
+        self.constraints.add_unique([dotted((str(column),)) for column in columns], f"test: {sort}")
         return True
 
 
@@ -260,45 +253,18 @@ def _table(text: Any) -> str:
     return match["model"] or f"{match['source']}/{match['table']}"
 
 
-def _as(tree: Json, value: Any) -> Any:
-    """Return a value that dbt compares as text, as one of a type."""
-    if (
-        BY_NAME[tree["kind"]].family is Family.TEXT
-        and isinstance(value, int | float)
-        and not isinstance(value, bool)
-    ):
-        return str(value)
-    return value
-
-
 def _settings(node: Node) -> Json:
     """Return the attributes in the `meta` of a node that its own keys do not set."""
     meta = node.peek("meta")
     if not isinstance(meta, dict):
         return {}
     inner = Node(meta, (*node.path, "meta"))
-    attributes = (
-        meaning(inner) if set(meta) <= {"owner", "tags", "classification", "pii", "deprecated"} else {}
-    )
-    if attributes and not inner.losses():
-        node.drop("meta")
-        return attributes
-    return {}
-
-
-def _sort(rule: Any) -> str:
-    """Return what a constraint or test is; one with conditions is more than its name."""
-    if isinstance(rule, str):
-        return rule
-    if not isinstance(rule, dict):
-        return ""
-    if set(rule) <= {"type", "name", "warn_unenforced", "warn_unsupported"}:
-        return str(rule.get("type", ""))
-    if len(rule) == 1:
-        ((name, arguments),) = rule.items()
-        is_plain = arguments is None or (isinstance(arguments, dict) and set(arguments) <= {"name"})
-        return str(name) if is_plain else ""
-    return ""
+    is_known = set(meta) <= {"owner", "tags", "classification", "pii", "deprecated"}
+    attributes = meaning(inner) if is_known else {}
+    if not attributes or inner.unread():
+        return {}
+    node.drop("meta")
+    return attributes
 
 
 IMPORTER = Importer("dbt", "property file of dbt, such as schema.yml", read)

@@ -135,15 +135,6 @@ class Metadata:
     properties: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """A `protocol` action: what a reader has to know."""
-
-    reader: int
-    features: tuple[str, ...] = ()
-    """Of readers."""
-
-
 @dataclass(slots=True)
 class Log:
     """What is known of a table at its newest version."""
@@ -151,7 +142,10 @@ class Log:
     version: int
     metadata: list[Metadata] = dataclasses.field(default_factory=list)
     """Oldest first; the last one counts."""
-    protocol: Protocol | None = None
+    reader: int | None = None
+    """The version that its readers need to know; None if no action says it."""
+    features: tuple[str, ...] = ()
+    """Those that its readers need to know."""
     clustering: tuple[tuple[str, ...], ...] = ()
     """Columns by their names in data files, each as a path."""
 
@@ -181,9 +175,16 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
         raise UnreadableError(
             folder, "it has no `metaData` with a `schemaString`, so the table has no schema"
         )
-    if log.protocol is None:
+    if log.reader is None:
         raise UnreadableError(folder, "it has no `protocol`")
-    _check_protocol(log.protocol, folder)
+    # The schema of a table that needs more of its readers than is known here may mean something else.
+    if log.reader > _NEWEST_READER:
+        reason = f"the table needs reader version {log.reader}, and {_NEWEST_READER} is the newest known"
+        raise UnreadableError(folder, reason)
+    unknown = sorted(set(log.features) - _READER_FEATURES)
+    if unknown:
+        reason = f"the table needs features of its readers that are not known: {', '.join(unknown)}"
+        raise UnreadableError(folder, reason)
     return log
 
 
@@ -192,7 +193,13 @@ def _apply(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: 
         if (written := action.get("metaData")) is not None:
             log.metadata.append(_metadata(written, version, file))
         if (written := action.get("protocol")) is not None:
-            log.protocol = _protocol(written, file)
+            reader = written.get("minReaderVersion") if isinstance(written, dict) else None
+            if not isinstance(reader, int):
+                raise UnreadableError(file, "`protocol` has no number `minReaderVersion`")
+            features = written.get("readerFeatures") or []
+            if not isinstance(features, list):
+                raise UnreadableError(file, "`readerFeatures` is not a list")
+            log.reader, log.features = reader, tuple(map(str, features))
         if (written := action.get("domainMetadata")) is not None:
             _apply_domain(written, log)
 
@@ -262,27 +269,6 @@ def _metadata(written: Any, version: int, file: Path) -> Metadata:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _protocol(written: Any, file: Path) -> Protocol:
-    version = written.get("minReaderVersion") if isinstance(written, dict) else None
-    if not isinstance(version, int):
-        raise UnreadableError(file, "`protocol` has no number `minReaderVersion`")
-    features = written.get("readerFeatures") or []
-    if not isinstance(features, list):
-        raise UnreadableError(file, "`readerFeatures` is not a list")
-    return Protocol(version, tuple(map(str, features)))
-
-
-def _check_protocol(protocol: Protocol, folder: Path) -> None:
-    """Refuse a table that needs more of its readers than is known here: its schema may mean something else then."""
-    if protocol.reader > _NEWEST_READER:
-        reason = f"the table needs reader version {protocol.reader}, and {_NEWEST_READER} is the newest known"
-        raise UnreadableError(folder, reason)
-    unknown = sorted(set(protocol.features) - _READER_FEATURES)
-    if unknown:
-        reason = f"the table needs features of its readers that are not known: {', '.join(unknown)}"
-        raise UnreadableError(folder, reason)
 
 
 def _apply_domain(written: Any, log: Log) -> None:

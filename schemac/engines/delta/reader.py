@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.delta.log import Log, Metadata, UnreadableError, log_files, log_folder, read_log
+from schemac.importers.datasets import PART_KEYS
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, refuse
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -26,6 +27,7 @@ from schemac.text.source.report import Report
 _ID = "delta.columnMapping.id"
 _PHYSICAL_NAME = "delta.columnMapping.physicalName"
 _NESTED_IDS = "delta.columnMapping.nested.ids"
+_NESTED_PARTS = {"element": Part.ITEM, "key": Part.KEY, "value": Part.VALUE}
 _RAW_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 _LENGTH = re.compile(r"(?:var)?char\([1-9][0-9]{0,9}\)")
 _IDENTITY = "delta.identity."
@@ -69,7 +71,10 @@ class Columns:
         self._note_rules(metadata, path)
         type_ = self._type(field.get("type"), path, physical, depth)
         type_ = self._with_length(type_, metadata, path)
-        self._take_nested(nested, type_, path, str(name))
+        for key, id in nested.items() if isinstance(nested, dict) else ():
+            steps = key.removeprefix(f"{name}.").split(".")
+            if _is_id(id) and all(step in _NESTED_PARTS for step in steps):
+                self.ids[*path, *(_NESTED_PARTS[step] for step in steps)] = id
         return {**field, "type": type_, "metadata": metadata}
 
     def _type(self, tree: Any, path: FieldPath, physical: tuple[str, ...], depth: int) -> Any:
@@ -77,11 +82,10 @@ class Columns:
             return tree
         if tree.get("type") == "struct":
             return self.struct(tree, path, physical, depth + 1)
-        parts = {"elementType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
         changed = {
-            key: self._type(tree[key], (*path, part), physical, depth + 1)
-            for key, part in parts.items()
-            if key in tree
+            f"{name}Type": self._type(tree[f"{name}Type"], (*path, part), physical, depth + 1)
+            for name, part in _NESTED_PARTS.items()
+            if f"{name}Type" in tree
         }
         return {**tree, **changed}
 
@@ -94,15 +98,6 @@ class Columns:
             return raw
         self._notes.add(path, f"not kept: the lengths in {raw}")
         return type_
-
-    def _take_nested(self, nested: Any, type_: Any, path: FieldPath, name: str) -> None:
-        if not isinstance(nested, dict):
-            return
-        parts = {"element": Part.ITEM, "key": Part.KEY, "value": Part.VALUE}
-        for key, id in nested.items():
-            steps = key.removeprefix(f"{name}.").split(".")
-            if _is_id(id) and all(step in parts for step in steps):
-                self.ids[*path, *(parts[step] for step in steps)] = id
 
     def _note_rules(self, metadata: Json, path: FieldPath) -> None:
         """Take out rules and histories: a manifest has no place for them."""
@@ -197,7 +192,7 @@ def _described(tree: Json, metadata: Metadata) -> Json:
 
 def _comments(log: Log, metadata: Metadata, columns: Columns) -> list[str]:
     comments = [f"from version {log.version} of a Delta table"]
-    if log.protocol is not None and not _MANAGED.isdisjoint(log.protocol.features):
+    if not _MANAGED.isdisjoint(log.features):
         comments.append("its catalog may have newer versions, which this log does not have yet")
     if metadata.partitions:
         comments.append(f"not kept: PARTITIONED BY ({', '.join(metadata.partitions)})")
@@ -235,16 +230,12 @@ def _numbered(log: Log, tree: Json, newest: Columns, path: Path) -> tuple[Number
         _is_sound(schema, ids) for schema, ids in schemas_with_ids
     ):
         return ()
-    highest = _highest(log, schemas_with_ids)
-    whole = _Parts(highest)
-    numbered = [(schema, whole.filled(schema, ids)) for schema, ids in schemas_with_ids]
-    return tuple(NumberedVersion(schema, ids, whole.highest) for schema, ids in numbered)
-
-
-def _highest(log: Log, schemas_with_ids: list[tuple[Json, dict[FieldPath, int]]]) -> int:
     declared = [metadata.properties.get(_HIGHEST_ID, "") for metadata in log.metadata]
     declared_ids = [int(text) for text in declared if text.isascii() and text.isdecimal() and len(text) < 11]
-    return max((*declared_ids, *(id for _, ids in schemas_with_ids for id in ids.values())), default=0)
+    ids_of_fields = [id for _, ids in schemas_with_ids for id in ids.values()]
+    whole = _Parts(max((*declared_ids, *ids_of_fields), default=0))
+    numbered = [(schema, whole.filled(schema, ids)) for schema, ids in schemas_with_ids]
+    return tuple(NumberedVersion(schema, ids, whole.highest) for schema, ids in numbered)
 
 
 def _is_sound(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
@@ -263,7 +254,7 @@ def _paths(schema: Json) -> list[FieldPath]:
     def inside(tree: Any, path: FieldPath) -> None:
         if "inner" in tree:
             inside(tree["inner"], path)
-        for key, part in (("itemType", Part.ITEM), ("keyType", Part.KEY), ("valueType", Part.VALUE)):
+        for part, key in PART_KEYS.items():
             if key in tree:
                 enter(tree[key], (*path, part))
         for member in tree.get("fields", ()):

@@ -9,6 +9,7 @@ Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a 
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, Emission, Target
@@ -84,9 +85,7 @@ class _Writer(TypeWriter[Json]):
         schema_field: SchemaField = lowered.field
         schema = dict(self.type(lowered, lowered.arrow.type))
         if schema_field.extra:
-            schema = constrained(
-                schema, schema_field, lambda lost, becomes: self.emission.lose(schema_field, lost, becomes)
-            )
+            schema = constrained(schema, schema_field, partial(self.emission.lose, schema_field))
         schema = {**schema, **self.type_keyword(schema_field, schema)}
         expressed = expressed_attributes(schema, schema_field.type) if schema_field.extra else {}
         if lowered.arrow.nullable:
@@ -94,8 +93,11 @@ class _Writer(TypeWriter[Json]):
             types = [*named, *(() if "null" in named else ("null",))]
             values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
             schema = {**schema, "type": types if len(types) > 1 else types[0], **values}
+        # Those that the standard's keywords do not give back as they were written; 1 and `true` are two.
         rest = {
-            key: value for key, value in schema_field.extra.items() if not _is_same(expressed.get(key), value)
+            key: value
+            for key, value in schema_field.extra.items()
+            if type(expressed.get(key)) is not type(value) or repr(expressed[key]) != repr(value)
         }
         return {**_attributes(rest), **schema} if rest else schema
 
@@ -227,12 +229,7 @@ class _Writer(TypeWriter[Json]):
             for constraint in constraints_at(field):
                 self.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
             return key_schema
-        return constrained(key_schema, field, lambda lost, becomes: self.emission.lose(field, lost, becomes))
-
-
-def _is_same(expressed: Any, written: Any) -> bool:
-    """Whether the standard's keywords give a value back as it was written; 1 and `true` are two."""
-    return type(expressed) is type(written) and repr(expressed) == repr(written)
+        return constrained(key_schema, field, partial(self.emission.lose, field))
 
 
 def _attributes(extra: Any) -> Json:

@@ -122,49 +122,34 @@ def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
             kind = _INTEGERS.get(bounds)  # type: ignore[arg-type]
             keywords = frozenset({"type", "minimum", "maximum"}) if kind else frozenset({"type"})
             return {"kind": kind or "Int64"}, keywords
-        case "number":
-            return _number(schema)
         case "string":
             return _string(schema)
+        case "number":
+            for kind, bits in (("Float16", 16), ("Float32", 32), ("Float64", 64)):
+                words = floating(bits)
+                if _has(schema, words):
+                    return {"kind": kind}, frozenset(words)
+            step, highest = schema.get("multipleOf"), schema.get("maximum")
+            if isinstance(step, int | Decimal) and isinstance(highest, int | Decimal):
+                exact = Decimal(step)
+                scale = -exact.adjusted()
+                precision = (Decimal(highest).adjusted() if highest else 0) + scale + 1
+                if 0 < precision <= 76 and -76 <= scale <= 76 and _has(schema, decimal(precision, scale)):
+                    tree = {"kind": "Decimal", "precision": precision, "scale": scale}
+                    return tree, frozenset({"type", "multipleOf", "minimum", "maximum"})
+            return {"kind": "Float64"}, frozenset({"type"})
     return None
-
-
-def _number(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
-    for kind, bits in (("Float16", 16), ("Float32", 32), ("Float64", 64)):
-        words = floating(bits)
-        if _has(schema, words):
-            return {"kind": kind}, frozenset(words)
-    step, highest = schema.get("multipleOf"), schema.get("maximum")
-    if isinstance(step, int | Decimal) and isinstance(highest, int | Decimal):
-        exact = Decimal(step)
-        scale = -exact.adjusted()
-        precision = (Decimal(highest).adjusted() if highest else 0) + scale + 1
-        if 0 < precision <= 76 and -76 <= scale <= 76 and _has(schema, decimal(precision, scale)):
-            tree = {"kind": "Decimal", "precision": precision, "scale": scale}
-            return tree, frozenset({"type", "multipleOf", "minimum", "maximum"})
-    return {"kind": "Float64"}, frozenset({"type"})
 
 
 def _string(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
     formats = frozenset({"type", "format"})
-    for format, words, tree in (
-        ("date", date(), {"kind": "Date"}),
-        (
-            "uuid",
-            uuid(),
-            json_values.UUID_TYPE,
-        ),
-    ):
+    for format, words, tree in (("date", date(), {"kind": "Date"}), ("uuid", uuid(), json_values.UUID_TYPE)):
         if schema.get("format") == format:
             return tree, frozenset(words) if _has(schema, words) else formats
     if schema.get("format") == "date-time":
         return {"kind": "Timestamp", "unit": "Microsecond"}, formats
-    if schema.get("contentEncoding") == "base64":
-        return _base64(schema)
-    return {"kind": "String"}, frozenset({"type"})
-
-
-def _base64(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
+    if schema.get("contentEncoding") != "base64":
+        return {"kind": "String"}, frozenset({"type"})
     keywords = frozenset({"type", "contentEncoding"})
     pattern = str(schema.get("pattern"))
     fixed = _BASE64_LENGTH.fullmatch(pattern)
@@ -175,14 +160,14 @@ def _base64(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
 
 
 def _has(schema: Mapping[str, Any], words: Json) -> bool:
-    return all(key in schema and _is_same(schema[key], value) for key, value in words.items())
-
-
-def _is_same(value: Any, word: Any) -> bool:
-    """Compare a value of a document with one of schemac; floats by their shortest digits."""
-    if isinstance(word, float) and isinstance(value, int | Decimal):
-        return nearest_float(value) == word
-    return bool(value == word)
+    """Whether a document has some keywords with these values; floats are compared by their shortest digits."""
+    for key, word in words.items():
+        value = schema.get(key)
+        if isinstance(word, float) and isinstance(value, int | Decimal):
+            value = nearest_float(value)
+        if key not in schema or value != word:
+            return False
+    return True
 
 
 def nearest_float(value: float | Decimal) -> float:
@@ -262,8 +247,14 @@ def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
             return {name: constraint.divisor}
         case Pattern():
             return {name: constraint.pattern.ecma}
+        case Enum() if is_narrow(constraint.type):
+            bits = _bits(constraint.type)
+            edges = [(float(one), bits) for one in constraint.values]
+            return {"anyOf": [{**_lower_edge(*one), **_upper_edge(*one)} for one in edges]}
+        case Enum() if family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
+            return {"enum": list(constraint.values)}
         case Enum():
-            return _enum(constraint)
+            return json_values.among(constraint)
         case MinItems() | MaxItems():
             return {name: constraint.limit}
         case Size():
@@ -324,18 +315,6 @@ def _bits(type_: LogicalType) -> int:
     return int(getattr(type_, "bits"))  # noqa: B009  of the family, not of a class
 
 
-def _enum(constraint: Enum) -> Json | None:
-    type_, values = constraint.type, constraint.values
-    if is_narrow(type_):
-        bits = _bits(type_)
-        return {
-            "anyOf": [{**_lower_edge(float(one), bits), **_upper_edge(float(one), bits)} for one in values]
-        }
-    if type_.family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
-        return {"enum": list(values)}
-    return json_values.among(constraint)
-
-
 def _unique(constraint: UniqueItems, lose: Lose) -> Json:
     if not constraint.is_set:
         return {}
@@ -370,6 +349,10 @@ KEYWORDS = {attribute.name: attribute for attribute in OF_VALUES}
 """Keywords that are called as constraints are."""
 
 
+_DRAFT_4 = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+"""Keywords that were true or false in draft 4, with those that they are about."""
+
+
 def has_annotations(schema: Mapping[str, Any]) -> bool:
     """Whether a schema has constraints as schemac's annotations, which make its keywords redundant."""
     return any(attribute.key in schema for attribute in OF_VALUES)
@@ -379,7 +362,13 @@ def expressed_attributes(schema: Mapping[str, Any], type_: LogicalType) -> Json:
     """Return the constraints in the keywords of a type, without those that the type implies."""
     attributes: Json = {}
     family = type_.family
-    schema = _current(schema)
+    for word, bound in _DRAFT_4:
+        # A bound that draft 4 calls exclusive is one of today.
+        if isinstance(schema.get(word), bool):
+            others = {key: value for key, value in schema.items() if key not in (word, bound)}
+            if bound in schema:
+                others[word if schema[word] else bound] = schema[bound]
+            schema = others
     # Beside annotations of ours, bounds of narrow floats are those of the numbers that are rounded to them.
     rounded = {*LOWER, *UPPER} if is_narrow(type_) and has_annotations(schema) else set()
     for word, attribute in KEYWORDS.items():
@@ -389,11 +378,9 @@ def expressed_attributes(schema: Mapping[str, Any], type_: LogicalType) -> Json:
             or word in rounded
             or _is_beyond(value)
             or family not in (attribute.fits or ())
+            or family is Family.BYTES  # the keyword counts the characters of base64
             or _is_of_type(word, value, type_)
         ):
-            continue
-        if family is Family.BYTES:
-            # The keyword counts the characters of base64.
             continue
         attributes[attribute.key] = _authored_value(value, family)
     if "const" in schema and not _is_beyond(schema["const"]) and family in (KEYWORDS["enum"].fits or ()):
@@ -410,20 +397,9 @@ def redundant(schema: Mapping[str, Any], type_: LogicalType) -> set[str]:
     """Return the keywords that add nothing to the type, or to annotations of ours."""
     keywords = {*KEYWORDS, "allOf", "anyOf", "not"} if has_annotations(schema) else set()
     of_type = {word for word in KEYWORDS if word in schema and _is_of_type(word, schema[word], type_)}
-    for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+    for word, bound in _DRAFT_4:
         keywords |= {word, bound} if isinstance(schema.get(word), bool) else set()
     return keywords | of_type | {word for word in ("uniqueItems",) if schema.get(word) is False}
-
-
-def _current(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema in which a bound that draft 4 calls exclusive is one of today."""
-    for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(schema.get(word), bool):
-            others = {key: value for key, value in schema.items() if key not in (word, bound)}
-            if bound in schema:
-                others[word if schema[word] else bound] = schema[bound]
-            schema = others
-    return schema
 
 
 def _is_of_type(word: str, value: Any, type_: LogicalType) -> bool:

@@ -34,6 +34,8 @@ _SILENT = frozenset(
 )  # fmt: skip
 """Keywords that are read for every type, or say nothing of values."""
 _OF_STRUCTS = frozenset({"properties", "required"})
+_OF_A_TYPE = frozenset({"type", "properties", "enum", "const", TYPE})
+"""Keywords that tell a type even where there is a choice."""
 _CHOICES = ("anyOf", "oneOf")
 _DEEPEST = 100
 
@@ -132,7 +134,7 @@ class _Reader:
             is_null = self._takes_null(resolved)
             resolved = _without_null(resolved)
             chosen = [key for key in _CHOICES if key in resolved]
-            if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _says_type(resolved):
+            if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _OF_A_TYPE & resolved.keys():
                 inner = {key: value for key, value in resolved.items() if key != chosen[0]}
                 tree, extra, _ = self._field(resolved[chosen[0]][0], path)
                 self._note_rest(inner, path, frozenset())
@@ -147,11 +149,8 @@ class _Reader:
 
     def _type(self, schema: Json, path: FieldPath) -> Json:
         declared_type = schema.get(TYPE)
-        if (
-            isinstance(declared_type, dict)
-            and isinstance(declared_type.get("kind"), str)
-            and declared_type["kind"] != "Map"
-        ):
+        kind = declared_type.get("kind") if isinstance(declared_type, dict) else None
+        if isinstance(declared_type, dict) and isinstance(kind, str) and kind != "Map":
             extra, _ = self._constraints(schema, dict(declared_type), path)
             return _with_extra(dict(declared_type), extra)
         if isinstance(schema.get("properties"), dict) and schema.get("type", "object") == "object":
@@ -161,14 +160,17 @@ class _Reader:
             case "object" if isinstance(schema.get("additionalProperties"), dict):
                 self._note_rest(schema, path, frozenset({"additionalProperties", "propertyNames"}))
                 value = self._part(schema["additionalProperties"], (*path, Part.VALUE))
-                tree = (
-                    declared_type
-                    if isinstance(declared_type, dict)
-                    else {"kind": "Map", "keyType": self._key(schema, path)}
-                )
-                return {**tree, "valueType": value}
+                if isinstance(declared_type, dict):
+                    return {**declared_type, "valueType": value}
+                return {"kind": "Map", "keyType": self._key(schema, path), "valueType": value}
             case "array" if isinstance(schema.get("items"), dict):
-                return self._list(schema, path)
+                least, most = schema.get("minItems"), schema.get("maxItems")
+                is_fixed = isinstance(least, int) and least == most and least > 0
+                item = self._part(schema["items"], (*path, Part.ITEM))
+                tree = {"kind": "List", "itemType": item, **({"fixedLength": least} if is_fixed else {})}
+                extra, words = self._constraints(schema, tree, path)
+                self._note_rest(schema, path, words | {"items"})
+                return _with_extra(tree, extra)
         leaf_type = leaf(_with_inferred_type(schema))
         if leaf_type is None:
             return self._any(schema, path)
@@ -202,15 +204,6 @@ class _Reader:
             self._notes.add(path, f"not kept: {_keyword_text(key.rpartition('/')[2], schema)}: {reason}")
         words = {key.rpartition("/")[2] for key in expressed} | redundant(schema, type_)
         return accepted, frozenset(words | {"const"} if "const" in schema and expressed else words)
-
-    def _list(self, schema: Json, path: FieldPath) -> Json:
-        least, most = schema.get("minItems"), schema.get("maxItems")
-        is_fixed = isinstance(least, int) and least == most and least > 0
-        tree: Json = {"kind": "List", "itemType": self._part(schema["items"], (*path, Part.ITEM))}
-        tree = {**tree, "fixedLength": least} if is_fixed else tree
-        extra, words = self._constraints(schema, tree, path)
-        self._note_rest(schema, path, words | {"items"})
-        return _with_extra(tree, extra)
 
     def _any(self, schema: Json, path: FieldPath) -> Json:
         """Return the type of any JSON value, with a note of the schema's keywords."""
@@ -300,12 +293,8 @@ class _Reader:
         """Note the keywords of the second of two schemas to which the first gives another value."""
         for key in other if isinstance(other, dict) and not has_annotations(one) else ():
             is_clash = key in one and one[key] != other[key] and "/" not in key
-            if (
-                is_clash
-                and key == "properties"
-                and isinstance(one[key], dict)
-                and isinstance(other[key], dict)
-            ):
+            are_objects = is_clash and isinstance(one[key], dict) and isinstance(other[key], dict)
+            if are_objects and key == "properties":
                 # They are put together, but a property that both have is that of the first.
                 for name in other[key]:
                     if one[key].get(name, other[key][name]) != other[key][name]:
@@ -373,11 +362,6 @@ def _without_null(schema: Json) -> Json:
     return schema
 
 
-def _says_type(schema: Json) -> bool:
-    """Whether a schema has a type, or what only one type has, in addition to a choice."""
-    return any(key in schema for key in ("type", "properties", "enum", "const", TYPE))
-
-
 def _says_nothing(key: str, schema: Json) -> bool:
     """Whether a keyword is there with a value that every value keeps."""
     if key in ("additionalProperties", "unevaluatedProperties"):
@@ -403,7 +387,8 @@ def _extra(schema: Json) -> Json:
     attributes: Json = {DESCRIPTION.key: description} if isinstance(description, str) else {}
     if schema.get("deprecated") is True:
         attributes[DEPRECATED.key] = {}
-    return {**attributes, **{key: _plain(value) for key, value in schema.items() if _is_attribute(key)}}
+    keys = (key for key in schema if "/" in key and key != TYPE and _KEY.fullmatch(key))
+    return {**attributes, **{key: _plain(schema[key]) for key in keys}}
 
 
 def _plain(value: Any) -> Any:
@@ -413,10 +398,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return float(value) if isinstance(value, Decimal) else value
-
-
-def _is_attribute(key: str) -> bool:
-    return "/" in key and key != TYPE and _KEY.fullmatch(key) is not None
 
 
 IMPORTER = Importer("jsonschema", "JSON Schema of an object", read)

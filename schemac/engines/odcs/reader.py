@@ -8,17 +8,16 @@ Source: the JSON Schema of the standard, version 3.1.0, and its page "Schema".
 """
 
 from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
+from operator import itemgetter
 
-from schemac.importers.datasets import Constraints, mark_key
 from schemac.importers.declarations import (
+    DatasetReader,
     MisplacedError,
     Node,
     dialect_of,
-    finished,
     kind_of,
     list_of,
-    meaning,
     member,
     part,
     read_documents,
@@ -26,14 +25,11 @@ from schemac.importers.declarations import (
     struct,
     type_of_text,
 )
-from schemac.importers.importer import Imported, Importer, Notes
+from schemac.importers.importer import Imported, Importer
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import pa
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
-_TITLE = "a contract of ODCS"
-_JSON = "its parts are not described; this is its JSON"
 _INTEGERS = {
     **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
     **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
@@ -44,11 +40,6 @@ _OF_ADMINISTRATION = (
     *("authoritativeDefinitions", "customProperties", "contractCreatedTs", "type"),
 )
 """What is said of the contract, and not of its tables."""
-
-
-def read(path: Path, report: Report) -> Imported | None:
-    """Return the objects of a contract."""
-    return read_documents(path, _TITLE, _objects, report)
 
 
 def _objects(contract: Node) -> Iterator[Imported]:
@@ -92,39 +83,30 @@ def _tables(contract: Node, version: str) -> Iterator[Imported]:
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
     tables = contract.nodes("dataset")
     contract.drop("kind", "apiVersion")
-    ignored_keys = [loss.removeprefix("not kept: ").partition(":")[0] for loss in contract.losses()]
-    if ignored_keys:
-        head.append(f"not kept of the contract: {', '.join(ignored_keys)}")
+    head += contract.loss_of_keys("contract")
     for table in tables:
         yield _Reader(dialect, is_second=True).object(table.calling(_TABLE), head)
 
 
-class _Reader:
+class _Reader(DatasetReader):
     """Reads one object."""
 
     def __init__(self, dialect: str | None, *, is_second: bool = False) -> None:
+        super().__init__()
         self._dialect = dialect
         self._is_second = is_second
-        self._notes = Notes()
-        self._constraints = Constraints(self._notes)
+        self._keys: list[tuple[int, str]] = []
+        """Columns of the primary key, each with its position in it."""
 
     def object(self, node: Node, head: list[str]) -> Imported:
         """Return an object as a dataset."""
         name = node.needed_text("name")
-        keys: list[tuple[int, str]] = []
-        fields = [self._property(property, (), keys) for property in node.nodes("properties")]
-        tree: Json = {"fields": fields}
-        if extra := meaning(node):
-            tree["extra"] = extra
+        fields = [self._property(property, ()) for property in node.nodes("properties")]
         node.drop("logicalType")
-        comments = [*head, *node.losses()]
-        key = [name for _, name in sorted(keys, key=lambda entry: entry[0])]
-        if not mark_key(tree, key):
-            comments.append(f"not kept: the primary key {', '.join(key)}, because a part of it may be null")
-        comments += self._constraints.put(tree)
-        return Imported(tree, tuple(comments), name, self._notes)
+        self.key = [name for _, name in sorted(self._keys, key=itemgetter(0))]
+        return self.dataset(name, fields, node, head)
 
-    def _property(self, node: Node, holder: FieldPath, keys: list[tuple[int, str]]) -> Json:
+    def _property(self, node: Node, holder: FieldPath) -> Json:
         if self._is_second:
             node = node.calling(_COLUMN)
             node.drop(
@@ -135,30 +117,28 @@ class _Reader:
         name = node.text("physicalName") or logical_name
         path = (*holder, name)
         if name != logical_name:
-            self._notes.add(path, f"its name in the contract is {logical_name}")
-        tree, extra = self._field(node, path, keys)
-        return member(name, tree, extra)
+            self.notes.add(path, f"its name in the contract is {logical_name}")
+        return member(name, *self._field(node, path))
 
-    def _field(self, node: Node, path: FieldPath, keys: list[tuple[int, str]] | None) -> tuple[Json, Json]:
+    def _field(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
         is_key = node.flag("primaryKey")
         position = node.number("primaryKeyPosition")
         is_required = node.flag("required")
         if self._is_second:
             is_required = not is_required
-        if is_key and keys is not None and len(path) == 1:
-            keys.append((position if position is not None and position > 0 else 2**31, str(path[0])))
+        if is_key and len(path) == 1:
+            self._keys.append((position if position is not None and position > 0 else 2**31, str(path[0])))
             is_required = True if is_required is None else is_required
         elif is_key:
-            self._notes.add(path, "not kept: primaryKey: true")
+            self.notes.add(path, "not kept: primaryKey: true")
         if not node.flag("partitioned"):
             node.drop("partitionKeyPosition")
         else:
-            self._notes.add(path, "not kept: partitioned: true")
+            self.notes.add(path, "not kept: partitioned: true")
         if node.flag("unique"):
-            self._constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
-        converted = self._type(node, path)
-        return finished(node, converted, path, self._notes, is_required=bool(is_required))
+            self.constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
+        return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         logical, physical = node.text("logicalType"), node.text("physicalType")
@@ -166,41 +146,36 @@ class _Reader:
         properties, items = node.nodes("properties"), node.node("items")
         converted: tuple[Json, Json]
         if properties:
-            fields = [self._property(property, path, []) for property in properties]
+            fields = [self._property(property, path) for property in properties]
             converted = struct(fields), {}
         elif items is not None:
-            tree, extra = self._field(items, (*path, Part.ITEM), None)
-            converted = list_of(part(tree, extra)), {}
+            converted = list_of(part(*self._field(items, (*path, Part.ITEM)))), {}
         else:
             known = type_of_text(physical, self._dialect) if physical is not None else None
-            if known is not None and not self._is_vague(logical, options, str(physical)):
-                self._notes.merge(known.notes, path)
+            # The logical type may say more than the physical type of an unknown system: the bits of a number, a zone.
+            is_vague = self._dialect is None and (
+                options.has("format")
+                if logical in ("integer", "number")
+                else str(physical).casefold() == "timestamp"
+            )
+            if known is not None and not is_vague:
+                self.notes.merge(known.notes, path)
                 converted, physical = (known.tree, known.extra), None
             else:
                 converted = self._logical(logical, options, node, path)
         if physical is not None and physical.casefold() not in (str(logical).casefold(), "object", "array"):
-            self._notes.add(path, f"not kept: physicalType: {physical}")
-        self._constraints.add(path, rules(options))
-        for loss in options.losses():
-            self._notes.add(path, loss)
+            self.notes.add(path, f"not kept: physicalType: {physical}")
+        self.constraints.add(path, rules(options))
+        self.note_losses(options, path)
         return converted
-
-    def _is_vague(self, logical: str | None, options: Node, physical: str) -> bool:
-        """Whether the logical type is more specific than a physical type of an unknown system: bits of a number, a zone."""
-        if self._dialect is not None:
-            return False
-        return (
-            options.has("format") if logical in ("integer", "number") else physical.casefold() == "timestamp"
-        )
 
     def _logical(self, logical: str | None, options: Node, node: Node, path: FieldPath) -> tuple[Json, Json]:
         if logical in ("object", "array"):
-            self._notes.add(path, _JSON)
-            return kind_of(pa.json_())
+            return self.json(path)
         if logical == "integer":
             format = options.text("format") or "i32"
             if format in ("i128", "u128"):
-                self._notes.add(path, f"not kept: format: {format}, whose numbers may have 39 digits")
+                self.notes.add(path, f"not kept: format: {format}, whose numbers may have 39 digits")
                 return kind_of(pa.decimal128(38, 0))
             if format not in _INTEGERS:
                 raise MisplacedError(f"there is no format {format} of integers", options.path)
@@ -212,7 +187,7 @@ class _Reader:
             return kind_of(pa.timestamp("us", None if options.flag("timezone") is False else "UTC"))
         if logical == "time":
             if options.flag("timezone"):
-                self._notes.add(path, "not kept: timezone: true")
+                self.notes.add(path, "not kept: timezone: true")
             return kind_of(pa.time64("us"))
         plain = {"string": pa.string, "date": pa.date32, "boolean": pa.bool_}
         if logical in plain:
@@ -221,12 +196,14 @@ class _Reader:
         if known is not None:
             return known.tree, known.extra
         if logical is not None and self._is_second:
-            self._notes.add(path, f"there is no kind for its type {logical}: set it")
-            return kind_of(pa.string())
+            return self.unknown(path, f"there is no kind for its type {logical}")
         if logical is not None:
             raise MisplacedError(f"there is no logicalType {logical}", (*node.path, "logicalType"))
-        self._notes.add(path, "the contract does not specify its type: set it")
-        return kind_of(pa.string())
+        return self.unknown(path, "the contract does not specify its type")
 
 
-IMPORTER = Importer("odcs", "contract of the Open Data Contract Standard", read)
+IMPORTER = Importer(
+    "odcs",
+    "contract of the Open Data Contract Standard",
+    partial(read_documents, "a contract of ODCS", _objects),
+)

@@ -18,7 +18,15 @@ from typing import Any
 
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
-from schemac.engines.odf.binary import TAGS, Lose, standard_attributes, standard_extra, standard_properties
+from schemac.engines.odf.binary import (
+    TAGS,
+    Lose,
+    ignore,
+    standard_attributes,
+    standard_extra,
+    standard_properties,
+    write_binary,
+)
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TARGETS_OF
 from schemac.language.logical.dataset import LogicalDataset
@@ -50,8 +58,8 @@ FORMS = tuple(_TOPS)
 """The documents that a schema may be in."""
 
 
-def write_text(dataset: LogicalDataset, form: str, lose: Lose) -> str:
-    """Return the whole document."""
+def to_text(dataset: LogicalDataset, form: str, lose: Lose = ignore) -> str:
+    """Return the schema as YAML, in one of the standard's documents."""
     top = _TOPS[form].replace("{name}", scalar(dataset.name))
     return top + _Writer(lose).schema(dataset, _INDENTS[form])
 
@@ -69,15 +77,14 @@ class _Writer:
     def _fields(self, fields: tuple[SchemaField, ...], indent: str) -> str:
         if not fields:
             return "fields: []\n"
-        below = indent + "  "
-        return "fields:\n" + "".join([self._field(field, below) for field in fields])
-
-    def _field(self, field: SchemaField, indent: str) -> str:
-        type_ = self._type(field, indent + "    ")
-        text = f"{indent}- name: {scalar(field.segment)}\n{indent}  type:\n{type_}"
-        if field.extra:
-            text += f"{indent}  extra:{_block(standard_extra(field, self._lose), indent + '  ')}"
-        return text
+        below = indent + "    "
+        parts = ["fields:\n"]
+        for field in fields:
+            type_ = self._type(field, below + "  ")
+            parts.append(f"{indent}  - name: {scalar(field.segment)}\n{below}type:\n{type_}")
+            if field.extra:
+                parts.append(f"{below}extra:{_block(standard_extra(field, self._lose), below)}")
+        return "".join(parts)
 
     def _type(self, field: SchemaField, indent: str) -> str:
         if field.options:
@@ -164,28 +171,11 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         )
     if strangers:
         return []
-    text = write_text(compilation.dataset, "event", emission.lose)
+    text = to_text(compilation.dataset, "event", emission.lose)
     return [
         Artifact("odf/schema.yaml", text.encode()),
-        Artifact("odf/schema.bin", to_binary(compilation.dataset)),
+        Artifact("odf/schema.bin", write_binary(compilation.dataset)),
     ]
-
-
-def to_text(dataset: LogicalDataset, form: str) -> str:
-    """Return the schema as YAML, in one of the standard's documents."""
-    return write_text(dataset, form, _keep_silent)
-
-
-def to_binary(dataset: LogicalDataset) -> bytes:
-    """Return the SetDataSchema event as FlatBuffers."""
-    # Imported here for start-up time: who asks for the text needs no `flatbuffers`.
-    from schemac.engines.odf.binary import write_binary
-
-    return write_binary(dataset, _keep_silent)
-
-
-def _keep_silent(_field: SchemaField, _lost: str, _becomes: str) -> None:
-    """Losses were entered when the text was written."""
 
 
 TARGET = Target("odf", ODF_LOSS, emit, left_out_code=ODF_LEFT_OUT)

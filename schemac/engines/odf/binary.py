@@ -15,7 +15,6 @@ Source: RFC-016, the standard's JSON Schemas of DataField, DataType and ExtraAtt
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from json.encoder import encode_basestring
 from typing import Any, NamedTuple, NoReturn
 
 from flatbuffers import Builder
@@ -24,7 +23,7 @@ from flatbuffers import table as flat
 
 from schemac.arrow.metadata import compact
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING
-from schemac.language.attributes.builtin import ARCHETYPE, DESCRIPTION, TYPE
+from schemac.language.attributes.builtin import ARCHETYPE, TYPE
 from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.dataset import LogicalDataset
@@ -34,6 +33,11 @@ from schemac.text.source.json_object import Json, in_order
 
 Lose = Callable[[SchemaField, str, str], None]
 """Enters a loss: where, what, and what there is instead."""
+
+
+def ignore(_field: SchemaField, _lost: str, _becomes: str) -> None:
+    """Enter nothing: losses are those of the artifact's text."""
+
 
 UNITS = tuple(ARROW_UNITS)
 """Units by their number in the standard's binary form."""
@@ -71,7 +75,7 @@ def _properties(kind: type[LogicalType]) -> tuple[Property, ...]:
 PROPERTIES = {name: _properties(kind) for name, kind in BY_NAME.items()}
 
 
-def standard_properties(field: SchemaField, lose: Lose) -> list[tuple[Property, Any]]:
+def standard_properties(field: SchemaField, lose: Lose = ignore) -> list[tuple[Property, Any]]:
     """Return the properties of a field's type that have a value; types are those of its children."""
     properties: list[tuple[Property, Any]] = []
     for item in PROPERTIES[field.type.kind]:
@@ -84,7 +88,7 @@ def standard_properties(field: SchemaField, lose: Lose) -> list[tuple[Property, 
     return properties
 
 
-def standard_extra(field: SchemaField, lose: Lose) -> ExtraAttributes:
+def standard_extra(field: SchemaField, lose: Lose = ignore) -> ExtraAttributes:
     """Return the attributes of a field, keys sorted; those of the nameless parts of lists and maps have no place."""
     if not field.is_member:
         for key in sorted(field.extra):
@@ -95,8 +99,6 @@ def standard_extra(field: SchemaField, lose: Lose) -> ExtraAttributes:
 
 def standard_attributes(extra: Mapping[str, Any]) -> ExtraAttributes:
     """Attributes with keys sorted, and words in the standard's spelling."""
-    if len(extra) == 1 and DESCRIPTION.key in extra:
-        return dict(extra)
     attributes: ExtraAttributes = {}
     for key in sorted(extra):
         value = extra[key]
@@ -124,14 +126,13 @@ TAG = numbers.Uint8Flags
 _OFFSET_FLAGS = numbers.UOffsetTFlags
 
 
-def write_binary(dataset: LogicalDataset, lose: Lose) -> bytes:
-    """Return the whole buffer."""
-    return _Writer(lose).buffer(dataset)
+def write_binary(dataset: LogicalDataset) -> bytes:
+    """Return the SetDataSchema event as FlatBuffers."""
+    return _Writer().buffer(dataset)
 
 
 class _Writer:
-    def __init__(self, lose: Lose) -> None:
-        self._lose = lose
+    def __init__(self) -> None:
         self._builder = Builder()
         self._leaves: dict[tuple[Any, ...], int] = {}
         self._extras: dict[str, int] = {}
@@ -155,7 +156,7 @@ class _Writer:
     def _field(self, field: SchemaField) -> int:
         builder = self._builder
         type_ = self._type(field)
-        extra = standard_extra(field, self._lose) if field.extra else {}
+        extra = standard_extra(field) if field.extra else {}
         attributes = self._extra(extra) if extra else 0
         name = builder.CreateSharedString(str(field.segment))
         builder.StartObject(4)
@@ -166,7 +167,7 @@ class _Writer:
         return int(builder.EndObject())
 
     def _extra(self, extra: ExtraAttributes) -> int:
-        text = _entries(extra)
+        text = compact(extra)
         table = self._extras.get(text)
         if table is None:
             table = self._extras[text] = self._table((0, _OFFSET_FLAGS, self._builder.CreateString(text)))
@@ -174,7 +175,7 @@ class _Writer:
 
     def _type(self, field: SchemaField) -> int:
         """Return the table of a field's type."""
-        properties = standard_properties(field, self._lose)
+        properties = standard_properties(field)
         if field.children:
             return self._new_type(field, properties)
         # By what is written: types that the standard does not tell apart are one table, as they are once read back.
@@ -199,11 +200,9 @@ class _Writer:
             else:
                 values.append((item.field, _OFFSET_FLAGS, self._builder.CreateSharedString(value)))
         table = self._table(*values)
-        return (
-            self._table((0, TAG, TAGS[field.type.kind]), (1, _OFFSET_FLAGS, table))
-            if field.options
-            else table
-        )
+        if not field.options:
+            return table
+        return self._table((0, TAG, TAGS[field.type.kind]), (1, _OFFSET_FLAGS, table))
 
     def _table(self, *values: tuple[int, Any, Any]) -> int:
         """Write a table with these values (number of the field, type, value), and return its offset."""
@@ -220,13 +219,6 @@ class _Writer:
 
 def _tag(field: SchemaField) -> int:
     return TAGS["Option" if field.options else field.type.kind]
-
-
-def _entries(extra: ExtraAttributes) -> str:
-    """Attributes as JSON; most fields have a description and nothing else."""
-    if len(extra) == 1 and (text := extra.get(DESCRIPTION.key)) is not None:
-        return f'{{"{DESCRIPTION.key}":{encode_basestring(text)}}}'
-    return compact(extra)
 
 
 MAX_BYTES = 2**31 - 1

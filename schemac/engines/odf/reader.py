@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
-from schemac.engines.odf.binary import MalformedBufferError
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.engines.odf.binary import MalformedBufferError, read_binary
+from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.bind import Binder, read_datasets
@@ -63,17 +63,16 @@ def _lists(value: Any, at: TreePath) -> Iterator[TreePath]:
     for key, item in items:
         if key == "read" and isinstance(item, dict):
             present = [name for name in _KEYS if name in item]
-            if len(present) == 1 and _is_ddl(item[present[0]]):
+            lines = item[present[0]] if len(present) == 1 else None
+            if isinstance(lines, list) and lines and all(isinstance(line, str) for line in lines):
                 yield (*at, key, present[0])
         yield from _lists(item, (*at, key))
 
 
-def _is_ddl(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(line, str) for line in value)
-
-
 def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
-    lines: list[str] = _value(document.value, at)
+    lines: Any = document.value
+    for step in at:
+        lines = lines[step]
     key, whole = document.key_span(at), document.span(at)
     spans = [document.span((*at, i)) for i in range(len(lines))]
     if key is None or whole is None or None in spans:
@@ -87,7 +86,10 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
         fields += columns
     if report.has_errors:
         return None
-    if _is_in_braces(document, at):
+    around = (document.span(at[:length]) for length in range(len(at)))
+    content = document.source.content
+    # What is in flow style cannot contain blocks.
+    if any(one is not None and content[one.start : one.start + 1] in ("{", "[") for one in around):
         if any(above):
             reason = "comments inside braces cannot be kept; write the list in block style first"
             refuse(document.source.name, reason, report, source=document.source, span=whole)
@@ -98,13 +100,6 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
     text = write_fields(schema, notes.at)
     body = "".join(f"{' ' * (indent + 2)}{row}\n" if row else "\n" for row in text.splitlines())
     return _Edit(key.start, whole.end, f"schema:\n{body}".rstrip("\n"))
-
-
-def _is_in_braces(document: Document, at: TreePath) -> bool:
-    """Whether the list's parent is in flow style, which cannot contain blocks."""
-    text = document.source.content
-    spans = (document.span(at[:length]) for length in range(len(at)))
-    return any(span is not None and text[span.start : span.start + 1] in ("{", "[") for span in spans)
 
 
 def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
@@ -147,12 +142,6 @@ def _field(column: ColumnText, line: str, notes: Notes) -> Json:
     return {"name": column.name, "type": type_, **({"extra": extra} if extra else {})}
 
 
-def _value(value: Any, at: TreePath) -> Any:
-    for segment in at:
-        value = value[segment]
-    return value
-
-
 _UPGRADED = ("from Arrow's binary form; its encodings are left out, because the standard ignores them",)
 
 
@@ -163,10 +152,15 @@ def read(path: Path, report: Report) -> Imported | None:
 
 def from_bytes(content: bytes, path: Path, report: Report) -> Imported | None:
     """Return the schema in the content of a file, which is text or the binary form."""
-    if not is_text(content):
-        return _from_binary(content, path, report)
-    source = decode_text(content, str(path), report)
-    return None if source is None else from_text(source, path, report)
+    if is_text(content):
+        source = decode_text(content, str(path), report)
+        return None if source is None else from_text(source, path, report)
+    try:
+        decoded = read_binary(content)
+    except MalformedBufferError as error:
+        refuse(path, f"it is not a SetDataSchema event: {error}", report)
+        return None
+    return _upgraded(decoded, path, report) if isinstance(decoded, bytes) else Imported(decoded)
 
 
 def is_text(content: bytes) -> bool:
@@ -196,22 +190,8 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         help = "give a file with a SetDataSchema event, or with `fields:`"
         refuse(path, "it contains no schema", report, help=help)
         return None
-    first, *others = [Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets]
-    return replace(first, others=tuple(others), text=edited.content if edited is not None else None)
-
-
-def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:
-    # Imported here for start-up time: a text needs no `flatbuffers`.
-    from schemac.engines.odf.binary import read_binary
-
-    try:
-        decoded = read_binary(content)
-    except MalformedBufferError as error:
-        refuse(path, f"it is not a SetDataSchema event: {error}", report)
-        return None
-    if isinstance(decoded, bytes):
-        return _upgraded(decoded, path, report)
-    return Imported(decoded)
+    whole = together([Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets])
+    return replace(whole, text=edited.content if edited is not None else None)
 
 
 def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:

@@ -4,26 +4,10 @@ Layer: engines.
 Source: PostgreSQL's documentation, "Data Types" and "CREATE TABLE"; pgvector and PostGIS for theirs.
 """
 
-from functools import partial
+from collections.abc import Callable
 
-from schemac.engines.sql_tables import (
-    Dialect,
-    Rule,
-    SqlType,
-    TypeMapping,
-    binary,
-    decimals,
-    plain,
-    read,
-    read_text,
-    string,
-    text,
-    times,
-    timestamps,
-    wkb,
-)
-from schemac.importers.importer import Importer
-from schemac.language.physical import pa
+from schemac.engines import sql_tables as sql
+from schemac.language.physical import ArrowType, pa
 
 _COUNTED = "not kept: DEFAULT from a sequence"
 _DIGITS = 6
@@ -32,77 +16,56 @@ _MONEY = "not kept: the type money, whose digits after the point depend on lc_mo
 _ZONE = "not kept: the zone of each time"
 
 
-def _float(written: SqlType) -> TypeMapping:
+def _float(written: sql.SqlType) -> sql.TypeMapping:
     is_single = written.numbers and written.numbers[0] <= 24
-    return TypeMapping(pa.float32() if is_single else pa.float64())
+    return sql.TypeMapping(pa.float32() if is_single else pa.float64())
 
 
-def _character(written: SqlType) -> TypeMapping:
-    return TypeMapping(
-        pa.string(), f"not kept: the length in {written.text if written.numbers else 'char(1)'}"
+def _vectors(make: Callable[[], ArrowType]) -> sql.Rule:
+    """Return the rule of vectors of numbers, of a length that may be left open."""
+    return lambda written: sql.TypeMapping(
+        pa.list_(pa.field("item", make(), nullable=False), *written.numbers[:1])
     )
 
 
-def _vector(written: SqlType) -> TypeMapping:
-    item = pa.field("item", pa.float32(), nullable=False)
-    return TypeMapping(pa.list_(item, written.numbers[0]) if written.numbers else pa.list_(item))
-
-
-def _half_vector(written: SqlType) -> TypeMapping:
-    item = pa.field("item", pa.float16(), nullable=False)
-    return TypeMapping(pa.list_(item, written.numbers[0]) if written.numbers else pa.list_(item))
-
-
-def _interval(written: SqlType) -> TypeMapping | None:
+def _interval(written: sql.SqlType) -> sql.TypeMapping | None:
     """Judge intervals: those with months have no kind."""
     is_of_days = written.text.upper().startswith(("INTERVAL DAY", "INTERVAL HOUR", "INTERVAL MINUTE"))
-    return TypeMapping(pa.duration("us")) if is_of_days or written.text.upper() == "INTERVAL SECOND" else None
+    is_exact = is_of_days or written.text.upper() == "INTERVAL SECOND"
+    return sql.TypeMapping(pa.duration("us")) if is_exact else None
 
 
-_RULES: dict[str, Rule] = {
-    "BOOLEAN": plain(lambda: pa.bool_()),
-    "SMALLINT": plain(lambda: pa.int16()),
-    "INT": plain(lambda: pa.int32()),
-    "BIGINT": plain(lambda: pa.int64()),
-    "SMALLSERIAL": plain(lambda: pa.int16(), _COUNTED),
-    "SERIAL": plain(lambda: pa.int32(), _COUNTED),
-    "BIGSERIAL": plain(lambda: pa.int64(), _COUNTED),
-    "OID": plain(lambda: pa.uint32()),
-    "FLOAT": plain(lambda: pa.float32()),
+_RULES: dict[str, sql.Rule] = {
+    "BOOLEAN": sql.plain(lambda: pa.bool_()),
+    "SMALLINT": sql.plain(lambda: pa.int16()),
+    "INT": sql.plain(lambda: pa.int32()),
+    "BIGINT": sql.plain(lambda: pa.int64()),
+    "SMALLSERIAL": sql.plain(lambda: pa.int16(), _COUNTED),
+    "SERIAL": sql.plain(lambda: pa.int32(), _COUNTED),
+    "BIGSERIAL": sql.plain(lambda: pa.int64(), _COUNTED),
+    "OID": sql.plain(lambda: pa.uint32()),
+    "FLOAT": sql.plain(lambda: pa.float32()),
     "DOUBLE": _float,
-    "DECIMAL": decimals(38, 18, _UNBOUNDED),
-    "MONEY": plain(lambda: pa.decimal128(19, 2), _MONEY),
-    "TEXT": string,
-    "VARCHAR": string,
-    "CHAR": _character,
-    "BPCHAR": string,
-    "NAME": string,
-    "VARBINARY": binary,
-    "DATE": plain(lambda: pa.date32()),
-    "TIMESTAMP": timestamps(None, _DIGITS),
-    "TIMESTAMPTZ": timestamps("UTC", _DIGITS),
-    "TIME": times(_DIGITS),
-    "TIMETZ": times(_DIGITS, _ZONE),
-    "Interval": _interval,
-    "INTERVAL": _interval,
-    "UUID": plain(lambda: pa.uuid()),
-    "JSON": plain(lambda: pa.json_()),
-    "JSONB": plain(lambda: pa.json_()),
-    "VECTOR": _vector,
-    "halfvec": _half_vector,
-    "GEOMETRY": wkb,
-    "GEOGRAPHY": wkb,
-    **dict.fromkeys(("XML", "INET", "BIT", "VARBIT", "HSTORE", "POINT"), text),
-    **dict.fromkeys(("INT4RANGE", "INT8RANGE", "NUMRANGE", "TSRANGE", "TSTZRANGE", "DATERANGE"), text),
-    **dict.fromkeys(("cidr", "macaddr", "macaddr8", "citext", "tsvector", "tsquery", "ltree"), text),
-    **dict.fromkeys(("line", "lseg", "box", "path", "polygon", "circle"), text),
+    "DECIMAL": sql.decimals(38, 18, _UNBOUNDED),
+    "MONEY": sql.plain(lambda: pa.decimal128(19, 2), _MONEY),
+    **dict.fromkeys(("TEXT", "VARCHAR", "BPCHAR", "NAME"), sql.string),
+    "CHAR": sql.padded("char(1)"),
+    "VARBINARY": sql.binary,
+    "DATE": sql.plain(lambda: pa.date32()),
+    "TIMESTAMP": sql.timestamps(None, _DIGITS),
+    "TIMESTAMPTZ": sql.timestamps("UTC", _DIGITS),
+    "TIME": sql.times(_DIGITS),
+    "TIMETZ": sql.times(_DIGITS, _ZONE),
+    **dict.fromkeys(("Interval", "INTERVAL"), _interval),
+    "UUID": sql.plain(lambda: pa.uuid()),
+    **dict.fromkeys(("JSON", "JSONB"), sql.plain(lambda: pa.json_())),
+    "VECTOR": _vectors(lambda: pa.float32()),
+    "halfvec": _vectors(lambda: pa.float16()),
+    **dict.fromkeys(("GEOMETRY", "GEOGRAPHY"), sql.wkb),
+    **dict.fromkeys(("XML", "INET", "BIT", "VARBIT", "HSTORE", "POINT"), sql.text),
+    **dict.fromkeys(("INT4RANGE", "INT8RANGE", "NUMRANGE", "TSRANGE", "TSTZRANGE", "DATERANGE"), sql.text),
+    **dict.fromkeys(("cidr", "macaddr", "macaddr8", "citext", "tsvector", "tsquery", "ltree"), sql.text),
+    **dict.fromkeys(("line", "lseg", "box", "path", "polygon", "circle"), sql.text),
 }
-_DIALECT = Dialect("postgres", str.lower, _RULES)
 
-
-IMPORTER = Importer(
-    "postgres",
-    "PostgreSQL DDL: CREATE TABLE",
-    partial(read, dialect=_DIALECT),
-    partial(read_text, dialect=_DIALECT),
-)
+IMPORTER = sql.importer(sql.Dialect("postgres", str.lower, _RULES), "PostgreSQL")

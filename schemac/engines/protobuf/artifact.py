@@ -118,7 +118,18 @@ class _Writer:
 
     def members(self, message: Message, holder: SchemaField | None, fields: Sequence[SchemaField]) -> None:
         """Enter the fields of a table or struct."""
-        self._check_names(fields)
+        fields_by_name: dict[str, SchemaField] = {}
+        for field in fields:
+            name = json_name(valid(str(field.segment))).lower()
+            first = fields_by_name.setdefault(name, field)
+            if first is not field:
+                self._emission.findings.at_name(
+                    field,
+                    PROTOBUF_NAME,
+                    f"{field.path_text} and {first.path_text} have one name in Protobuf or in its JSON",
+                    help="rename one of them",
+                    other=Other(first, "the other one"),
+                )
         message.used_names |= {valid(str(field.segment)) for field in fields}
         reserved = self._reserved.get(holder, {})
         if reserved:
@@ -150,7 +161,10 @@ class _Writer:
                 schema_field, "a value that is always there", "a message, which may be absent"
             )
             annotation["required"] = True
-        annotation |= self._annotation(schema_field, name)
+        if valid(name) != name:
+            self._emission.lose(schema_field, f"the name {name}", valid(name))
+            annotation["name"] = name
+        annotation |= _type_annotation(schema_field)
         message.lines += _comments(schema_field.extra, annotation)
         message.lines.append(f"{label}{typed.type} {valid(name)} = {number};")
 
@@ -220,26 +234,6 @@ class _Writer:
         self.field(inner, field, "value", 1)
         return inner.name
 
-    def _annotation(self, field: SchemaField, name: str) -> Json:
-        """Return the comment of a field: its type if Protobuf's does not determine it, and names that had to change."""
-        annotation: Json = {}
-        if valid(name) != name:
-            self._emission.lose(field, f"the name {name}", valid(name))
-            annotation["name"] = name
-        return annotation | _type_annotation(field)
-
-    def _check_names(self, fields: Sequence[SchemaField]) -> None:
-        fields_by_name: dict[str, SchemaField] = {}
-        for field in fields:
-            name = json_name(valid(str(field.segment))).lower()
-            if name in fields_by_name:
-                message = f"{field.path_text} and {fields_by_name[name].path_text} have one name in Protobuf or in its JSON"
-                other = Other(fields_by_name[name], "the other one")
-                self._emission.findings.at_name(
-                    field, PROTOBUF_NAME, message, help="rename one of them", other=other
-                )
-            fields_by_name.setdefault(name, field)
-
 
 def _is_inline(field: SchemaField) -> bool:
     """Whether an item or value needs no message around it in its list or map."""
@@ -276,15 +270,11 @@ def _type_annotation(field: SchemaField) -> Json:
     for child in field.children if field.type.family in (Family.LIST, Family.MAP) else ():
         is_key = child.segment is Part.KEY
         if (is_key and _is_plain_key(child)) or (not is_key and _is_inline(child)):
-            child_annotation = {
-                **_type_annotation(child),
-                **({"extra": dict(child.extra)} if child.extra else {}),
-            }
-            annotation |= (
-                {str(child.segment.value): child_annotation}
-                if child_annotation and isinstance(child.segment, Part)
-                else {}
-            )
+            child_annotation = _type_annotation(child)
+            if child.extra:
+                child_annotation["extra"] = dict(child.extra)
+            if child_annotation and isinstance(child.segment, Part):
+                annotation[child.segment.value] = child_annotation
     return annotation
 
 

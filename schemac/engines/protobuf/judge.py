@@ -12,7 +12,6 @@ from schemac.engines.protobuf.types import DURATION, ENUM_TYPE, TIMESTAMP, leaf_
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import castability
 from schemac.versions.evolution.changes import (
     ATTRIBUTE_FACTS,
@@ -56,7 +55,8 @@ def _added(change: Change, _pair: object) -> Judgement:
 def _presence(change: Change, _pair: object) -> Judgement:
     """Judge a field that may be absent now, or may not any more."""
     new = change.current_field
-    is_plain = leaf_of(new) is not None or new.type.family is Family.STRUCT
+    leaf = leaf_of(new)
+    is_plain = leaf is not None or new.type.family is Family.STRUCT
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
         return Judgement(
@@ -65,16 +65,11 @@ def _presence(change: Change, _pair: object) -> Judgement:
             NEW_FIELD_HELP,
         )
     if change.fact is Fact.BECAME_OPTIONAL:
-        if leaf_of(new) is None or _is_message(new):
+        if leaf is None or leaf.is_message:
             return SAFE
         reason = f"a default of {change.path} was not written, and is absent now"
         return Judgement(Outcome.DATA, reason, "check for values such as 0 and the empty text")
     return Judgement(Outcome.DATA, f"a null in {change.path} is read as a default", "check for nulls first")
-
-
-def _is_message(field: SchemaField) -> bool:
-    leaf = leaf_of(field)
-    return leaf is not None and leaf.is_message
 
 
 def _type(change: Change, _pair: object) -> Judgement:
@@ -87,7 +82,13 @@ def _type(change: Change, _pair: object) -> Judgement:
         if written.type == target.type:
             what = f"values of {old.type.type_text()} are not values of {new.type.type_text()}"
         return Judgement(Outcome.REFUSED, what, NEW_FIELD_HELP)
-    if _is_count(old) and not _has_same_unit(old, new):
+    # Some are counts of a unit that only the manifest has.
+    is_count = old.type.family in (Family.TIME, Family.TIMESTAMP) and written.type not in (
+        TIMESTAMP,
+        DURATION,
+    )
+    was, became = [(one.type.family, getattr(one.type, "unit", None)) for one in change.fields]
+    if is_count and was != became:
         return Judgement(
             Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP
         )
@@ -120,19 +121,6 @@ def _form(change: Change, _pair: object) -> Judgement:
 def _is_readable(written: str, target: str) -> bool:
     are_alike = any({written, target} <= types for types in _ALIKE)
     return written == target or are_alike or (written, target) == ("string", "bytes")
-
-
-def _is_count(field: SchemaField) -> bool:
-    """Whether its values are counts of a unit that only the manifest has."""
-    leaf = leaf_of(field)
-    is_of_time = field.type.family in (Family.TIME, Family.TIMESTAMP)
-    return is_of_time and leaf is not None and leaf.type not in (TIMESTAMP, DURATION)
-
-
-def _has_same_unit(old: SchemaField, new: SchemaField) -> bool:
-    return old.type.family is new.type.family and getattr(old.type, "unit", None) == getattr(
-        new.type, "unit", None
-    )
 
 
 JUDGE = Judge(

@@ -9,7 +9,6 @@ Source: the language guides of Protocol Buffers, "Scalar Value Types" and "Field
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,9 @@ from schemac.engines.protobuf.types import (
     WRAPPERS,
     is_number,
 )
-from schemac.importers.datasets import Constraints, typed
+from schemac.importers.datasets import PART_KEYS, Constraints, typed
 from schemac.importers.declarations import any_json, split_extra
-from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse
+from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse, together
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
@@ -49,7 +48,6 @@ _SCALARS = {
     "uint64": "UInt64",
 }
 _CLOCKS = {TIMESTAMP: "Timestamp", DURATION: "Duration"}
-_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 _AROUND = {"option": 1, "item": 1, "value": 1, "entry": 2}
 """What messages of the compiler are there for, with the number of their fields."""
 _PRESENCE = "features.field_presence"
@@ -68,10 +66,7 @@ def read(path: Path, report: Report) -> Imported | None:
     if not tables:
         refuse(path, "it has no message with fields that is not a part of another", report)
         return None
-    first, *others = tables
-    return Imported(
-        first.schema, first.comments, first.name, first.notes, first.versions, others=tuple(others)
-    )
+    return together(tables)
 
 
 class _Reader:
@@ -109,32 +104,26 @@ class _Reader:
         used = {message_id for top in tops for message_id in (id(top), *reached[id(top)])}
         unused = [message for message in declared if id(message) not in used]
         tables = [self._table(top) for top in tops]
-        for message in unused:
-            self._note_unused(message, tops, tables)
+        for message in unused if tables else ():
+            if message.fields or not message.inner:
+                # At the table that it is declared in, else at the first one.
+                owner = next((i for i, top in enumerate(tops) if top in _around(message)), 0)
+                why = "which no field has" if message.fields else "which has no fields"
+                tables[owner].notes.add((), f"not kept: the message {_full_name(message)}, {why}")
         return tables
-
-    def _note_unused(self, message: Message, tops: list[Message], tables: list[Imported]) -> None:
-        """Note a message that no table has: at the table that it is declared in, else at the first one."""
-        if (not message.fields and message.inner) or not tables:
-            return
-        owner = next((i for i, top in enumerate(tops) if top in _around(message)), 0)
-        why = "which no field has" if message.fields else "which has no fields"
-        tables[owner].notes.add((), f"not kept: the message {_full_name(message)}, {why}")
 
     def _reached_from(self, message: Message) -> set[int]:
         """Return the messages, by `id`, that fields of a message and of those in it are."""
         reached: set[int] = set()
         left = [message]
         while left:
-            for inner in self._types_of(left.pop()):
-                if id(inner) not in reached:
+            message = left.pop()
+            for name in ",".join(field.type for field in message.fields).split(","):
+                inner = self._find(name, message)
+                if inner is not None and id(inner) not in reached:
                     reached.add(id(inner))
                     left.append(inner)
         return reached
-
-    def _types_of(self, message: Message) -> list[Message]:
-        names = [name for f in message.fields for name in f.type.split(",")]
-        return [message_type for name in names if (message_type := self._find(name, message)) is not None]
 
     def _table(self, message: Message) -> Imported:
         self._notes, self._numbers, self._used_numbers, self._open = Notes(), {}, [], [message]
@@ -161,10 +150,11 @@ class _Reader:
 
     def _members(self, message: Message, holder: FieldPath) -> list[Json]:
         self._used_numbers += [number for number in message.reserved if is_number(number)]
-        for target, field in self._extensions():
-            if target is message:
-                self._used_numbers.append(field.number)
-                self._notes.add(holder, f"not kept: the extension {field.name} = {field.number}")
+        for declaring in self._file.root.all():
+            for target, field in declaring.extensions:
+                if self._find(target, declaring) is message:
+                    self._used_numbers.append(field.number)
+                    self._notes.add(holder, f"not kept: the extension {field.name} = {field.number}")
         fields: list[Json] = []
         for field in message.fields:
             annotation = _annotation(field)
@@ -182,12 +172,6 @@ class _Reader:
             )
             fields.append({"name": path[-1], "type": tree, **({"extra": extra} if extra else {})})
         return fields
-
-    def _extensions(self) -> Iterator[tuple[Message | None, Field]]:
-        """Return the extension fields of messages."""
-        for message in self._file.root.all():
-            for name, field in message.extensions:
-                yield self._find(name, message), field
 
     def _with_field_options(self, message: Message, field: Field, path: FieldPath, extra: Json) -> Json:
         """Return attributes with those that options of a field mean; the others are losses."""
@@ -245,29 +229,27 @@ class _Reader:
 
     def _bare(self, message: Message, field: Field, annotation: Json, path: FieldPath) -> Json:
         """Return the type of a field without its Option."""
+        tree: Json
+        around = self._around(field.type, message) if field.label == "repeated" else None
         if field.label == "map":
             key, value = field.type.split(",")
-            parts = [
-                self._part(message, key, annotation, path, Part.KEY),
-                self._part(message, value, annotation, path, Part.VALUE),
-            ]
-            tree: Json = {"kind": "Map", "keyType": parts[0], "valueType": parts[1]}
+            tree = {
+                "kind": "Map",
+                "keyType": self._part(message, key, annotation, path, Part.KEY),
+                "valueType": self._part(message, value, annotation, path, Part.VALUE),
+            }
+        elif around is not None and _annotation(around)["around"] == "entry":
+            key_field, value_field = around.fields
+            tree = {
+                "kind": "Map",
+                "keyType": self._wrapped(around, key_field, (*path, Part.KEY)),
+                "valueType": self._wrapped(around, value_field, (*path, Part.VALUE)),
+            }
         elif field.label == "repeated":
-            tree = self._repeated(message, field, annotation, path)
+            tree = {"kind": "List", "itemType": self._part(message, field.type, annotation, path, Part.ITEM)}
         else:
             tree = self._single(message, field.type, path)
         return _annotated_type(annotation, tree)
-
-    def _repeated(self, message: Message, field: Field, annotation: Json, path: FieldPath) -> Json:
-        around = self._around(field.type, message)
-        if around is not None and _annotation(around)["around"] == "entry":
-            key, value = around.fields
-            return {
-                "kind": "Map",
-                "keyType": self._wrapped(around, key, (*path, Part.KEY)),
-                "valueType": self._wrapped(around, value, (*path, Part.VALUE)),
-            }
-        return {"kind": "List", "itemType": self._part(message, field.type, annotation, path, Part.ITEM)}
 
     def _part(self, message: Message, type_: str, annotation: Json, path: FieldPath, part: Part) -> Json:
         """Return the type of an item, key or value, with its attributes."""
@@ -333,24 +315,17 @@ class _Reader:
         """Return the message or enum of a name, from the inside out."""
         steps = type_.lstrip(".").split(".")
         package = self._file.package.split(".") if self._file.package else []
+        is_absolute = package and steps[: len(package)] == package
         scope: Message | None = self._file.root if type_.startswith(".") else message
         while scope is not None:
-            for names in (
-                steps,
-                steps[len(package) :] if package and steps[: len(package)] == package else None,
-            ):
-                match = _below(scope, names) if names else None
+            for names in (steps, steps[len(package) :] if is_absolute else ()):
+                match: Message | None = scope if names else None
+                for name in names:
+                    match = match.inner.get(name) if match is not None else None
                 if match is not None:
                     return match
             scope = scope.outer
         return None
-
-
-def _below(scope: Message, steps: list[str]) -> Message | None:
-    inner_message: Message | None = scope
-    for step in steps:
-        inner_message = inner_message.inner.get(step) if inner_message is not None else None
-    return inner_message
 
 
 def _around(message: Message) -> list[Message]:
@@ -379,7 +354,7 @@ def _annotated_type(annotation: Json, tree: Json) -> Json:
     declared_type = annotation.get("type")
     if declared_type is None:
         return tree
-    has_parts = declared_type.get("kind") == tree["kind"] and not tree.keys().isdisjoint(_PARTS.values())
+    has_parts = declared_type.get("kind") == tree["kind"] and not tree.keys().isdisjoint(PART_KEYS.values())
     merged = {**tree, **declared_type} if has_parts else dict(declared_type)
     return merged if typed(merged) is not None else tree
 
@@ -405,7 +380,7 @@ def _is_sane(annotation: Json, about: Field | Message | None) -> bool:
     """Whether a comment has the form that the compiler writes."""
     extra, around = annotation.get("extra", {}), annotation.get("around")
     count = len(about.fields) if isinstance(about, Message) else 0
-    parts = [annotation[part.value] for part in _PARTS if part.value in annotation]
+    parts = [annotation[part.value] for part in PART_KEYS if part.value in annotation]
     return (
         isinstance(annotation.get("name", "a"), str)
         and annotation.get("name") != ""

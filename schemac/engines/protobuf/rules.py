@@ -8,7 +8,7 @@ Source: buf/validate/validate.proto of Protovalidate 1.0; tests/engines/protobuf
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.engines.protobuf.syntax import Option
+from schemac.engines.protobuf.syntax import Option, listed
 from schemac.language.attributes.constraints import (
     ENUM,
     EXCLUSIVE_MAXIMUM,
@@ -76,9 +76,9 @@ def exempt(options: Sequence[Option]) -> Collection[str]:
     for option in options:
         if option.name.startswith("(buf.validate.message)"):
             value = _rules(option, "(buf.validate.message)").get("oneof")
-            for one in _listed(value):
+            for one in listed(value):
                 exempt_fields |= (
-                    set(map(str, _listed(one.get("fields", [])))) if isinstance(one, dict) else set()
+                    set(map(str, listed(one.get("fields", [])))) if isinstance(one, dict) else set()
                 )
     return exempt_fields
 
@@ -111,11 +111,15 @@ def _typed_rules(
         if name in _NESTED and type_ in ("repeated", "map") and isinstance(value, dict):
             yield from _field_rules(value, (*parts, _NESTED[name]), enum)
         elif type_ == "enum":
-            yield from _enum_rule(name, value, parts, text, enum)
+            allowed = listed(value) if name in ("const", "in") else []
+            names = [word for word, number in (enum or {}).items() if number in allowed]
+            # That no others are allowed is implied in a manifest.
+            if not (name == "defined_only" and value is True and enum):
+                yield Rule(parts, {ENUM.key: names} if names else {}, text)
         elif name in _NUMBERS and type_ in _NUMERIC and not _is_outside(rules):
             yield Rule(parts, {_NUMBERS[name].key: value}, text)
         elif name in ("const", "in") and type_ in (*_NUMERIC, "string"):
-            yield Rule(parts, {ENUM.key: _listed(value)}, text)
+            yield Rule(parts, {ENUM.key: listed(value)}, text)
         elif name in _LENGTHS and type_ in ("string", "bytes"):
             yield Rule(parts, {attribute.key: value for attribute in _LENGTHS[name]}, text)
         elif name in _ITEMS and type_ == "repeated":
@@ -128,17 +132,6 @@ def _typed_rules(
             yield Rule(parts, {}, text)
 
 
-def _enum_rule(
-    name: str, value: Any, parts: tuple[Part, ...], text: str, enum: Mapping[str, int] | None
-) -> Iterator[Rule]:
-    """Convert a rule of numbers to names of the enum; that no others are allowed is implied in a manifest."""
-    if name == "defined_only" and value is True and enum:
-        return
-    allowed = _listed(value) if name in ("const", "in") else []
-    names = [word for word, number in (enum or {}).items() if number in allowed]
-    yield Rule(parts, {ENUM.key: names} if names else {}, text)
-
-
 def _is_outside(rules: Mapping[str, Any]) -> bool:
     """Whether the lower bound is above the upper one: the values are those outside of the two."""
     low = next((rules[name] for name in ("gt", "gte") if name in rules), None)
@@ -146,10 +139,6 @@ def _is_outside(rules: Mapping[str, Any]) -> bool:
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         return False
     return not low < high and not (low == high and {"gte", "lte"} <= rules.keys())
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _text(name: str, value: Any) -> str:

@@ -121,9 +121,7 @@ class _Tokens:
         """Comments that end right above a token."""
         self.trailing: dict[int, list[str]] = {}
         """Comments that begin right behind a token."""
-        self._read(text.removeprefix("\ufeff"))
-
-    def _read(self, text: str) -> None:
+        text = text.removeprefix("\ufeff")
         at = 0
         above: list[str] = []
         is_same_line = can_trail = False
@@ -195,7 +193,12 @@ class _Parser:
             name = self._peek(1)
             self._skip(3)
             while self._peek() != "}":
-                self._oneof_member(message, name)
+                if self._peek() == "option":
+                    message.options.append(self._option_statement())
+                elif self._peek() == ";":
+                    self._skip(1)
+                else:
+                    message.fields.append(replace(self._field(message), label="oneof", oneof=name))
             self._skip(1)
         elif word == "extend" and self._peek(1) != "=":
             self._extension(message)
@@ -204,7 +207,7 @@ class _Parser:
         elif word == "option":
             message.options.append(self._option_statement())
         elif word in ("import", "service") or message.outer is None:
-            self._statement()
+            self._pass_over(";", "}")
         else:
             message.fields.append(self._field(message))
 
@@ -215,26 +218,17 @@ class _Parser:
         inner.comments += self._expect("{")
         while self._peek() != "}":
             if is_enum and self._peek() not in ("option", "reserved", ";"):
-                self._enum_value(inner)
+                value = self._next()
+                self._expect("=")
+                is_negative = self._peek() == "-"
+                self._skip(1 if is_negative else 0)
+                number = self._integer(value)
+                inner.values[value] = -number if is_negative else number
+                self._pass_over(";", "}")
             else:
                 self._member(inner)
         self._skip(1)
         return inner
-
-    def _enum_value(self, enum: Message) -> None:
-        name = self._next()
-        self._expect("=")
-        sign = self._next() if self._peek() == "-" else ""
-        enum.values[name] = self._integer(name) * (-1 if sign else 1)
-        self._statement()
-
-    def _oneof_member(self, message: Message, oneof: str) -> None:
-        if self._peek() == "option":
-            message.options.append(self._option_statement())
-        elif self._peek() == ";":
-            self._skip(1)
-        else:
-            message.fields.append(replace(self._field(message), label="oneof", oneof=oneof))
 
     def _extension(self, message: Message) -> None:
         self._skip(1)
@@ -293,7 +287,7 @@ class _Parser:
                 message.reserved.append(self._integer(message.name))
             elif word == "[":
                 self._at -= 1
-                self._until("]")
+                self._pass_over("]")
         self._skip(1)
 
     def _option_statement(self) -> Option:
@@ -345,7 +339,14 @@ class _Parser:
             value = self._value()
             return -value if word == "-" and isinstance(value, int | float) else value
         if _NUMBER.match(word):
-            return _number(word)
+            try:
+                return int(word, 8 if word.isdecimal() and word.startswith("0") else 0)
+            except ValueError:
+                pass
+            try:
+                return float(word.rstrip("fF"))
+            except ValueError:
+                return Word(word)
         return {"true": True, "false": False, "inf": float("inf"), "nan": float("nan")}.get(word, Word(word))
 
     def _message_value(self, end: str) -> Json:
@@ -356,7 +357,7 @@ class _Parser:
                 continue
             start = self._at
             if self._peek() == "[":
-                self._until("]")
+                self._pass_over("]")
             else:
                 self._skip(1)
             name = "".join(self._tokens.texts[start : self._at])
@@ -366,27 +367,19 @@ class _Parser:
                 self._expect(":")
             value = self._value()
             # A field that stands there twice is a repeated one.
-            message[name] = [*_listed(message[name]), *_listed(value)] if name in message else value
+            message[name] = [*listed(message[name]), *listed(value)] if name in message else value
         self._skip(1)
         return message
 
-    def _statement(self) -> None:
-        """Pass over a statement, to its semicolon or its closing brace."""
+    def _pass_over(self, *ends: str) -> None:
+        """Pass over everything up to one of some signs that is not inside of braces or brackets."""
         depth = 0
         while True:
             word = self._next()
             depth += (word in "{[(") - (word in "}])") if len(word) == 1 else 0
             if depth < 0:
                 raise MalformedError("a brace is closed that was not opened")
-            if depth == 0 and word in (";", "}"):
-                return
-
-    def _until(self, end: str) -> None:
-        depth = 0
-        while True:
-            word = self._next()
-            depth += (word in "{[") - (word in "}]") if len(word) == 1 else 0
-            if word == end and depth == 0:
+            if depth == 0 and word in ends:
                 return
 
     def _peek(self, ahead: int = 0) -> str:
@@ -411,20 +404,9 @@ class _Parser:
         return tuple(self._tokens.trailing.get(self._at - 1, ()))
 
 
-def _listed(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """Return a repeated field as a list, though it may have one value alone."""
     return value if isinstance(value, list) else [value]
-
-
-def _number(word: str) -> Any:
-    """Return an integer, or a float; a text where it is a number that neither can be."""
-    try:
-        return int(word, 8 if word.isdecimal() and word.startswith("0") else 0)
-    except ValueError:
-        pass
-    try:
-        return float(word.rstrip("fF"))
-    except ValueError:
-        return Word(word)
 
 
 def _unescaped(quoted: str) -> str:

@@ -6,6 +6,7 @@ Shape: Constraints as Python writes them: calls that make validators, and condit
 Errors: SC589.
 """
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -125,9 +126,8 @@ class Leaves(TypeWriter[Leaf]):
         leaf = self.type(lowered, lowered.arrow.type)
         reader = _KEYS.get(field.type.family)
         # The last of several is asked first.
-        return (
-            leaf if reader is None else leaf._replace(metadata=(*leaf.metadata, f"BeforeValidator({reader})"))
-        )
+        validators = () if reader is None else (f"BeforeValidator({reader})",)
+        return leaf._replace(metadata=(*leaf.metadata, *validators))
 
     def brain_float(self, lowered: LoweredField) -> Leaf | None:
         """Return the annotation of the items of a vector of brain floats; None for any other list."""
@@ -143,11 +143,9 @@ class Leaves(TypeWriter[Leaf]):
         if isinstance(arrow_type, pa.BaseExtensionType):
             if arrow_type.extension_name == "arrow.json":
                 return _JSON
-            return (
-                _UUID
-                if arrow_type.extension_name == "arrow.uuid"
-                else self.type(lowered, arrow_type.storage_type)
-            )
+            if arrow_type.extension_name == "arrow.uuid":
+                return _UUID
+            return self.type(lowered, arrow_type.storage_type)
         return super().type(lowered, arrow_type)
 
     def refused(self, field: SchemaField) -> Leaf:
@@ -220,36 +218,18 @@ class Leaves(TypeWriter[Leaf]):
         """Refuse what has parts."""
         return self.refused(lowered.field)
 
-    def list(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
-        """Refuse what has parts."""
-        return self.refused(lowered.field)
-
-    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
-        """Refuse what has parts."""
-        return self.refused(lowered.field)
-
-    def map(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
-        """Refuse what has parts."""
-        return self.refused(lowered.field)
+    list = fixed_size_list = map = struct
 
 
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
-_FUNCTIONS = {
-    "minimum": "keeps_minimum",
-    "maximum": "keeps_maximum",
-    "exclusiveMinimum": "keeps_exclusive_minimum",
-    "exclusiveMaximum": "keeps_exclusive_maximum",
-    "multipleOf": "keeps_multiple_of",
-    "minLength": "keeps_min_length",
-    "maxLength": "keeps_max_length",
-    "pattern": "keeps_pattern",
-    "enum": "keeps_enum",
-    "minItems": "keeps_min_items",
-    "maxItems": "keeps_max_items",
-    "uniqueItems": "keeps_unique_items",
-}
-"""Functions of `keeping`, by the rules that they check."""
-OF_LISTS = tuple(_FUNCTIONS[rule] for rule in ("minItems", "maxItems", "uniqueItems"))
+
+
+def _function(rule: str) -> str:
+    """Return the function of `values` that checks a rule: `keeps_multiple_of` for `multipleOf`."""
+    return f"keeps_{re.sub('(?=[A-Z])', '_', rule).lower()}"
+
+
+OF_LISTS = tuple(map(_function, ("minItems", "maxItems", "uniqueItems")))
 
 
 class UnwritableError(Exception):
@@ -258,7 +238,7 @@ class UnwritableError(Exception):
 
 def validator(constraint: Constraint) -> str:
     """Return the annotation's metadata that checks a constraint. Raises UnwritableError."""
-    return f"AfterValidator({_FUNCTIONS[constraint.rule]}({_argument(constraint)}))"
+    return f"AfterValidator({_function(constraint.rule)}({_argument(constraint)}))"
 
 
 def _argument(constraint: Constraint) -> str:

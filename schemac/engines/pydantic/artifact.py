@@ -14,7 +14,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 from pkgutil import get_data
 from typing import Any, NamedTuple
 
@@ -53,36 +54,32 @@ class Parts:
         self._by_name: dict[str, int] = {}
         self._texts: list[str] = []
         self._needs: list[set[str]] = []
-        self._imports: dict[str, str] = {}
+        self._imports: dict[str, tuple[str, str]] = {}
+        """Module and name of what is imported, by that name; of a module as a whole the module is empty."""
         for text in texts:
             _docstring, *statements = ast.parse(text).body
             for statement in statements:
-                self._enter(statement, text)
+                source = ast.get_source_segment(text, statement) or ""
+                if isinstance(statement, ast.Import):
+                    self._imports |= {name.name: ("", name.name) for name in statement.names}
+                elif isinstance(statement, ast.ImportFrom):
+                    module = statement.module or ""
+                    names = [name.name for name in statement.names if not module.startswith("schemac.")]
+                    self._imports |= {name: (module, name) for name in names}
+                elif isinstance(statement, ast.Expr):
+                    # The docstring of the statement before.
+                    self._texts[-1] += f"\n{source}"
+                else:
+                    self._by_name |= dict.fromkeys(_defined(statement), len(self._texts))
+                    self._texts.append(re.sub(r"  # noqa\b.*", "", source))
+                    self._needs.append(
+                        {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+                    )
 
-    def _enter(self, statement: ast.stmt, text: str) -> None:
-        if isinstance(statement, ast.Import):
-            self._imports |= {name.name: f"import {name.name}" for name in statement.names}
-            return
-        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("schemac."):
-            return
-        if isinstance(statement, ast.ImportFrom):
-            line = f"from {statement.module} import "
-            self._imports |= {name.name: f"{line}{name.name}" for name in statement.names}
-            return
-        source = ast.get_source_segment(text, statement) or ""
-        if isinstance(statement, ast.Expr):
-            # The docstring of the statement before.
-            self._texts[-1] += f"\n{source}"
-            return
-        for name in _defined(statement):
-            self._by_name[name] = len(self._texts)
-        self._texts.append(re.sub(r"  # noqa\b.*", "", source))
-        self._needs.append({node.id for node in ast.walk(statement) if isinstance(node, ast.Name)})
-
-    def needed(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    def needed(self, names: Iterable[str]) -> tuple[set[tuple[str, str]], list[str]]:
         """Return the imports and the statements that some names need, in the order of the module."""
         indices: set[int] = set()
-        imports: set[str] = set()
+        imports: set[tuple[str, str]] = set()
         waiting = list(names)
         while waiting:
             name = waiting.pop()
@@ -92,7 +89,7 @@ class Parts:
             if index is not None and index not in indices:
                 indices.add(index)
                 waiting += self._needs[index]
-        return sorted(imports), [self._texts[index] for index in sorted(indices)]
+        return imports, [self._texts[index] for index in sorted(indices)]
 
 
 def _defined(statement: ast.stmt) -> Iterator[str]:
@@ -106,86 +103,23 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
 @cache
 def parts() -> Parts:
     """Return the parts of all modules."""
-    contents = [get_data(package, name) for package, name in _FILES]
-    return Parts(content.decode() for content in contents if content is not None)
+    return Parts((get_data(package, name) or b"").decode() for package, name in _FILES)
 
 
-def import_lines(lines: Iterable[str]) -> list[str]:
-    """Return imports, those of one module on one line."""
-    plain = sorted({line for line in lines if line.startswith("import ")})
-    froms: dict[str, set[str]] = {}
-    for line in lines:
-        if line.startswith("from "):
-            module, _, name = line.removeprefix("from ").partition(" import ")
-            froms.setdefault(module, set()).add(name)
-    return [*plain, *_from_lines(froms)]
-
-
-def _from_lines(froms: Mapping[str, set[str]]) -> Iterator[str]:
-    for module in sorted(froms):
-        yield f"from {module} import {', '.join(sorted(froms[module]))}"
-
-
-RESERVED_NAMES = frozenset(
-    [
-        "construct",
-        "copy",
-        "dict",
-        "from_orm",
-        "json",
-        "parse_file",
-        "parse_obj",
-        "parse_raw",
-        "schema",
-        "schema_json",
-        "update_forward_refs",
-        "validate",
-        "list",
-        "Field",
-        "Annotated",
-        "AfterValidator",
-        *OF_LISTS,
-        "Record",
-        "model_computed_fields",
-        "model_config",
-        "model_construct",
-        "model_copy",
-        "model_dump",
-        "model_dump_json",
-        "model_extra",
-        "model_fields",
-        "model_fields_set",
-        "model_json_schema",
-        "model_parametrized_name",
-        "model_post_init",
-        "model_rebuild",
-        "model_validate",
-        "model_validate_json",
-        "model_validate_strings",
-        "model_validator",
-    ]
-)
+RESERVED_NAMES = frozenset((
+    "construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema",
+    "schema_json", "update_forward_refs", "validate", "list", "Field", "Annotated", "AfterValidator",
+    *OF_LISTS, "Record", "model_computed_fields", "model_config", "model_construct", "model_copy",
+    "model_dump", "model_dump_json", "model_extra", "model_fields", "model_fields_set", "model_json_schema",
+    "model_parametrized_name", "model_post_init", "model_rebuild", "model_validate", "model_validate_json",
+    "model_validate_strings", "model_validator",
+))  # fmt: skip
 """Names that models have, and those that annotations of fields use."""
 
-_OF_MODULE = frozenset(
-    [
-        "Annotated",
-        "Any",
-        "BaseModel",
-        "BrokenRuleError",
-        "ConfigDict",
-        "Decimal",
-        "Field",
-        "Fraction",
-        "InitErrorDetails",
-        "Mapping",
-        "Nanoseconds",
-        "Number",
-        "Record",
-        "Self",
-        "UUID",
-    ]
-)
+_OF_MODULE = frozenset((
+    "Annotated", "Any", "BaseModel", "BrokenRuleError", "ConfigDict", "Decimal", "Field", "Fraction",
+    "InitErrorDetails", "Mapping", "Nanoseconds", "Number", "Record", "Self", "UUID",
+))  # fmt: skip
 """Names of classes that no model may have."""
 _OF_PYDANTIC = (
     "AfterValidator", "BeforeValidator", "Field", "PlainSerializer", "PlainValidator", "WrapValidator", "model_validator",
@@ -229,13 +163,17 @@ class _Module:
         aliases = [f"{name} = {text}" for text, name in self._aliases.items()]
         used = _names([*aliases, *body])
         imports, functions = parts().needed({*used, "Record"})
-        pydantic_imports = {name: f"from pydantic import {name}" for name in _OF_PYDANTIC}
-        pydantic_imports["Annotated"] = "from typing import Annotated"
+        imports |= {("pydantic", name) for name in _OF_PYDANTIC if name in used}
+        imports |= {("typing", name) for name in ("Annotated",) if name in used}
         yield docstring(f"Models of {self._dataset.name}.\n\n{NOTICE}")
         yield ""
-        yield from import_lines(
-            {*imports, *(line for name, line in pydantic_imports.items() if name in used)}
-        )
+        for module, pairs in groupby(sorted(imports), key=itemgetter(0)):
+            names = [name for _, name in pairs]
+            yield (
+                f"from {module} import {', '.join(names)}"
+                if module
+                else "\n".join(f"import {name}" for name in names)
+            )
         for function in functions:
             yield from ("", "") if function.startswith(("def ", "class ")) else ("",)
             yield from function.split("\n")
@@ -344,23 +282,20 @@ class _Module:
             case Family.STRUCT:
                 return self.model(path, lowered.children, {}, field.path_text)
             case Family.LIST:
-                return self._list(path, lowered, tree)
+                (item,) = lowered.children
+                inner = self._leaves.brain_float(lowered)
+                item_type = self._alias(item.field, inner, _tree(item.field.type)) if inner else ""
+                if inner and item.field.is_nullable:
+                    item_type = f"{item_type} | None"
+                item_type = item_type or self._type((*path, Part.ITEM.value), item)
+                length = tree.get("fixedLength")
+                bounds = f", min_length={length}, max_length={length}" if length is not None else ""
+                metadata = ", ".join([f"Field(strict=True{bounds})", *self._validators(field)])
+                return f"Annotated[list[{item_type}], {metadata}]"
             case Family.MAP:
                 return self._map(path, lowered, tree)
         leaf = self._leaves.leaf(lowered)
         return "None" if leaf is None else self._alias(field, leaf, tree)
-
-    def _list(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
-        (item,) = lowered.children
-        inner = self._leaves.brain_float(lowered)
-        item_type = self._alias(item.field, inner, _tree(item.field.type)) if inner else ""
-        if inner and item.field.is_nullable:
-            item_type = f"{item_type} | None"
-        item_type = item_type or self._type((*path, Part.ITEM.value), item)
-        length = tree.get("fixedLength")
-        bounds = f", min_length={length}, max_length={length}" if length is not None else ""
-        metadata = ", ".join([f"Field(strict=True{bounds})", *self._validators(lowered.field)])
-        return f"Annotated[list[{item_type}], {metadata}]"
 
     def _map(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
         key, value = lowered.children

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from schemac.arrow.from_arrow import lift
 from schemac.engines.pydantic.modules import Member, Module, choices_of, is_none, name_of
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -60,14 +60,12 @@ class Types:
         bare = _without_none(annotation)
         if bare is not None:
             return self._type(bare, zone), True
-        is_vector = isinstance(annotation, ast.Call) and name_of(annotation) in _VECTORS
-        return self._type(annotation, zone), is_vector and self._is_nullable_vector(annotation)
-
-    def _is_nullable_vector(self, call: ast.expr) -> bool:
-        assert isinstance(call, ast.Call)
-        flag = next((word.value for word in call.keywords if word.arg == "nullable"), None)
-        flag = call.args[2] if flag is None and len(call.args) > 2 else flag
-        return not (isinstance(flag, ast.Constant) and flag.value is False)
+        is_nullable = False
+        if isinstance(annotation, ast.Call) and name_of(annotation) in _VECTORS:
+            flags = [word.value for word in annotation.keywords if word.arg == "nullable"]
+            flag = next(iter([*flags, *annotation.args[2:]]), None)
+            is_nullable = not (isinstance(flag, ast.Constant) and flag.value is False)
+        return self._type(annotation, zone), is_nullable
 
     def _type(self, annotation: ast.expr, zone: str | None) -> ArrowType:
         self._depth += 1
@@ -87,8 +85,9 @@ class Types:
             item = parts.elts[0] if isinstance(parts, ast.Tuple) and parts.elts else parts
             return pa.list_(self._type(_without_none(_evaluated(item)) or item, zone))
         if isinstance(annotation, ast.Name | ast.Attribute):
-            if name in self._module.classes:
-                return self._of_class(self._module.classes[name])
+            if (node := self._module.classes.get(name)) is not None:
+                bases = set(self._module.bases(node))
+                return _enumeration(node, bases) if bases & _ENUMS else pa.struct(self._fields_of(node))
             if name == "datetime":
                 return pa.timestamp("us", zone)
             if name in _PLAIN:
@@ -99,8 +98,10 @@ class Types:
         words = {word.arg: word.value for word in call.keywords}
         dimension = call.args[0] if call.args else words.get("dim")
         written = call.args[1] if len(call.args) > 1 else words.get("value_type")
-        length = self._number(dimension)
-        if length is None or not 0 < length < _LONGEST:
+        if isinstance(dimension, ast.Name):
+            dimension = self._module.values.get(dimension.id)
+        length = dimension.value if isinstance(dimension, ast.Constant) else None
+        if type(length) is not int or not 0 < length < _LONGEST:
             raise UnknownTypeError(
                 f"{ast.unparse(call)}, whose dimension is known only when the program runs"
             )
@@ -111,16 +112,6 @@ class Types:
             value = getattr(pa, name_of(written))()
         vector = pa.list_(value, length)
         return pa.list_(vector) if name == "MultiVector" else vector
-
-    def _number(self, node: ast.expr | None) -> int | None:
-        value = self._module.values.get(node.id) if isinstance(node, ast.Name) else node
-        return value.value if isinstance(value, ast.Constant) and type(value.value) is int else None
-
-    def _of_class(self, node: ast.ClassDef) -> ArrowType:
-        bases = set(self._module.bases(node))
-        if bases & _ENUMS:
-            return _enumeration(node, bases)
-        return pa.struct(self._fields_of(node))
 
 
 def _enumeration(node: ast.ClassDef, bases: set[str]) -> ArrowType:
@@ -174,8 +165,7 @@ def read(path: Path, report: Report) -> Imported | None:
     if not models:
         refuse(path, f"it has no class with the base {_BASE} outside of functions", report)
         return None
-    first, *others = [_dataset(node, module, report) for node in models]
-    return Imported(first.schema, first.comments, first.name, first.notes, others=tuple(others))
+    return together([_dataset(node, module, report) for node in models])
 
 
 def _dataset(node: ast.ClassDef, module: Module, report: Report) -> Imported:

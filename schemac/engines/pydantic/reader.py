@@ -35,7 +35,7 @@ from schemac.engines.pydantic.modules import (
 )
 from schemac.importers.datasets import enumerated, fitting
 from schemac.importers.declarations import any_json
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
 from schemac.language.logical.model import FieldPath, Part
@@ -60,12 +60,10 @@ def read(path: Path, report: Report) -> Imported | None:
     if module is None:
         return None
     try:
-        tables = _Reader(module).tables()
+        return together(_Reader(module).tables())
     except _UnreadableError as error:
         refuse(path, str(error), report, help=_OF_PROGRAMS)
         return None
-    first, *others = tables
-    return Imported(first.schema, first.comments, first.name, first.notes, others=tuple(others))
 
 
 class _Reader:
@@ -97,14 +95,13 @@ class _Reader:
         self._notes, self._open = Notes(), [name]
         config = self._config(name)
         extra = config.get("json_schema_extra")
-        attributes = (
-            {key: value for key, value in extra.items() if "/" in key} if isinstance(extra, dict) else {}
-        )
+        attributes: Json = {}
         docstring = ast.get_docstring(self._classes[name])
-        description = (
-            {DESCRIPTION.key: docstring} if docstring and not docstring.startswith("A record of ") else {}
-        )
-        schema: Json = {"fields": self._members(name, ()), "extra": {**description, **attributes}}
+        if docstring and not docstring.startswith("A record of "):
+            attributes[DESCRIPTION.key] = docstring
+        if isinstance(extra, dict):
+            attributes |= {key: value for key, value in extra.items() if "/" in key}
+        schema: Json = {"fields": self._members(name, ()), "extra": attributes}
         title = config.get("title")
         return Imported(schema, name=title if isinstance(title, str) else name, notes=self._notes)
 
@@ -132,12 +129,8 @@ class _Reader:
                     for target in one.targets
                     if isinstance(target, ast.Name)
                 }
-            targets = (
-                statement.targets
-                if isinstance(statement, ast.Assign)
-                else [getattr(statement, "target", None)]
-            )
-            if isinstance(targets[0], ast.Name) and targets[0].id == "model_config":
+            (target, *_) = getattr(statement, "targets", [getattr(statement, "target", None)])
+            if isinstance(target, ast.Name) and target.id == "model_config":
                 value = getattr(statement, "value", None)
                 if isinstance(value, ast.Call):
                     config |= {keyword.arg or "": literal(keyword.value) for keyword in value.keywords}
@@ -156,19 +149,17 @@ class _Reader:
         for key, value in self._config(name).items():
             if key not in CONFIG_READ and (key, value) != ("extra", "ignore"):
                 self._notes.add(holder, f"not kept: {key}={value!r} of the model {name}")
-        for statement in self._classes[name].body:
-            for decorator in statement.decorator_list if isinstance(statement, ast.FunctionDef) else ():
-                call = decorator if isinstance(decorator, ast.Call) else None
-                word = name_of(call.func if call is not None else decorator)
-                if isinstance(statement, ast.FunctionDef) and word in VALIDATORS:
-                    fields = (
-                        [literal(one) for one in call.args]
-                        if call is not None and word != "model_validator"
-                        else []
-                    )
-                    for field in fields or [None]:
-                        path = (*holder, field) if isinstance(field, str) and field != "*" else holder
-                        self._notes.add(path, f"not kept: the {word} {statement.name}")
+        functions = [one for one in self._classes[name].body if isinstance(one, ast.FunctionDef)]
+        for function, decorator in [
+            (one, decorator) for one in functions for decorator in one.decorator_list
+        ]:
+            word = name_of(decorator)
+            if word in VALIDATORS:
+                arguments = decorator.args if isinstance(decorator, ast.Call) else []
+                fields = [literal(one) for one in arguments] if word != "model_validator" else []
+                for field in fields or [None]:
+                    path = (*holder, field) if isinstance(field, str) and field != "*" else holder
+                    self._notes.add(path, f"not kept: the {word} {function.name}")
 
     def _member(self, member: Member, holder: FieldPath) -> Json:
         settings = settings_of(member.value)
@@ -233,7 +224,13 @@ class _Reader:
         if name in self._classes and self._is_model(name):
             return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
         if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
-            return self._enumeration(name, path)
+            values = [literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
+            kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, values)))
+            # An expression is a text here, which no enumeration is made of.
+            if kind is None or any(isinstance(value, str) and "(" in value for value in values):
+                self._notes.add(path, f"not kept: the values of {name}")
+                return {"kind": kind or "String"}
+            return self._constrained({"kind": kind}, enumerated(values), path)
         if name in JSON:
             return _optional(any_json()) if name in _WITH_NONE else any_json()
         if name in NARROWER:
@@ -248,15 +245,6 @@ class _Reader:
         if name in LISTS:
             return {"kind": "List", "itemType": any_json()}
         return self._unknown(node, path)
-
-    def _enumeration(self, name: str, path: FieldPath) -> Json:
-        """Return the type of the values of an enumeration, with the values where they are written out."""
-        values = [literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
-        kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, values)))
-        if kind is None or any(isinstance(value, str) and "(" in value for value in values):
-            self._notes.add(path, f"not kept: the values of {name}")
-            return {"kind": kind or "String"}
-        return self._constrained({"kind": kind}, enumerated(values), path)
 
     def _constrained(self, tree: Json, constraints: Json, path: FieldPath) -> Json:
         """Return a type with constraints next to its outermost kind; those that it cannot have are noted."""
@@ -291,21 +279,15 @@ class _Reader:
                 self._notes.add(path, f"not kept: that it is a {name}")
             return tree
         if name in MAPS and len(arguments) == 2:
-            key, value = (
-                self._type(arguments[0], (*path, Part.KEY)),
-                self._type(arguments[1], (*path, Part.VALUE)),
-            )
-            return {"kind": "Map", "keyType": key, "valueType": value}
-        if name == "Literal":
-            values = [literal(argument) for argument in arguments]
-            if all(isinstance(argument, ast.Constant) for argument in arguments):
-                others = [value for value in values if value is not None]
-                kind = {frozenset({str}): "String", frozenset({int}): "Int64", frozenset({bool}): "Bool"}.get(
-                    frozenset(map(type, others))
-                )
-                if kind is not None:
-                    tree = self._constrained({"kind": kind}, enumerated(others), path)
-                    return tree if len(others) == len(values) else _optional(tree)
+            key = self._type(arguments[0], (*path, Part.KEY))
+            return {"kind": "Map", "keyType": key, "valueType": self._type(arguments[1], (*path, Part.VALUE))}
+        if name == "Literal" and all(isinstance(argument, ast.Constant) for argument in arguments):
+            others = [literal(argument) for argument in arguments if not is_none(argument)]
+            kinds = {str: "String", int: "Int64", bool: "Bool"}
+            kind = next((kind for type_, kind in kinds.items() if {type_} == set(map(type, others))), None)
+            if kind is not None:
+                tree = self._constrained({"kind": kind}, enumerated(others), path)
+                return tree if len(others) == len(arguments) else _optional(tree)
         return self._unknown(node, path)
 
     def _annotated(self, arguments: list[ast.expr], path: FieldPath) -> Json:
@@ -313,14 +295,10 @@ class _Reader:
         metadata: Json = {}
         others: list[str] = []
         for argument in arguments[1:]:
-            argument = (
-                self._aliases.get(argument.id, argument) if isinstance(argument, ast.Name) else argument
-            )
-            argument_metadata = (
-                compiler_metadata(argument.value)
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-                else {}
-            )
+            if isinstance(argument, ast.Name):
+                argument = self._aliases.get(argument.id, argument)
+            text = argument.value if isinstance(argument, ast.Constant) else None
+            argument_metadata = compiler_metadata(text) if isinstance(text, str) else {}
             metadata |= argument_metadata
             is_read = isinstance(argument, ast.Call) and name_of(argument.func) in SETTERS
             settings |= settings_of(argument) if is_read else {}

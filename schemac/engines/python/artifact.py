@@ -9,14 +9,13 @@ Source: the artifacts of Spark and Arrow, as their own targets write them.
 """
 
 import base64
-from collections.abc import Iterator, Sequence
+from string import Template
 from textwrap import wrap
 
 from schemac.artifacts.targets import Artifact, Emission, Target, run_target
 from schemac.engines.python import PYTHON_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifiers, literal, module_name
 from schemac.language.attributes import builtin
-from schemac.language.logical.dataset import LogicalDataset
 from schemac.text.source.diagnostic import Severity
 from schemac.versions.identity.compilation import Compilation
 
@@ -25,16 +24,85 @@ _ARROW = ("arrow", "arrow/schema.arrow")
 _WIDTH = 96
 
 
+_MODULE = Template('''\
+${head}
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+    ARROW_SCHEMA: pa.Schema
+    STRUCT_TYPE: StructType
+
+NAME: Final = ${name}
+"""Name of the dataset."""
+
+
+class Columns:
+    """Names of the columns."""
+
+${constants}
+
+COLUMNS: Final[tuple[str, ...]] = (
+${columns})
+"""Names of the columns, in their order."""
+
+_STRUCT_TYPE = (
+${spark})
+_ARROW_SCHEMA = (
+${arrow})
+
+
+def __getattr__(name: str) -> Any:
+    """Make a schema when it is first asked for."""
+    found: Any
+    if name == "STRUCT_TYPE" and _STRUCT_TYPE:
+        from pyspark.sql.types import StructType
+
+        found = StructType.fromJson(json.loads(_STRUCT_TYPE))
+    elif name == "ARROW_SCHEMA" and _ARROW_SCHEMA:
+        import pyarrow as pa
+
+        found = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_ARROW_SCHEMA)))
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+''')
+
+
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the module."""
     dataset = compilation.dataset
-    lines = [
-        *_head(dataset),
-        *_columns(dataset),
-        *_lazy(_made(*_SPARK, compilation, emission), _made(*_ARROW, compilation, emission)),
-    ]
-    path = f"python/{module_name(dataset.name, 'schema')}.py"
-    return [Artifact(path, "".join(f"{line}\n" for line in lines).encode())]
+    spark = _made(*_SPARK, compilation, emission) or b""
+    arrow = _made(*_ARROW, compilation, emission) or b""
+    description = builtin.DESCRIPTION.read(dataset.schema.extra)
+    details = f"\n\n{description.strip()}" if description else ""
+    names = [str(field.segment) for field in dataset.columns]
+    identifiers_by_name = identifiers(names)
+    constants: list[str] = []
+    for field, name in zip(dataset.columns, names, strict=True):
+        constants.append(f"{identifiers_by_name[name]}: Final = {literal(name)}")
+        if builtin.DESCRIPTION.key in field.extra:
+            constants.append(docstring(str(field.extra[builtin.DESCRIPTION.key]), "    "))
+    listed = "".join(f"Columns.{identifiers_by_name[name]}, " for name in names).rstrip()
+    module = _MODULE.substitute(
+        head=docstring(f"The schema of {dataset.name}.{details}\n\n{NOTICE}"),
+        name=literal(dataset.name),
+        constants=_lines(constants),
+        columns=_lines(wrap(listed, _WIDTH, break_long_words=False)),
+        spark=_lines([literal(line) for line in spark.decode().splitlines()] or ['""']),
+        arrow=_lines([f'"{line}"' for line in wrap(base64.b64encode(arrow).decode(), _WIDTH)] or ['""']),
+    )
+    return [Artifact(f"python/{module_name(dataset.name, 'schema')}.py", module.encode())]
+
+
+def _lines(texts: list[str]) -> str:
+    return "".join(f"    {text}\n" for text in texts)
 
 
 def _made(engine: str, file: str, compilation: Compilation, emission: Emission) -> bytes | None:
@@ -51,85 +119,6 @@ def _made(engine: str, file: str, compilation: Compilation, emission: Emission) 
         if loss.artifact in ("", file) and (field, loss.lost, loss.becomes) not in entered:
             emission.lose(field, loss.lost, loss.becomes)
     return artifacts[file]
-
-
-def _head(dataset: LogicalDataset) -> Iterator[str]:
-    description = builtin.DESCRIPTION.read(dataset.schema.extra)
-    details = f"\n\n{description.strip()}" if description else ""
-    yield docstring(f"The schema of {dataset.name}.{details}\n\n{NOTICE}")
-    yield ""
-    yield "import base64"
-    yield "import json"
-    yield "from typing import TYPE_CHECKING, Any, Final"
-    yield ""
-    yield "if TYPE_CHECKING:"
-    yield "    import pyarrow as pa"
-    yield "    from pyspark.sql.types import StructType"
-    yield ""
-    yield "    ARROW_SCHEMA: pa.Schema"
-    yield "    STRUCT_TYPE: StructType"
-    yield ""
-    yield f"NAME: Final = {literal(dataset.name)}"
-    yield '"""Name of the dataset."""'
-    yield ""
-    yield ""
-
-
-def _columns(dataset: LogicalDataset) -> Iterator[str]:
-    names = [str(field.segment) for field in dataset.columns]
-    constants = identifiers(names)
-    yield "class Columns:"
-    yield '    """Names of the columns."""'
-    yield ""
-    for field, name in zip(dataset.columns, names, strict=True):
-        yield f"    {constants[name]}: Final = {literal(name)}"
-        if builtin.DESCRIPTION.key in field.extra:
-            yield f"    {docstring(str(field.extra[builtin.DESCRIPTION.key]), '    ')}"
-    yield ""
-    yield ""
-    listed = ", ".join(f"Columns.{constants[name]}" for name in names)
-    yield "COLUMNS: Final[tuple[str, ...]] = ("
-    yield from (
-        f"    {line}" for line in wrap(f"{listed}," if listed else "", _WIDTH, break_long_words=False)
-    )
-    yield ")"
-    yield '"""Names of the columns, in their order."""'
-    yield ""
-
-
-def _lazy(spark: bytes | None, arrow: bytes | None) -> Iterator[str]:
-    yield "_STRUCT_TYPE = ("
-    yield from _chunks(literal(line) for line in (spark or b"").decode().splitlines())
-    yield ")"
-    yield "_ARROW_SCHEMA = ("
-    yield from _chunks(f'"{line}"' for line in wrap(base64.b64encode(arrow or b"").decode(), _WIDTH))
-    yield ")"
-    yield from _FUNCTION
-
-
-def _chunks(texts: Iterator[str]) -> Sequence[str]:
-    return [f"    {text}" for text in texts] or ['    ""']
-
-
-_FUNCTION = [
-    "",
-    "",
-    "def __getattr__(name: str) -> Any:",
-    '    """Make a schema when it is first asked for."""',
-    "    found: Any",
-    '    if name == "STRUCT_TYPE" and _STRUCT_TYPE:',
-    "        from pyspark.sql.types import StructType",
-    "",
-    "        found = StructType.fromJson(json.loads(_STRUCT_TYPE))",
-    '    elif name == "ARROW_SCHEMA" and _ARROW_SCHEMA:',
-    "        import pyarrow as pa",
-    "",
-    "        found = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_ARROW_SCHEMA)))",
-    "    else:",
-    '        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")',
-    "    globals()[name] = found",
-    "    return found",
-]
 
 
 TARGET = Target("python", PYTHON_LOSS, emit)

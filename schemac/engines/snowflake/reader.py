@@ -4,24 +4,7 @@ Layer: engines.
 Source: Snowflake's documentation, "Data types" and "CREATE TABLE".
 """
 
-from functools import partial
-
-from schemac.engines.sql_tables import (
-    Dialect,
-    Rule,
-    SqlType,
-    TypeMapping,
-    binary,
-    decimals,
-    plain,
-    read,
-    read_text,
-    string,
-    times,
-    timestamps,
-    wkb,
-)
-from schemac.importers.importer import Importer
+from schemac.engines import sql_tables as sql
 from schemac.language.physical import pa
 
 _DIGITS = 9
@@ -29,54 +12,31 @@ _MAPPED = "this is TIMESTAMP_NTZ, unless the parameter TIMESTAMP_TYPE_MAPPING sa
 _ZONE = "not kept: the zone of each timestamp"
 
 
-def _integer(written: SqlType) -> TypeMapping:
-    return TypeMapping(pa.decimal128(38, 0))
-
-
-def _character(written: SqlType) -> TypeMapping:
-    return TypeMapping(
-        pa.string(), f"not kept: the length in {written.text if written.numbers else 'CHAR(1)'}"
-    )
-
-
-def _as_json(written: SqlType) -> TypeMapping:
-    return TypeMapping(pa.json_(), f"not kept: the type {written.text}; this is its JSON")
-
-
-def _vector(written: SqlType) -> TypeMapping | None:
+def _vector(written: sql.SqlType) -> sql.TypeMapping | None:
     if not written.numbers or not written.words:
         return None
     item = pa.int32() if written.words[0].upper().startswith("INT") else pa.float32()
-    return TypeMapping(pa.list_(pa.field("item", item, nullable=False), written.numbers[-1]))
+    return sql.TypeMapping(pa.list_(pa.field("item", item, nullable=False), written.numbers[-1]))
 
 
-_RULES: dict[str, Rule] = {
-    "BOOLEAN": plain(lambda: pa.bool_()),
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), _integer),
-    "DECIMAL": decimals(38, 0),
-    **dict.fromkeys(("FLOAT", "DOUBLE"), plain(lambda: pa.float64())),
-    **dict.fromkeys(("TEXT", "VARCHAR", "NVARCHAR"), string),
-    **dict.fromkeys(("CHAR", "NCHAR"), _character),
-    **dict.fromkeys(("BINARY", "VARBINARY"), binary),
-    "DATE": plain(lambda: pa.date32()),
-    "DATETIME": timestamps(None, _DIGITS),
-    "TIMESTAMPNTZ": timestamps(None, _DIGITS),
-    "TIMESTAMP": timestamps(None, _DIGITS, _MAPPED),
-    "TIMESTAMPLTZ": timestamps("UTC", _DIGITS),
-    "TIMESTAMPTZ": timestamps("UTC", _DIGITS, _ZONE),
-    "TIME": times(_DIGITS),
-    "UUID": plain(lambda: pa.uuid()),
-    **dict.fromkeys(("VARIANT", "OBJECT", "ARRAY"), _as_json),
+_RULES: dict[str, sql.Rule] = {
+    "BOOLEAN": sql.plain(lambda: pa.bool_()),
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), sql.plain(lambda: pa.decimal128(38, 0))),
+    "DECIMAL": sql.decimals(38, 0),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), sql.plain(lambda: pa.float64())),
+    **dict.fromkeys(("TEXT", "VARCHAR", "NVARCHAR"), sql.string),
+    **dict.fromkeys(("CHAR", "NCHAR"), sql.padded("CHAR(1)")),
+    **dict.fromkeys(("BINARY", "VARBINARY"), sql.binary),
+    "DATE": sql.plain(lambda: pa.date32()),
+    **dict.fromkeys(("DATETIME", "TIMESTAMPNTZ"), sql.timestamps(None, _DIGITS)),
+    "TIMESTAMP": sql.timestamps(None, _DIGITS, _MAPPED),
+    "TIMESTAMPLTZ": sql.timestamps("UTC", _DIGITS),
+    "TIMESTAMPTZ": sql.timestamps("UTC", _DIGITS, _ZONE),
+    "TIME": sql.times(_DIGITS),
+    "UUID": sql.plain(lambda: pa.uuid()),
+    **dict.fromkeys(("VARIANT", "OBJECT", "ARRAY"), sql.as_other(lambda: pa.json_(), "JSON")),
     "VECTOR": _vector,
-    "GEOMETRY": wkb,
-    "GEOGRAPHY": wkb,
+    **dict.fromkeys(("GEOMETRY", "GEOGRAPHY"), sql.wkb),
 }
-_DIALECT = Dialect("snowflake", str.upper, _RULES, is_counter_required=False)
 
-
-IMPORTER = Importer(
-    "snowflake",
-    "Snowflake DDL: CREATE TABLE",
-    partial(read, dialect=_DIALECT),
-    partial(read_text, dialect=_DIALECT),
-)
+IMPORTER = sql.importer(sql.Dialect("snowflake", str.upper, _RULES, is_counter_required=False), "Snowflake")
