@@ -137,7 +137,18 @@ def _check_together(field: SchemaField, constraints: Sequence[Constraint], findi
                 _contradict(field, low_size, high_size, findings)
     for enum in constraints:
         if isinstance(enum, Enum):
-            _check_enum(field, enum, [one for one in constraints if one is not enum], findings)
+            others = [one for one in constraints if one is not enum]
+            for i, value in enumerate(enum.values):
+                other = next((one for one in others if _forbids(one, value)), None)
+                if other is not None:
+                    findings.at_extra(
+                        field,
+                        enum.attribute.key,
+                        CONTRADICTING_CONSTRAINTS,
+                        f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}",
+                        i,
+                        help=f"remove the value, or change `{other.attribute.key}`",
+                    )
 
 
 def _excludes(low: Bound, high: Bound) -> bool:
@@ -155,20 +166,6 @@ def _contradict(field: SchemaField, low: Constraint, high: Constraint, findings:
     message = f"{field.path_text} has to be {low.text} and {high.text}: no value is both"
     help = f"raise `{high.attribute.key}`, or lower `{low.attribute.key}`"
     findings.at_extra(field, low.attribute.key, CONTRADICTING_CONSTRAINTS, message, help=help)
-
-
-def _check_enum(field: SchemaField, enum: Enum, others: Sequence[Constraint], findings: Findings) -> None:
-    for i, value in enumerate(enum.values):
-        other = next((one for one in others if _forbids(one, value)), None)
-        if other is not None:
-            findings.at_extra(
-                field,
-                enum.attribute.key,
-                CONTRADICTING_CONSTRAINTS,
-                f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}",
-                i,
-                help=f"remove the value, or change `{other.attribute.key}`",
-            )
 
 
 def _forbids(constraint: Constraint, value: Any) -> bool:

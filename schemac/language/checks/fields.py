@@ -148,8 +148,24 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
             help = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
             findings.at_option(field, 0, ODD_SYSTEM_COLUMN, message, help=help)
     if dataset.is_whole:
-        _check_completeness(names_present[0], names, present, findings)
-        _check_order(names_present, positions, present, names, findings)
+        first = names_present[0]
+        missing = [name for name in names if name not in present]
+        if missing:
+            are = "system columns are" if len(missing) > 1 else "a system column is"
+            findings.at_name(
+                present[first],
+                ODD_SYSTEM_COLUMN,
+                f"{are} missing, although {first} is there: {', '.join(missing)}",
+                help="add them, or insert them with `--system-columns rfc`",
+            )
+        late = next((name for i, name in enumerate(names_present) if positions[name] != i), None)
+        if late is not None:
+            findings.at_name(
+                present[late],
+                ODD_SYSTEM_COLUMN,
+                f"the system column {late} is column number {positions[late] + 1}",
+                help=f"the system columns come first, in this order: {', '.join(names)}",
+            )
 
 
 def _check_type(
@@ -176,38 +192,6 @@ def _check_type(
         message = f"the system column {name} is {type_.type_text()}; {rule}"
         findings.at_type(
             field, ODD_SYSTEM_COLUMN, message, help=Help.write_type(right, key="type", is_safe=False)
-        )
-
-
-def _check_completeness(
-    first: str, names: SystemColumns, present: Mapping[str, SchemaField], findings: Findings
-) -> None:
-    missing = [name for name in names if name not in present]
-    if missing:
-        are = "system columns are" if len(missing) > 1 else "a system column is"
-        findings.at_name(
-            present[first],
-            ODD_SYSTEM_COLUMN,
-            f"{are} missing, although {first} is there: {', '.join(missing)}",
-            help="add them, or insert them with `--system-columns rfc`",
-        )
-
-
-def _check_order(
-    names_present: list[str],
-    positions: Mapping[str, int],
-    present: Mapping[str, SchemaField],
-    names: SystemColumns,
-    findings: Findings,
-) -> None:
-    """Check the order; the time of the event may be any column, so it has no place of its own."""
-    late = next((name for i, name in enumerate(names_present) if positions[name] != i), None)
-    if late is not None:
-        findings.at_name(
-            present[late],
-            ODD_SYSTEM_COLUMN,
-            f"the system column {late} is column number {positions[late] + 1}",
-            help=f"the system columns come first, in this order: {', '.join(names)}",
         )
 
 

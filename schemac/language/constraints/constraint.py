@@ -113,7 +113,10 @@ def compute() -> Any:
 
 def lists_of(lists: Any, items: Any, type_: Any = None) -> Any:
     """Return lists of other items, as many in each as there were."""
-    offsets = _offsets(compute().list_value_length(lists))
+    ends = compute().cumulative_sum(
+        compute().fill_null(compute().list_value_length(lists), 0).cast(pa.int64())
+    )
+    offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends]).cast(pa.int32())
     return pa.ListArray.from_arrays(offsets, items, type_, mask=mask_of(lists))
 
 
@@ -135,12 +138,6 @@ def entries_of(maps: Any) -> Any:
 def mask_of(array: Any) -> Any:
     """Return which values are null; None if none is."""
     return array.is_null() if array.null_count else None
-
-
-def _offsets(lengths: Any) -> Any:
-    """Return offsets of lists that lie close together."""
-    ends = compute().cumulative_sum(compute().fill_null(lengths, 0).cast(pa.int64()))
-    return pa.concat_arrays([pa.array([0], pa.int64()), ends]).cast(pa.int32())
 
 
 def whole(value: Decimal, scale: int) -> int:

@@ -87,7 +87,19 @@ _Part = Node | Unread
 class _Parser:
     def __init__(self, text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> None:
         self.text, self.fields = text, fields
-        self.tokens = _tokens(text)
+        tokens, at = [], 0
+        end = len(text.rstrip())
+        while at < end:
+            match = CONDITION_TOKEN.match(text, at)
+            if match is None:
+                at += len(text[at:]) - len(text[at:].lstrip())
+                raise ExpressionError(
+                    f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at])
+                )
+            kind = str(match.lastgroup)
+            tokens.append(Token(kind, match[kind], match.start(kind)))
+            at = match.end()
+        self.tokens = tokens
         self.place = 0
         self.depth = 0
 
@@ -235,19 +247,16 @@ class _Parser:
         if token.kind == "word" and token.text.lower() in ("true", "false"):
             return Unread(token.text.lower() == "true", token.text)
         if token.kind == "word" and token.text.lower() == "length" and self.takes("("):
-            return self._length()
+            operand = self._atom()
+            self.needs(")")
+            if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
+                is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
+                raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
+            return LengthNode(Int64(), operand)
         if token.kind == "quoted" or (token.kind == "word" and token.text.lower() not in CONDITION_WORDS):
             return self._field(token)
         self.place -= 1
         raise self.unexpected("a field or a value is expected")
-
-    def _length(self) -> Operand:
-        operand = self._atom()
-        self.needs(")")
-        if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
-            is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
-            raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
-        return LengthNode(Int64(), operand)
 
     def _field(self, first: Token) -> FieldNode:
         words = [first]
@@ -257,7 +266,9 @@ class _Parser:
                 raise self.unexpected("the name of a member is expected")
             words.append(token)
             self.place += 1
-        path = tuple(_name(word) for word in words)
+        path = tuple(
+            (word.text[1:-1].replace("``", "`") if word.kind == "quoted" else word.text) for word in words
+        )
         field = self.fields.get(path)
         if field is None:
             name = ".".join(word.text for word in words)
@@ -433,21 +444,3 @@ def _any_of(comparisons: list[ComparisonNode]) -> Node:
 
 def _negated_if(is_negated: bool, node: Node) -> Node:
     return NotNode(node) if is_negated else node
-
-
-def _name(token: Token) -> str:
-    return token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
-
-
-def _tokens(text: str) -> list[Token]:
-    tokens, at = [], 0
-    end = len(text.rstrip())
-    while at < end:
-        match = CONDITION_TOKEN.match(text, at)
-        if match is None:
-            at += len(text[at:]) - len(text[at:].lstrip())
-            raise ExpressionError(f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at]))
-        kind = str(match.lastgroup)
-        tokens.append(Token(kind, match[kind], match.start(kind)))
-        at = match.end()
-    return tokens

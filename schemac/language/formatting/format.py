@@ -225,7 +225,12 @@ def _type(node: Node, depth: int) -> Node:
             _arrange_fields(entry.value, depth + 1)
     _order(node, _FIRST_OF_TYPE)
     kind = node.get("kind")
-    is_bare = kind is not None and kind.value in BARE and not kind.properties and _is_text(kind)
+    is_bare = (
+        kind is not None
+        and kind.value in BARE
+        and not kind.properties
+        and (kind.is_scalar and (kind.style is not None or isinstance(resolve(kind.raw), str)))
+    )
     if (
         is_bare
         and kind is not None
@@ -243,10 +248,6 @@ def _type(node: Node, depth: int) -> Node:
             for one, is_flow in zip(_collections(node), was, strict=True):
                 one.is_flow = is_flow
     return node
-
-
-def _is_text(node: Node) -> bool:
-    return node.is_scalar and (node.style is not None or isinstance(resolve(node.raw), str))
 
 
 def _order(node: Node, first: Sequence[str]) -> None:
@@ -322,7 +323,9 @@ def formatted(text: str, name: str = "<text>") -> str:
         laid_out = "".join(document_text(tree, is_first=not n) for n, tree in enumerate(trees))
     except UntakenError:
         return text
-    _check(documents, laid_out, name)
+    after = parse(SourceText(laid_out, name), Report())
+    if [_short(d.value) for d in documents] != [_short(d.value) for d in after]:
+        raise AssertionError(f"the layout of {name} would change what it means")
     is_windows = body.count("\r\n") * 2 > unix.count("\n")
     return mark + (laid_out.replace("\n", "\r\n") if is_windows else laid_out)
 
@@ -345,13 +348,6 @@ def _at(node: Node, path: tuple[str | int, ...]) -> Node | None:
             return None
         node = child
     return node
-
-
-def _check(before: list[Document], text: str, name: str) -> None:
-    """Refuse a layout with other values. Raises AssertionError."""
-    after = parse(SourceText(text, name), Report())
-    if [_short(d.value) for d in before] != [_short(d.value) for d in after]:
-        raise AssertionError(f"the layout of {name} would change what it means")
 
 
 def _short(value: Any) -> Any:

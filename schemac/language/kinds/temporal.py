@@ -151,7 +151,12 @@ class Timestamp(LogicalType, Checked):
             )
             return
         if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
-            help = Help.write(_mended_offset(zone), key="timezone", is_safe=False)
+            digits = re.sub(r"[^0-9]", "", zone)
+            hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
+            offset = f"{zone[0]}{hours:0>2}:{minutes}"
+            help = Help.write(
+                (f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"), key="timezone", is_safe=False
+            )
             message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
             findings.at_type(field, OUT_OF_RANGE, message, "timezone", help=help)
             return
@@ -219,14 +224,6 @@ class Timestamp(LogicalType, Checked):
         seconds = (0, -1, DAY, -3600, -7200, midnight, *changes, *(s - 3600 for s in changes), *YEARS)
         counts = {second * per for second in seconds} | {1, -1, per + 1, 2**63 - 1, -(2**63)}
         return tuple(sorted(count for count in counts if -(2**63) <= count < 2**63))
-
-
-def _mended_offset(zone: str) -> str:
-    """Return the offset that was probably meant, in Arrow's form; UTC if that cannot be guessed."""
-    digits = re.sub(r"[^0-9]", "", zone)
-    hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
-    offset = f"{zone[0]}{hours:0>2}:{minutes}"
-    return f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"
 
 
 class Duration(LogicalType):

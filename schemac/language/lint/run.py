@@ -111,7 +111,12 @@ class Ignores:
 
     def _read(self) -> Iterator[Ignore]:
         content = self._source.content
-        scalars = _scalars(content)
+        spans: list[tuple[int, int]] = []
+        with suppress(YAMLError):
+            for event in events(content):
+                is_one = MARK in str(getattr(event, "value", ""))
+                spans += [(event.start_mark.index, event.end_mark.index)] if is_one else []
+        scalars = spans
         for comment in _COMMENT.finditer(content):
             span = Span(comment.start(), comment.end())
             if any(start <= span.start < end for start, end in scalars):
@@ -178,31 +183,16 @@ class Ignores:
         if others:
             span, text = one.names_span, ", ".join(others)
         else:
-            span, text = _with_blanks(content, one.span), ""
+            start = one.span.start
+            while start and content[start - 1] in " \t":
+                start -= 1
+            is_alone = not start or content[start - 1] == "\n"
+            end = one.span.end
+            if is_alone:
+                end += 2 if content.startswith("\r\n", end) else 1 if content.startswith("\n", end) else 0
+            span, text = Span(start, end), ""
         edit = Edit(self._source.name, *self._source.region(span), text)
         return Fix("remove it", (edit,))
-
-
-def _with_blanks(content: str, span: Span) -> Span:
-    """Return a comment with the blanks before it, or with its line if it is alone there."""
-    start = span.start
-    while start and content[start - 1] in " \t":
-        start -= 1
-    is_alone = not start or content[start - 1] == "\n"
-    end = span.end
-    if is_alone:
-        end += 2 if content.startswith("\r\n", end) else 1 if content.startswith("\n", end) else 0
-    return Span(start, end)
-
-
-def _scalars(content: str) -> list[tuple[int, int]]:
-    """Yield the spans of scalars that may contain such a comment."""
-    spans: list[tuple[int, int]] = []
-    with suppress(YAMLError):
-        for event in events(content):
-            is_one = MARK in str(getattr(event, "value", ""))
-            spans += [(event.start_mark.index, event.end_mark.index)] if is_one else []
-    return spans
 
 
 GROUP = "schemac.language.lint"
@@ -244,19 +234,14 @@ def all_rules(files: tuple[Path, ...] = ()) -> tuple[Rule, ...]:
     for file in files:
         what = f"the rules in {file.name}"
         try:
-            module = _module(file)
+            module = ModuleType(f"schemac_rules_{file.stem}")
+            module.__file__ = str(file)
+            # Python's own way would write what it compiles into the project, and take it for the rules of a file that was edited within a second.
+            exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102 — these are the author's own rules
         except Exception as error:
             raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
         rules += _checked(_rules_in(vars(module).values()), what, rules)
     return tuple(rules)
-
-
-def _module(file: Path) -> ModuleType:
-    module = ModuleType(f"schemac_rules_{file.stem}")
-    module.__file__ = str(file)
-    # Python's own way would write what it compiles into the project, and take it for the rules of a file that was edited within a second.
-    exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102 — these are the author's own rules
-    return module
 
 
 def _rules_in(value: Any) -> Iterator[Any]:
@@ -296,7 +281,7 @@ class Selection:
             return self._selected
         refused: set[str] = set()
         for pattern, words in self.settings.per_path.items():
-            if _matches(path, pattern):
+            if fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*"):
                 refused |= self._named(words)
         return [rule for rule in self._selected if rule.code.id not in refused]
 
@@ -345,11 +330,6 @@ class Selection:
 def _is_named(rule: Rule, word: str) -> bool:
     is_prefix = len(word) > 1 and word[:1].isupper() and rule.code.id.startswith(word)
     return is_prefix or word in (ALL, rule.category, rule.code.slug) or (word == DEFAULT and rule.is_default)
-
-
-def _matches(path: str, pattern: str) -> bool:
-    """Whether a path matches a pattern; the pattern of a folder matches everything below it."""
-    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")
 
 
 def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Report) -> None:

@@ -68,7 +68,13 @@ def attribute_definitions(*, strict: bool) -> Json:
         )
         for family in _FAMILIES
     }
-    values["JsonValue"] = _json_value()
+    inside = {"$ref": "#/$defs/JsonValue"}
+    values["JsonValue"] = {
+        "if": {"type": "number"},
+        "then": {"minimum": -sys.float_info.max, "maximum": sys.float_info.max},
+        "items": inside,
+        "additionalProperties": inside,
+    }
     return {**values, **{name: _mapping(keys) for name, keys in places.items()}, **of_families}
 
 
@@ -90,17 +96,6 @@ def _mapping(keys: Iterable[str], family: Family | None = None) -> Json:
         "patternProperties": {f"^(?!(?:{names})$)(?:{closed})/": False},
         "additionalProperties": {"$ref": "#/$defs/JsonValue"},
         **({"allOf": rules} if rules else {}),
-    }
-
-
-def _json_value() -> Json:
-    """Return what JSON can hold, at every depth: YAML has infinity as well."""
-    inside = {"$ref": "#/$defs/JsonValue"}
-    return {
-        "if": {"type": "number"},
-        "then": {"minimum": -sys.float_info.max, "maximum": sys.float_info.max},
-        "items": inside,
-        "additionalProperties": inside,
     }
 
 
@@ -197,7 +192,15 @@ def manifest_schema(*, strict: bool) -> Json:
     for name in _HOLDERS:
         if name in definitions:
             _describe_extra(definitions[name], on_schema=name != "Field", strict=strict)
-    definitions |= _types(strict=strict)
+    option = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
+    # The standard has a Null alone.
+    null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]
+    is_alone = "only an Option may be null: write `{kind: Option, inner: Null}`"
+    definitions |= {
+        "Type": _type(null, is_alone, strict=strict),
+        "InnerType": _type(option, "this is inside of an Option already", strict=strict),
+        "KeyType": _type([*option, *null], "the key of a map may not be null", strict=strict),
+    }
     definitions |= {"Event": _event(), **type_definitions()}
     definitions |= attribute_definitions(strict=strict)
     if not strict:
@@ -296,19 +299,6 @@ def _of_groups(definitions: Json) -> Json:
 def _field_or_use(field: str) -> Json:
     use = {"label": "use", "description": "the fields of a group", "body": {"use": "$1"}}
     return {**_either({"required": ["use"]}, _of("Use"), _of(field)), "defaultSnippets": [use]}
-
-
-def _types(*, strict: bool) -> Json:
-    """Return the schemas of a type: anywhere, inside an Option, and as the key of a map."""
-    option = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
-    # The standard has a Null alone.
-    null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]
-    is_alone = "only an Option may be null: write `{kind: Option, inner: Null}`"
-    return {
-        "Type": _type(null, is_alone, strict=strict),
-        "InnerType": _type(option, "this is inside of an Option already", strict=strict),
-        "KeyType": _type([*option, *null], "the key of a map may not be null", strict=strict),
-    }
 
 
 def _type(refused: list[str], reason: str, *, strict: bool) -> Json:

@@ -31,7 +31,11 @@ def is_meant(documents: Sequence[Document], content: str) -> bool:
 
 def _is_document(value: Any) -> bool:
     if isinstance(value, list):
-        return any(isinstance(event, dict) and (_is_ours(event) or _is_schema(event)) for event in value)
+        return any(
+            isinstance(event, dict)
+            and (_is_ours(event) or (isinstance(event.get("schema"), dict) and "fields" in event["schema"]))
+            for event in value
+        )
     return isinstance(value, dict) and (_is_ours(value) or _has_columns(value))
 
 
@@ -56,11 +60,6 @@ def _are_groups(groups: Any, *, is_alone: bool) -> bool:
     return isinstance(groups, list) and any(map(_is_group, groups))
 
 
-def _is_schema(event: Mapping[str, Any]) -> bool:
-    """Whether a mapping is an event that has its schema and lacks its kind."""
-    return isinstance(event.get("schema"), dict) and "fields" in event["schema"]
-
-
 def _is_group(value: Any) -> bool:
     return isinstance(value, dict) and _has_columns(value)
 
@@ -72,16 +71,19 @@ def _has_columns(value: Mapping[str, Any]) -> bool:
         return True
     if "fields" in value:
         return "apiVersion" not in value
-    return any(_are_columns(item) for key, item in value.items() if closest(str(key), ("fields",), _SYNONYMS))
+    return any(
+        (
+            isinstance(item, list)
+            and any(
+                isinstance(item, dict) and "name" in item and {"type", "kind"} & item.keys() for item in item
+            )
+        )
+        for key, item in value.items()
+        if closest(str(key), ("fields",), _SYNONYMS)
+    )
 
 
 _SYNONYMS = {"columns": "fields"}
-
-
-def _are_columns(value: Any) -> bool:
-    return isinstance(value, list) and any(
-        isinstance(item, dict) and "name" in item and {"type", "kind"} & item.keys() for item in value
-    )
 
 
 def _is_text(part: str) -> bool:

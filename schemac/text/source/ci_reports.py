@@ -150,7 +150,31 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
         if file:
             suite.set("file", _text(file))
         for diagnostic in group:
-            _case(suite, diagnostic, fail_on)
+            place = (
+                f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}"
+                if diagnostic.line
+                else diagnostic.file
+            )
+            attributes = {
+                "name": _text(
+                    f"{diagnostic.code} {diagnostic.slug}{f' ({diagnostic.path})' if diagnostic.path else ''}"
+                )
+            }
+            attributes["classname"] = _text(diagnostic.file) or "schemac"
+            case = Xml.SubElement(suite, "testcase", attributes)
+            lines = [
+                f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}",
+                place,
+                *diagnostic.excerpt,
+                f"help: {diagnostic.help}" if diagnostic.help else "",
+            ]
+            body = _text("\n".join(line for line in lines if line))
+            if _fails(diagnostic, fail_on):
+                Xml.SubElement(
+                    case, "failure", message=_text(diagnostic.message), type=diagnostic.severity
+                ).text = body
+            else:
+                Xml.SubElement(case, "system-out").text = body
         _count(suite, group, fail_on)
     if not by_file:
         suite = Xml.SubElement(root, "testsuite", name="schemac", tests="1", failures="0", errors="0")
@@ -158,19 +182,6 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
     _count(root, diagnostics, fail_on)
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
-
-
-def _case(suite: Xml.Element, d: Diagnostic, fail_on: Severity) -> None:
-    place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
-    attributes = {"name": _text(f"{d.code} {d.slug}{f' ({d.path})' if d.path else ''}")}
-    attributes["classname"] = _text(d.file) or "schemac"
-    case = Xml.SubElement(suite, "testcase", attributes)
-    lines = [f"{d.severity}[{d.code}]: {d.message}", place, *d.excerpt, f"help: {d.help}" if d.help else ""]
-    body = _text("\n".join(line for line in lines if line))
-    if _fails(d, fail_on):
-        Xml.SubElement(case, "failure", message=_text(d.message), type=d.severity).text = body
-    else:
-        Xml.SubElement(case, "system-out").text = body
 
 
 def _count(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity) -> None:

@@ -71,7 +71,15 @@ def pure_events(text: str) -> Callable[[], Any]:
             # Some texts it does not refuse but stumbles over, such as a `%YAML 1.3` line.
             raise YAMLError(str(error) or "unreadable") from error
         if event.__class__ is ScalarEvent and not event.value.isascii():
-            _join_surrogates(event)
+            try:
+                event.value.encode()
+            except UnicodeEncodeError:
+                try:
+                    event.value = event.value.encode("utf-16", "surrogatepass").decode("utf-16")
+                except UnicodeDecodeError:
+                    raise MarkedYAMLError(
+                        problem="half of a surrogate pair is not a character", problem_mark=event.start_mark
+                    ) from None
         return event
 
     return next_event
@@ -84,19 +92,6 @@ def events(text: str, source: EventSource = fast_events) -> Iterator[Any]:
         yield event
         if event.__class__ is StreamEndEvent:
             return
-
-
-def _join_surrogates(event: Any) -> None:
-    """Join two escapes that JSON writes for one character; a lone surrogate stays as it is."""
-    try:
-        event.value.encode()
-    except UnicodeEncodeError:
-        try:
-            event.value = event.value.encode("utf-16", "surrogatepass").decode("utf-16")
-        except UnicodeDecodeError:
-            raise MarkedYAMLError(
-                problem="half of a surrogate pair is not a character", problem_mark=event.start_mark
-            ) from None
 
 
 Scalar = str | int | float | bool | None
@@ -303,13 +298,15 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
     offset = _offset(error, at_opening=words.at_opening)
     tab = _indenting_tab(source, _offset(error, at_opening=False))
     if tab is not None:
+        match = re.compile(r"[ \t]+").match(source.content, tab)
+        assert match is not None
         report.add(
             TAB_INDENTATION,
             "YAML does not allow tabs in indentation",
             source=source,
             span=Span(tab, tab + 1),
             help="indent with spaces",
-            fix=_fix("indent with spaces", source, _spaces(source, tab)),
+            fix=_fix("indent with spaces", source, (Span(*match.span()), match[0].replace("\t", _LEVEL))),
         )
         return
     character = source.content[offset : offset + 1]
@@ -334,13 +331,6 @@ def _fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | 
 
 _LEVEL = "  "
 """What a tab is taken for."""
-
-
-def _spaces(source: SourceText, tab: int) -> tuple[Span, str]:
-    """Return the indentation of a line from its first tab on, as spaces."""
-    match = re.compile(r"[ \t]+").match(source.content, tab)
-    assert match is not None
-    return Span(*match.span()), match[0].replace("\t", _LEVEL)
 
 
 def _offset(error: YAMLError, *, at_opening: bool) -> int:

@@ -71,7 +71,15 @@ def attribute_facts(old: SchemaField, new: SchemaField) -> Iterator[AttributeFac
             continue
         attribute = known(key)
         if key == arrow.BUFFER_ENCODING.key:
-            yield from _buffer_facts(before, after, key)
+            was, is_ = (
+                arrow.BUFFER_ENCODING.read({key: value}) if value else None for value in (before, after)
+            )
+            kinds = [hint.kind if hint else "Contiguous" for hint in (was, is_)]
+            widths = [(hint.offset_bit_width or 32) if hint else 32 for hint in (was, is_)]
+            if kinds[0] != kinds[1]:
+                yield (Fact.BUFFER_LAYOUT_CHANGED, kinds[0], kinds[1], key)
+            if widths[0] != widths[1]:
+                yield (Fact.OFFSET_WIDTH_CHANGED, widths[0], widths[1], key)
         elif key in OF_VALUES:
             fact = constraint_fact(key, old, new)
             yield from [(fact, before, after, key)] if fact is not None else []
@@ -104,16 +112,6 @@ def _fact(key: str, before: Any, after: Any) -> AnyFact:
         return attribute_fact(before, after)
     added, removed, changed = attribute.facts
     return facts()[added if before is None else removed if after is None else changed]
-
-
-def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
-    was, is_ = (arrow.BUFFER_ENCODING.read({key: value}) if value else None for value in (before, after))
-    kinds = [hint.kind if hint else "Contiguous" for hint in (was, is_)]
-    widths = [(hint.offset_bit_width or 32) if hint else 32 for hint in (was, is_)]
-    if kinds[0] != kinds[1]:
-        yield (Fact.BUFFER_LAYOUT_CHANGED, kinds[0], kinds[1], key)
-    if widths[0] != widths[1]:
-        yield (Fact.OFFSET_WIDTH_CHANGED, widths[0], widths[1], key)
 
 
 def _property_facts(

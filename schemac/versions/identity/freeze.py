@@ -12,12 +12,12 @@ Shape: an unchanged field keeps its line; a changed one gets a new line, and its
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
+from itertools import count
 
 from schemac.arrow.metadata import compact
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import Segment, dotted
+from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.versions.identity.lock import (
     EngineData,
@@ -36,7 +36,7 @@ from schemac.versions.identity.lock import (
     positions,
 )
 from schemac.versions.identity.lockfile import digest_of
-from schemac.versions.identity.match import Ids, Matcher
+from schemac.versions.identity.match import Ids, Matcher, lost
 from schemac.versions.identity.opening import LockedVersion, open_version, shape_of
 
 
@@ -64,34 +64,8 @@ def identify(
     if newest is None:
         return identified(dataset, locked, None, {})
     before = open_version(locked, newest)
-    former, dropped = partial(former_places, locked), partial(lost, locked)
-    ids = Matcher(before.states.values(), dataset.columns, renamed, former, dropped).match(findings)
+    ids = Matcher(before.states.values(), dataset.columns, renamed, locked).match(findings)
     return identified(dataset, locked, before, ids)
-
-
-def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
-    """Return fields by the paths that they had in earlier versions and no longer have; for a path of several fields, the latest."""
-    past = [
-        state for state in locked.states if state.last is not None and isinstance(state.shape.segment, str)
-    ]
-    present = {
-        state.id: (state.shape.parent, state.shape.segment) for state in locked.states if state.last is None
-    }
-    past.sort(key=lambda state: (state.last or 0, state.id))
-    places = {(state.shape.parent, state.shape.segment): state.id for state in past}
-    return {place: id for place, id in places.items() if present.get(id) != place}
-
-
-def lost(locked: LockedDataset) -> dict[int, str]:
-    """Return the dropped fields by id, each as it was in its last version."""
-    newest = locked.newest
-    present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
-    gone: dict[int, str] = {}
-    for version in locked.versions:
-        for id, path in paths_of(locked.states_of(version.number)).items():
-            if id not in present and isinstance(path[-1], str):
-                gone[id] = dotted(path)
-    return gone
 
 
 def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:
@@ -158,10 +132,13 @@ def identified(
     `back` are ids of fields that were dropped in between. `given` are the ids for some of the new fields; the other new ones get ids
     above `above`.
     """
-    fields = preorder(dataset.columns)
     states = {state.id: state for state in before.states.values()} if before is not None else {}
     known_ids = {**(assigned_ids or {}), **matched}
-    ids = _all_ids(fields, known_ids, max(locked.highest_id, above, *known_ids.values(), 0))
+    unused_ids = count(max(locked.highest_id, above, *known_ids.values(), 0) + 1)
+    ids = {
+        field: known_ids[field] if field in known_ids else next(unused_ids)
+        for field in preorder(dataset.columns)
+    }
     shapes = _shapes(dataset.columns, ids, states)
     extra = extra_of(dataset)
     if before is not None:
@@ -174,17 +151,6 @@ def identified(
     made, highest = _numbered(dataset, before, matched, back)
     version = next_version(before.version if before is not None else None, highest, extra)
     return Identified(ids, made, shapes, version, is_changed=True)
-
-
-def _all_ids(fields: Sequence[SchemaField], matched: Ids, highest: int) -> Ids:
-    ids: Ids = {}
-    for field in fields:
-        id = matched.get(field)
-        if id is None:
-            highest += 1
-            id = highest
-        ids[field] = id
-    return ids
 
 
 def _numbered(
@@ -350,8 +316,7 @@ def restored(
     before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
     path_texts = {id: dotted(path) for id, path in paths_of(states).items()}
     renamed = {path_text: path_texts[id] for path_text, id in requested_ids.items()}
-    former, dropped = partial(former_places, locked), partial(lost, locked)
-    ids = Matcher(states, dataset.columns, renamed, former, dropped).match(findings)
+    ids = Matcher(states, dataset.columns, renamed, locked).match(findings)
     by_path = {field.path_text: id for field, id in ids.items()}
     for path_text, id in requested_ids.items():
         if by_path.get(path_text) != id:
@@ -407,27 +372,21 @@ def _put_back(
     if id in present:
         return dict(present)
     then = _last(locked, id)
+    paths = paths_of(then.values())
     parent = then[id].shape.parent
     if parent is not None and parent not in present:
-        path = dotted(paths_of(then.values())[parent])
+        path = dotted(paths[parent])
         raise RestoreError(
             f"the field that had the id {id} was in {path}, which was dropped, and {path_text} is elsewhere;"
             f" restore {path}={parent} first, with everything inside it"
         )
-    inside = {id}
-    for state in _downwards(then):
-        if state.shape.parent in inside:
-            inside.add(state.id)
     shape = then[id].shape
     names = {state.shape.segment for state in present.values() if state.shape.parent == shape.parent}
     while shape.segment in names:
         # Another field has its name by now; under which name it comes back is no matter, for it is told by its path.
         shape = replace(shape, segment=f"{shape.segment}'")
-    back = {one: state for one, state in then.items() if one in inside and one not in present}
+    depth = len(paths[id])
+    back = {
+        one: state for one, state in then.items() if paths[one][:depth] == paths[id] and one not in present
+    }
     return {**present, **back, id: replace(then[id], shape=shape)}
-
-
-def _downwards(states: Mapping[int, State]) -> list[State]:
-    """Return the states, parents first."""
-    paths = paths_of(states.values())
-    return sorted(states.values(), key=lambda state: len(paths[state.id]))

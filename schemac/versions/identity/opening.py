@@ -7,7 +7,7 @@ properties without its children, which have lines of their own; `?` stands for O
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
@@ -52,39 +52,30 @@ def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -
 
 def schema_of(dataset: LockedDataset, version: Version) -> Schema:
     """Return the schema of a version, attributes next to the names of fields."""
-    states = dataset.states_of(version.number)
-    tree: Json = {"fields": _members(_children(states), None)}
-    if version.extra:
-        tree["extra"] = json.loads(version.extra)
-    return Schema.model_validate(tree)
+    children = _children(dataset.states_of(version.number))
+    return Schema.model_validate({"fields": _members(children, None), **_extra(version.extra)})
 
 
 def _children(states: Iterable[State]) -> dict[int | None, list[State]]:
+    """Return the siblings in their order, by the id of what is around them."""
     children: dict[int | None, list[State]] = {}
-    for state in states:
+    for state in sorted(states, key=order_of):
         children.setdefault(state.shape.parent, []).append(state)
-    for siblings in children.values():
-        siblings.sort(key=order_of)
     return children
 
 
-def _members(children: dict[int | None, list[State]], parent: int | None) -> list[Json]:
-    return [_member(children, state) for state in children.get(parent, ())]
+def _members(children: Mapping[int | None, list[State]], parent: int | None) -> list[Json]:
+    return [
+        {"name": state.shape.segment, "type": _type(children, state), **_extra(state.shape.extra)}
+        for state in children.get(parent, ())
+    ]
 
 
-def _member(children: dict[int | None, list[State]], state: State) -> Json:
-    tree: Json = {"name": state.shape.segment, "type": _type(children, state)}
-    if state.shape.extra:
-        tree["extra"] = json.loads(state.shape.extra)
-    return tree
+def _extra(text: str) -> Json:
+    return {"extra": json.loads(text)} if text else {}
 
 
-def _part(children: dict[int | None, list[State]], state: State) -> Json:
-    tree = _type(children, state)
-    return {**tree, "extra": json.loads(state.shape.extra)} if state.shape.extra else tree
-
-
-def _type(children: dict[int | None, list[State]], state: State) -> Json:
+def _type(children: Mapping[int | None, list[State]], state: State) -> Json:
     text = state.shape.type
     is_nullable = text.endswith("?")
     text = text.removesuffix("?")
@@ -93,7 +84,8 @@ def _type(children: dict[int | None, list[State]], state: State) -> Json:
         type_["fields"] = _members(children, state.id)
     for child in children.get(state.id, ()):
         if isinstance(child.shape.segment, Part):
-            type_[_PART_KEYS[child.shape.segment]] = _part(children, child)
+            key = _PART_KEYS[child.shape.segment]
+            type_[key] = {**_type(children, child), **_extra(child.shape.extra)}
     return {"kind": "Option", "inner": type_} if is_nullable else type_
 
 
@@ -123,23 +115,13 @@ def _as_locked(dataset: LockedDataset, version: Version) -> LockedVersion:
     logical = LogicalDataset(
         dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
     )
-    states = _preorder(dataset.states_of(version.number))
-    return LockedVersion(version, logical, dict(zip(preorder(logical.columns), states, strict=True)))
-
-
-def _preorder(states: Sequence[State]) -> list[State]:
-    children: dict[int | None, list[State]] = {}
-    for state in states:
-        children.setdefault(state.shape.parent, []).append(state)
-    for siblings in children.values():
-        siblings.sort(key=order_of, reverse=True)
-    ordered: list[State] = []
-    stack = list(children.get(None, ()))
+    children = _children(dataset.states_of(version.number))
+    states: list[State] = []
+    stack = children.get(None, [])[::-1]
     while stack:
-        state = stack.pop()
-        ordered.append(state)
-        stack.extend(children.get(state.id, ()))
-    return ordered
+        states.append(stack.pop())
+        stack += reversed(children.get(states[-1].id, ()))
+    return LockedVersion(version, logical, dict(zip(preorder(logical.columns), states, strict=True)))
 
 
 class _Numbered(NamedTuple):
@@ -185,7 +167,9 @@ class _Replay:
         if place is None:
             return None
         for each in range(self._first(engine, place, is_existing_only=numbering.is_existing_only), place + 1):
-            before = self._as_numbered(engine, each - 1) if each else None
+            before = self._as_locked(each - 1) if each else None
+            if before is not None and (made := self._numbered.get((engine, each - 1))) is not None:
+                before = _with_engine(before, engine, made)
             self._numbered[engine, each] = _number(engine, numbering, self._as_locked(each), before)
         return self._numbered.get((engine, place))
 
@@ -203,10 +187,6 @@ class _Replay:
         ):
             first += 1
         return first
-
-    def _as_numbered(self, engine: str, place: int) -> LockedVersion:
-        opened, made = self._as_locked(place), self._numbered.get((engine, place))
-        return opened if made is None else _with_engine(opened, engine, made)
 
     def _as_locked(self, place: int) -> LockedVersion:
         if place not in self._opened:
