@@ -10,7 +10,7 @@ Shape: a change is one fact at one field, with the old and the new value, and wi
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.registry.engine import Engine, EngineError, load_as
+from schemac.registry.engine import EngineError, load_as
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
 from schemac.text.source.diagnostic import Code
@@ -387,19 +387,15 @@ def _bringing() -> dict[AnyFact, str]:
     engines_by_fact: dict[AnyFact, str] = {}
     known_facts = set(map(str, Fact))
     for engine in engines():
-        for fact in _engine_facts(engine):
+        if not engine.facts:
+            continue
+        what = f"`facts` of the engine {engine.name}"
+        fact_type = load_as(engine.facts, type, what)
+        if not issubclass(fact_type, AnyFact):
+            raise EngineError(f"{what} ({engine.facts}) is not an enumeration of AnyFact")
+        for fact in fact_type:
             if str(fact) in known_facts:
                 raise EngineError(f"the engine {engine.name} has a fact {fact}, which is already used")
             known_facts.add(str(fact))
             engines_by_fact[fact] = engine.name
     return engines_by_fact
-
-
-def _engine_facts(engine: Engine) -> Iterable[AnyFact]:
-    if not engine.facts:
-        return ()
-    what = f"`facts` of the engine {engine.name}"
-    fact_type = load_as(engine.facts, type, what)
-    if not issubclass(fact_type, AnyFact):
-        raise EngineError(f"{what} ({engine.facts}) is not an enumeration of AnyFact")
-    return tuple(fact_type)

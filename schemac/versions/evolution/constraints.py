@@ -171,7 +171,8 @@ def _meanings(
     key: str, version: SchemaVersion, identity: Callable[[SchemaField], SchemaField]
 ) -> dict[Hashable, Any]:
     """Return the text of each constraint, by its meaning."""
-    columns, by_meaning = version.dataset.columns, {}
+    columns = version.dataset.columns
+    by_meaning: dict[Hashable, Any] = {}
     fields = named_fields(columns)
 
     def of(node: FieldNode) -> Hashable:
@@ -179,20 +180,15 @@ def _meanings(
 
     for written in version.dataset.schema.extra.get(key) or ():
         rules = row_constraints({key: [written]}, columns)
-        several: list[Unique | ReferenceTo | Check] = [*rules.unique, *rules.references, *rules.checks]
-        one = next(iter(several), None)
-        by_meaning[json.dumps(written, sort_keys=True) if one is None else _meaning(one, of)] = written
+        meaning: Hashable = json.dumps(written, sort_keys=True)
+        for unique in rules.unique:
+            meaning = frozenset(map(of, unique.fields))
+        for reference in rules.references:
+            meaning = reference.dataset, frozenset(zip(map(of, reference.fields), reference.to, strict=True))
+        for check in rules.checks:
+            meaning = _tree(check.condition, of)
+        by_meaning[meaning] = written
     return by_meaning
-
-
-def _meaning(one: Unique | ReferenceTo | Check, of: Callable[[FieldNode], Hashable]) -> Hashable:
-    match one:
-        case Unique():
-            return frozenset(map(of, one.fields))
-        case ReferenceTo():
-            return one.dataset, frozenset(zip(map(of, one.fields), one.to, strict=True))
-        case Check():
-            return _tree(one.condition, of)
 
 
 def _tree(node: Any, of: Callable[[FieldNode], Hashable]) -> Hashable:
