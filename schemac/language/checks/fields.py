@@ -12,6 +12,7 @@ Source: in Arrow's C data interface, through which Lance reads, a name ends at t
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from schemac.language.attributes import builtin
@@ -206,47 +207,25 @@ _NAMING_IN_TEXTS = tuple(
 
 def check_primary_key(field: SchemaField, findings: Findings) -> None:
     """Check that a field which is marked as part of the primary key can be one."""
-    for attribute in of_role(Role.KEY_PART):
-        if attribute.key in field.extra:
-            _check_key_part(field, attribute.key, findings)
-
-
-def _check_key_part(field: SchemaField, key: str, findings: Findings) -> None:
-    above: SchemaField | None = field
-    while above is not None:
-        if above.type.family in (Family.LIST, Family.MAP) and above is not field:
-            findings.at_extra(
-                field,
-                key,
-                INVALID_PRIMARY_KEY,
-                f"{field.path_text} is inside the {above.type.kind} {above.path_text}",
-                on_key=True,
-            )
-            return
-        if above.is_nullable:
-            text = f"make {above.path_text} required: write its type without Option"
-            help = Help.make_required(text, levels=_levels(field, above))
-            findings.at_extra(
-                field,
-                key,
-                INVALID_PRIMARY_KEY,
-                f"a primary key may not be null, but {above.path_text} may",
-                on_key=True,
-                help=help,
-            )
-            return
-        above = above.parent
     is_vector = field.type.family is Family.LIST and getattr(field.type, "fixed_length", None) is not None
-    if field.children and not is_vector:
-        message = f"{field.path_text} is {with_article(field.type.kind)}; the fields of a primary key have plain types"
-        findings.at_extra(
-            field, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
-        )
-
-
-def _levels(field: SchemaField, above: SchemaField) -> int:
-    """Return how many structs a field is deeper than another one."""
-    return 0 if field is above or field.parent is None else 1 + _levels(field.parent, above)
+    for attribute in of_role(Role.KEY_PART):
+        if attribute.key not in field.extra:
+            continue
+        report = partial(findings.at_extra, field, attribute.key, INVALID_PRIMARY_KEY)
+        for levels, above in enumerate((field, *field.ancestors)):
+            if above.type.family in (Family.LIST, Family.MAP) and above is not field:
+                message = f"{field.path_text} is inside the {above.type.kind} {above.path_text}"
+                report(message, on_key=True)
+                break
+            if above.is_nullable:
+                text = f"make {above.path_text} required: write its type without Option"
+                message = f"a primary key may not be null, but {above.path_text} may"
+                report(message, on_key=True, help=Help.make_required(text, levels=levels))
+                break
+        else:
+            if field.children and not is_vector:
+                message = f"{field.path_text} is {with_article(field.type.kind)}; the fields of a primary key have plain types"
+                report(message, on_key=True, help="mark its members instead")
 
 
 def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
