@@ -127,7 +127,4 @@ class LoweredSchema:
     def preorder(self) -> Iterator[LoweredField]:
         """Every field, parents before children."""
         for top in self.fields:
-            if top.children:
-                yield from top.preorder()
-            else:
-                yield top
+            yield from top.preorder()

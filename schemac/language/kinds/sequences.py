@@ -81,7 +81,7 @@ def _by_length(old: int | None, new: int | None) -> Castability:
     return Castability.DEPENDS if old is None else Castability.NEVER
 
 
-def _checkbuffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
+def _check_buffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
     buffer = read_hints(field.extra).buffer
     if buffer is None:
         return
@@ -135,7 +135,7 @@ class String(Invariable, Checked):
 
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that views have 32 bits; runs are refused."""
-        _checkbuffer_hint(field, findings, is_fixed=False, has_large_views=False)
+        _check_buffer_hint(field, findings, is_fixed=False, has_large_views=False)
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return string, large_string or string_view."""
@@ -174,7 +174,7 @@ class Binary(LogicalType, Checked):
 
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that views have 32 bits, and that a fixed length has no offsets."""
-        _checkbuffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
+        _check_buffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
     def type_text(self) -> str:
         """`Binary(16)`."""
@@ -238,7 +238,7 @@ class List(WithoutValues, Checked):
 
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that a fixed length has no offsets; runs are refused."""
-        _checkbuffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
+        _check_buffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
     def type_text(self) -> str:
         """`List<Float32>[768]`."""

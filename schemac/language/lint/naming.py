@@ -150,11 +150,7 @@ def id_before_name(subject: Subject, report: Reporter) -> None:
             )
 
 
-@rule(
-    codes.NEAR_DUPLICATE_NAME,
-    category=NAMING,
-    is_default=True,
-)
+@rule(codes.NEAR_DUPLICATE_NAME, category=NAMING, is_default=True)
 def near_duplicate_name(subject: Subject, report: Reporter) -> None:
     """`ride_id` and `rideid` side by side are one of them too many; case alone is SC303."""
     for siblings in subject.siblings():
@@ -174,9 +170,7 @@ def near_duplicate_name(subject: Subject, report: Reporter) -> None:
 def repeated_prefix(subject: Subject, report: Reporter) -> None:
     """`stop.stop_name` repeats `stop`."""
     for field in subject.fields:
-        above = field.parent
-        while above is not None and not above.is_member:
-            above = above.parent
+        above = next((one for one in field.ancestors if one.is_member), None)
         if above is None:
             continue
         words, around = words_of(str(field.segment)), words_of(str(above.segment))

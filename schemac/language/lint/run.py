@@ -79,17 +79,17 @@ class Ignores:
 
     def remaining(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return the findings that no comment ignores."""
-        return [diagnostic for diagnostic in findings if not self._is_ignored(diagnostic)]
-
-    def _is_ignored(self, diagnostic: Diagnostic) -> bool:
-        if diagnostic.file != self._source.name:
-            return False
-        is_ignored = False
-        for one in self.found:
-            if one.line in (0, diagnostic.line) and diagnostic.code in one.names:
+        remaining: list[Diagnostic] = []
+        for diagnostic in findings:
+            comments = self.found if diagnostic.file == self._source.name else []
+            ignoring = [
+                one for one in comments if one.line in (0, diagnostic.line) and diagnostic.code in one.names
+            ]
+            for one in ignoring:
                 one.used.add(diagnostic.code)
-                is_ignored = True
-        return is_ignored
+            if not ignoring:
+                remaining.append(diagnostic)
+        return remaining
 
     def unused(self, looked_for: Collection[str]) -> Iterator[Diagnostic]:
         """Yield a finding for each code that a comment ignores and that is not found; `looked_for` are those that could be."""
@@ -111,12 +111,13 @@ class Ignores:
 
     def _read(self) -> Iterator[Ignore]:
         content = self._source.content
-        spans: list[tuple[int, int]] = []
+        scalars: list[tuple[int, int]] = []
         with suppress(YAMLError):
-            for event in events(content):
-                is_one = MARK in str(getattr(event, "value", ""))
-                spans += [(event.start_mark.index, event.end_mark.index)] if is_one else []
-        scalars = spans
+            scalars += [
+                (event.start_mark.index, event.end_mark.index)
+                for event in events(content)
+                if MARK in str(getattr(event, "value", ""))
+            ]
         for comment in _COMMENT.finditer(content):
             span = Span(comment.start(), comment.end())
             if any(start <= span.start < end for start, end in scalars):
@@ -154,17 +155,15 @@ class Ignores:
         return code
 
     def _reporter(self, span: Span, message: str, help: str) -> None:
-        fix = self._fix(help, span) if isinstance(help, Help) else None
+        fix = None
+        if isinstance(help, Help):
+            word = rf"(?<![\w-]){re.escape(help.arguments['instead_of'])}(?![\w-])"
+            matches = list(re.finditer(word, self._source.excerpt(span)))
+            if len(matches) == 1:
+                at = self._source.region(Span(*(span.start + end for end in matches[0].span())))
+                edit = Edit(self._source.name, *at, help.arguments["near"])
+                fix = Fix(str(help), (edit,), help.is_safe)
         self.report.add(INVALID_IGNORE, message, source=self._source, span=span, help=help, fix=fix)
-
-    def _fix(self, help: Help, span: Span) -> Fix | None:
-        """Return the fix that writes the word that was meant, where the other one occurs once in a comment."""
-        text = self._source.excerpt(span)
-        matches = list(re.finditer(rf"(?<![\w-]){re.escape(help.arguments['instead_of'])}(?![\w-])", text))
-        if len(matches) != 1:
-            return None
-        region = self._source.region(Span(span.start + matches[0].start(), span.start + matches[0].end()))
-        return Fix(str(help), (Edit(self._source.name, *region, help.arguments["near"]),), help.is_safe)
 
     def _line(self, span: Span) -> int:
         """Return the line that a comment is about: its own, or the next one that has more than comments."""
@@ -342,12 +341,17 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
     subject = Subject(dataset, selection.settings)
     for rule in selection.rules_for(path):
         report_of_rule = Report()
-        _run(rule, subject, Reporter(rule.code, Findings(report_of_rule, dataset.origins)))
+        try:
+            rule.check(subject, Reporter(rule.code, Findings(report_of_rule, dataset.origins)))
+        except ValidationError:
+            # The checks have said which attribute is wrong; what a rule makes of it is known once that is mended.
+            pass
+        except Exception as error:
+            if rule.code.id.startswith("SC8"):
+                raise
+            raise EngineError(f"the rule {rule.code.id} failed: {reason_of(error)}") from error
         severity = selection.severity(rule)
-        report.extend(
-            replace(d, severity=severity, excerpt=d.excerpt, fix=d.fix) if severity is not None else d
-            for d in report_of_rule.diagnostics
-        )
+        report.extend(replace(d, severity=severity or d.severity) for d in report_of_rule.diagnostics)
 
 
 def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, report: Report) -> None:
@@ -357,19 +361,4 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
             report_of_rule = Report()
             undescribed_groups(files, report_of_rule)
             severity = selection.severity(rule)
-            report.extend(
-                replace(d, severity=severity or d.severity, excerpt=d.excerpt)
-                for d in report_of_rule.diagnostics
-            )
-
-
-def _run(rule: Rule, subject: Subject, report: Reporter) -> None:
-    try:
-        rule.check(subject, report)
-    except ValidationError:
-        # The checks have said which attribute is wrong; what a rule makes of it is known once that is mended.
-        return
-    except Exception as error:
-        if rule.code.id.startswith("SC8"):
-            raise
-        raise EngineError(f"the rule {rule.code.id} failed: {reason_of(error)}") from error
+            report.extend(replace(d, severity=severity or d.severity) for d in report_of_rule.diagnostics)

@@ -58,7 +58,23 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
     written_fields = schema.get("fields") if isinstance(schema, dict) else None
     if not isinstance(written_fields, list):
         return None
-    unread = frozenset(_stand_in(schema, mistakes))
+    unread: set[TreePath] = set()
+    for mistake in sorted(mistakes, key=len):
+        path, is_type = _innermost(mistake)
+        if len(path) < 3:
+            # Of the schema as a whole, or of a field that is none.
+            continue
+        parent: Any = schema
+        for step in path[:-1]:
+            try:
+                parent = parent[step]
+            except (KeyError, IndexError, TypeError):
+                parent = None
+        if isinstance(parent, dict) and is_type:
+            parent[path[-1]] = dict(_STAND_IN)
+            unread.add(path)
+        elif isinstance(parent, dict) and path[-1] != "name":
+            parent.pop(path[-1], None)
     fields: dict[int, Field] = {}
     for i, value in enumerate(written_fields):
         try:
@@ -67,29 +83,8 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
             continue
     extra = schema.get("extra", {})
     readable = Schema(fields=tuple(fields.values()), extra=extra if isinstance(extra, dict) else {})
-    return Recovered(readable, list(fields), unread, len(fields) == len(written_fields) and not unread)
-
-
-def _stand_in(schema: Any, mistakes: Iterable[TreePath]) -> Iterable[TreePath]:
-    """Replace each mistake by something valid; yield the paths of replaced types."""
-    for mistake in sorted(mistakes, key=len):
-        path, is_type = _innermost(mistake)
-        if len(path) < 3:
-            # Of the schema as a whole, or of a field that is none.
-            continue
-        parent = schema
-        for step in path[:-1]:
-            try:
-                parent = parent[step]
-            except (KeyError, IndexError, TypeError):
-                parent = None
-        if not isinstance(parent, dict):
-            continue
-        if is_type:
-            parent[path[-1]] = dict(_STAND_IN)
-            yield path
-        elif path[-1] != "name":
-            parent.pop(path[-1], None)
+    is_whole = len(fields) == len(written_fields) and not unread
+    return Recovered(readable, list(fields), frozenset(unread), is_whole)
 
 
 def _innermost(mistake: TreePath) -> tuple[TreePath, bool]:
@@ -399,9 +394,7 @@ class _DocumentBinder:
 
     def standard(self, base: TreePath) -> Any:
         """Return the schema at a path in the standard's form."""
-        value: Any = self._document.value
-        for segment in base:
-            value = value[segment]
+        value = self._document.part(base)
         if not base and isinstance(value, dict):
             value = {key: item for key, item in value.items() if key != "name"}
         return self._standardizer.schema(value, base)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schemac.language.manifest.bind import standard_schemas
-from schemac.language.manifest.documents import Body, is_library
+from schemac.language.manifest.documents import is_library
 from schemac.language.manifest.expansion import replaced
 from schemac.language.manifest.library import Reuse
 from schemac.language.manifest.write import write_documents
@@ -29,16 +29,12 @@ def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reus
             continue
         value: Any = document.value
         for body, schema in bodies:
-            value = _put(value, body, schema)
+            if body.path:
+                value = replaced(value, body.path, schema)
+            else:
+                event = {"kind": "SetDataSchema", "schema": schema}
+                content = {"name": body.name, "kind": "Root", "metadata": [event]}
+                value = {"kind": "DatasetSnapshot", "version": 1, "content": content}
         values.append(value)
     assert not report.has_errors, "a manifest with errors is not expanded"
     return write_documents(values)
-
-
-def _put(value: Any, body: Body, schema: Any) -> Any:
-    """Return a document with a schema in place of one of its own."""
-    if not body.path:
-        event = {"kind": "SetDataSchema", "schema": schema}
-        content = {"name": body.name, "kind": "Root", "metadata": [event]}
-        return {"kind": "DatasetSnapshot", "version": 1, "content": content}
-    return replaced(value, body.path, schema)

@@ -123,9 +123,7 @@ class Expander:
 
     def expand(self, document: Document, base: TreePath) -> Document:
         """Return the document with one of its schemas expanded; what is wrong is in the report."""
-        value: Any = document.value
-        for segment in base:
-            value = value[segment]
+        value = document.part(base)
         if not isinstance(value, dict) or not (
             _has_use(value.get("fields")) or any(k in value for k in KEYS)
         ):
@@ -276,13 +274,7 @@ class Expander:
             use = Use.model_validate(item, by_name=False)
         except ValidationError as error:
             for e in model_errors(error, Use, item, WORDS):
-                self._add(
-                    frame.origin((*here, *e.path)),
-                    e.code,
-                    e.message,
-                    help=e.help,
-                    on_key=e.on_key,
-                )
+                self._add(frame.origin((*here, *e.path)), e.code, e.message, help=e.help, on_key=e.on_key)
             return SequenceNode()
         known = frame.scope.find(use.use)
         if not frame.scope.is_sound(use.use):

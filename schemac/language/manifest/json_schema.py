@@ -68,6 +68,7 @@ def attribute_definitions(*, strict: bool) -> Json:
         )
         for family in _FAMILIES
     }
+    # What JSON can hold, at every depth: YAML has infinity as well.
     inside = {"$ref": "#/$defs/JsonValue"}
     values["JsonValue"] = {
         "if": {"type": "number"},
@@ -104,8 +105,7 @@ def attributes_by_type(key: str) -> list[Json]:
     rules: list[Json] = []
     for family in _FAMILIES:
         condition = {"properties": {key: {"$ref": f"#/$defs/{_type_name(family)}"}}, "required": [key]}
-        attributes = {"$ref": f"#/$defs/{family.value.capitalize()}Attributes"}
-        rules.append({"if": condition, "then": {"properties": {"extra": attributes}}})
+        rules.append({"if": condition, "then": {"properties": {"extra": family_attributes(family)}}})
     known = {"properties": {key: {"anyOf": [{"$ref": f"#/$defs/{_type_name(f)}"} for f in _FAMILIES]}}}
     unknown = {"properties": {"extra": {"$ref": "#/$defs/FieldAttributes"}}}
     return [*rules, {"if": {**known, "required": [key]}, "then": True, "else": unknown}, *shape_rules(key)]
@@ -113,14 +113,12 @@ def attributes_by_type(key: str) -> list[Json]:
 
 def type_definitions() -> Json:
     """Return what a type of each family is, inside of its Options."""
-    definitions = {_type_name(family): _of_family(family) for family in _FAMILIES}
+    definitions: Json = {}
+    for family in _FAMILIES:
+        name, words = _type_name(family), {"enum": words_of(family)}
+        body = {"type": "object", "properties": {"kind": words}, "required": ["kind"]}
+        definitions[name] = inside_options(name, words, body)
     return {**definitions, **shape_definitions()}
-
-
-def _of_family(family: Family) -> Json:
-    words = {"enum": words_of(family)}
-    body = {"type": "object", "properties": {"kind": words}, "required": ["kind"]}
-    return inside_options(_type_name(family), words, body)
 
 
 def _type_name(family: Family) -> str:

@@ -88,7 +88,7 @@ class Standardizer:
             field = self._with_description(field, at)
         name = field.get("name")
         if name.__class__ is not str and "name" in field and not isinstance(name, list | dict):
-            field = {**field, "name": self._quoted_name((*at, "name"))}
+            field = {**field, "name": self._quoted_name(name, (*at, "name"))}
         if "type" not in field:
             return field
         type_ = field["type"]
@@ -98,22 +98,16 @@ class Standardizer:
             field["type"] = standard
         return field
 
-    def _quoted_name(self, at: TreePath) -> str:
+    def _quoted_name(self, name: Any, at: TreePath) -> str:
         location = self._document.location(at)
         written = location.source.excerpt(location.span)
         self._add(
             UNQUOTED_NAME,
             at,
-            f"YAML reads the name {written or 'here'} as {sort_of(self._value(at))}",
+            f"YAML reads the name {written or 'here'} as {sort_of(name)}",
             help=Help.quote(written),
         )
         return written or "?"
-
-    def _value(self, at: TreePath) -> Any:
-        value: Any = self._document.value
-        for segment in at:
-            value = value[segment]
-        return value
 
     def _with_description(self, holder: Json, at: TreePath) -> Json:
         """Return `description:` next to the name is the attribute of that name."""
