@@ -9,7 +9,7 @@ import pytest
 from schemac.text.source.catalogue import DUPLICATE_FIELD_NAME
 from schemac.text.source.ci_reports import render_github
 from schemac.text.source.diagnostic import Diagnostic, Label, Severity
-from schemac.text.source.json_report import render_json
+from schemac.text.source.json_report import findings_document
 from schemac.text.source.rendering import count_summary, render_text
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Span
@@ -153,7 +153,9 @@ def test_count_findings() -> None:
 
 def test_render_json() -> None:
     other = Label("first", "b.yaml", 1, 1, 1, 2)
-    document = json.loads(render_json([_at("größe", "ö", path="größe", help="no", labels=(other,))]))
+    document = json.loads(
+        json.dumps(findings_document([_at("größe", "ö", path="größe", help="no", labels=(other,))]))
+    )
     assert document == {
         "diagnostics": [
             {

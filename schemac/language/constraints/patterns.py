@@ -126,8 +126,7 @@ class _Reader:
             self.escape()
         elif self.next in "*+?":
             raise PatternError(
-                f"the `{self.next}` at character {self.at + 1} repeats nothing",
-                self.literally(self.at),
+                f"the `{self.next}` at character {self.at + 1} repeats nothing", self.literally(self.at)
             )
         elif self.next in "{}":
             raise PatternError(

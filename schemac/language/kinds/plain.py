@@ -230,12 +230,7 @@ class UInt64(
 
 
 class Float16(
-    FloatType,
-    number=6,
-    mantissa=11,
-    packing="<e",
-    arrow_text="halffloat",
-    names=("half", "halffloat", "f16"),
+    FloatType, number=6, mantissa=11, packing="<e", arrow_text="halffloat", names=("half", "halffloat", "f16")
 ):
     """IEEE 754 half precision."""
 

@@ -216,11 +216,7 @@ _WORDS = Vocabulary(
     },
     type_help=_type_help,
     complete_type=_complete_type,
-    nouns={
-        "Field": "a field",
-        "Schema": "a schema",
-        **dict.fromkeys(BY_NAME, "a type"),
-    },
+    nouns={"Field": "a field", "Schema": "a schema", **dict.fromkeys(BY_NAME, "a type")},
     examples={
         "Field": "{name: a, type: String}",
         **{name: kind.example for name, kind in BY_NAME.items()},

@@ -311,10 +311,7 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         if name not in refused
     ]
     of_kinds.append(
-        {
-            "if": _has("kind", {"enum": spelled_words(refused)}),
-            "then": {"not": {}, "errorMessage": reason},
-        }
+        {"if": _has("kind", {"enum": spelled_words(refused)}), "then": {"not": {}, "errorMessage": reason}}
     )
     long = {
         "type": "object",

@@ -153,10 +153,7 @@ def _vectors() -> Iterator[Shape]:
     names = [name for name, kind in floats.items() if getattr(kind, "bits", 64) <= 32]
     words, of_items = words_of(Family.LIST), spelled_words(names)
     item = {"anyOf": [{"enum": of_items}, {"$ref": "#/$defs/ShortFloatType"}]}
-    vector = {
-        "properties": {**_LENGTH, "itemType": item},
-        "required": ["fixedLength", "itemType"],
-    }
+    vector = {"properties": {**_LENGTH, "itemType": item}, "required": ["fixedLength", "itemType"]}
     body = {**_object(words), "not": vector}
     yield Shape("NoVectorType", body, dict.fromkeys(keys, False), _named(Family.LIST))
     yield Shape("ShortFloatType", {"anyOf": [{"enum": of_items}, _object(of_items)]}, {}, ())
@@ -167,10 +164,7 @@ def _keys() -> Iterator[Shape]:
     if not _KEY_PARTS:
         return
     nested = [word for family in NESTED - {Family.LIST} for word in words_of(family)]
-    lists = {
-        **_object(words_of(Family.LIST)),
-        "not": {"properties": _LENGTH, "required": ["fixedLength"]},
-    }
+    lists = {**_object(words_of(Family.LIST)), "not": {"properties": _LENGTH, "required": ["fixedLength"]}}
     body = {"anyOf": [_object([*sorted(nested), *words_of(Family.OPTION)]), lists]}
     kinds = tuple(name for name, kind in BY_NAME.items() if kind.family in (*NESTED, Family.OPTION))
     yield Shape("NoKeyType", body, _KEY_PARTS, kinds)
@@ -185,9 +179,7 @@ def shape_definitions() -> Json:
 def inside_definition() -> Json:
     """Return what holds inside of a type that may be null or repeated: nothing there is part of a primary key."""
     steps: Json = dict.fromkeys(("type", *_steps_of(*KINDS)), _INSIDE)
-    return {
-        "properties": {"extra": {"properties": _KEY_PARTS}, **steps, "fields": {"items": _INSIDE}},
-    }
+    return {"properties": {"extra": {"properties": _KEY_PARTS}, **steps, "fields": {"items": _INSIDE}}}
 
 
 def _steps_of(*kinds: type[LogicalType]) -> list[str]:

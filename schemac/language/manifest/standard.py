@@ -124,10 +124,7 @@ class Standardizer:
             )
         elif not isinstance(text, str):
             self._add(
-                WRONG_TYPE,
-                path,
-                f"a description has to be a text, not {sort_of(text)}",
-                help=Help.quote(),
+                WRONG_TYPE, path, f"a description has to be a text, not {sort_of(text)}", help=Help.quote()
             )
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
             self._add(

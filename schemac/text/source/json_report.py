@@ -7,11 +7,10 @@ with the command and the version of schemac, and ends with the members of the co
 describes it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.text.source.diagnostic import Diagnostic, Fix, Severity
+from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.json_object import Json
 from schemac.version import __version__
 
@@ -33,11 +32,6 @@ _MEMBERS = (
 _LABEL_MEMBERS = ("message", "file", "line", "column", "end_line", "end_column")
 
 
-def render_json(diagnostics: Sequence[Diagnostic]) -> str:
-    """Return the document, with a line end."""
-    return json.dumps(findings_document(diagnostics), indent=2) + "\n"
-
-
 def envelope(command: str, diagnostics: Sequence[Diagnostic], members: Mapping[str, Any]) -> Json:
     """Return what a command prints as JSON: `members` are those that only this command has."""
     return {"command": command, "schemac": __version__, **findings_document(diagnostics), **members}
@@ -50,15 +44,14 @@ def findings_document(diagnostics: Sequence[Diagnostic]) -> Json:
             {
                 **{name: getattr(d, name) for name in _MEMBERS},
                 "labels": [{name: getattr(label, name) for name in _LABEL_MEMBERS} for label in d.labels],
-                "fix": _fix(d.fix),
+                "fix": d.fix
+                and {
+                    "title": d.fix.title,
+                    "safe": d.fix.is_safe,
+                    "edits": [edit._asdict() for edit in d.fix.edits],
+                },
             }
             for d in diagnostics
         ],
         "summary": {severity: sum(d.severity is severity for d in diagnostics) for severity in Severity},
     }
-
-
-def _fix(fix: Fix | None) -> Json | None:
-    if fix is None:
-        return None
-    return {"title": fix.title, "safe": fix.is_safe, "edits": [edit._asdict() for edit in fix.edits]}

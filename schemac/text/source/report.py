@@ -75,24 +75,13 @@ class Report:
 
         One that was found several times, from different places, is one finding with these places.
         """
-        if not self._diagnostics:
-            return ()
-        return tuple(
-            sorted(
-                _once(self._diagnostics), key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)
-            )
-        )
-
-
-def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return findings of which no two differ in their further places alone, such as those that use a group."""
-    findings = list(diagnostics)
-    if not any(d.labels for d in findings):
-        return findings
-    labels: dict[Diagnostic, dict[Label, None]] = {}
-    for d in findings:
-        labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
-    return [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
+        findings = list(self._diagnostics)
+        if any(d.labels for d in findings):
+            labels: dict[Diagnostic, dict[Label, None]] = {}
+            for d in findings:
+                labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
+            findings = [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
+        return tuple(sorted(findings, key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)))
 
 
 def _few(labels: tuple[Label, ...]) -> tuple[Label, ...]:

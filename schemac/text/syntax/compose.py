@@ -39,7 +39,7 @@ from schemac.text.source.help import Help
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText, is_printable
-from schemac.text.syntax.entries import MAX_DEPTH, Entry, Positions, Root
+from schemac.text.syntax.entries import MAX_DEPTH, Entry, Positions, Root, event_span
 from schemac.text.syntax.events import (
     EventSource,
     Scalar,
@@ -325,24 +325,20 @@ class _Composer:
             f"the key '{key}' is given twice",
             location=self.location(second, help),
             help=help,
-            labels=(label("first written here", self.source, _span(first)),),
+            labels=(label("first written here", self.source, event_span(first)),),
         )
 
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
         self.report.add(code, message, location=self.location(event, help), help=help)
 
     def location(self, event: Any, help: str) -> Location:
-        span = _span(event)
+        span = event_span(event)
         entry = self.positions.keys.get(span.start) if isinstance(help, Help) else None
         return Location(self.source, span, entry=entry)
 
     def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
         self.report_at(event, code, message, help)
         raise _Abandoned
-
-
-def _span(event: Any) -> Span:
-    return Span(event.start_mark.index, event.end_mark.index)
 
 
 def _readable(tag: str) -> str:

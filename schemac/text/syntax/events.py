@@ -71,15 +71,13 @@ def pure_events(text: str) -> Callable[[], Any]:
             # Some texts it does not refuse but stumbles over, such as a `%YAML 1.3` line.
             raise YAMLError(str(error) or "unreadable") from error
         if event.__class__ is ScalarEvent and not event.value.isascii():
+            # JSON writes two escapes for one character.
             try:
-                event.value.encode()
-            except UnicodeEncodeError:
-                try:
-                    event.value = event.value.encode("utf-16", "surrogatepass").decode("utf-16")
-                except UnicodeDecodeError:
-                    raise MarkedYAMLError(
-                        problem="half of a surrogate pair is not a character", problem_mark=event.start_mark
-                    ) from None
+                event.value = event.value.encode("utf-16", "surrogatepass").decode("utf-16")
+            except UnicodeDecodeError:
+                raise MarkedYAMLError(
+                    problem="half of a surrogate pair is not a character", problem_mark=event.start_mark
+                ) from None
         return event
 
     return next_event
@@ -296,17 +294,20 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
         (w for applies, w in _MESSAGES if applies(context, problem)), _Words(problem.splitlines()[0])
     )
     offset = _offset(error, at_opening=words.at_opening)
-    tab = _indenting_tab(source, _offset(error, at_opening=False))
-    if tab is not None:
-        match = re.compile(r"[ \t]+").match(source.content, tab)
-        assert match is not None
+    position = source.position(_offset(error, at_opening=False))
+    line = source.line(position.line)
+    blank = line[: len(line) - len(line.lstrip())]
+    if "\t" in blank:
+        tab = source.offset(position.line, blank.index("\t") + 1)
+        tabs = blank[blank.index("\t") :]
+        tabs = tabs[: len(tabs) - len(tabs.lstrip(" \t"))]
         report.add(
             TAB_INDENTATION,
             "YAML does not allow tabs in indentation",
             source=source,
             span=Span(tab, tab + 1),
             help="indent with spaces",
-            fix=_fix("indent with spaces", source, (Span(*match.span()), match[0].replace("\t", _LEVEL))),
+            fix=_fix("indent with spaces", source, (Span(tab, tab + len(tabs)), tabs.replace("\t", _LEVEL))),
         )
         return
     character = source.content[offset : offset + 1]
@@ -338,10 +339,3 @@ def _offset(error: YAMLError, *, at_opening: bool) -> int:
         mark: Any = (at_opening and error.context_mark) or error.problem_mark or error.context_mark
         return int(mark.index) if mark else 0
     return int(error.position) if isinstance(error, ReaderError) else 0
-
-
-def _indenting_tab(source: SourceText, offset: int) -> int | None:
-    position = source.position(offset)
-    line = source.line(position.line)
-    blank = line[: len(line) - len(line.lstrip())]
-    return offset - (position.column - 1) + blank.index("\t") if "\t" in blank else None

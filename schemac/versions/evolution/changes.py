@@ -26,13 +26,7 @@ from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
 from schemac.text.source.span import Region
 
-DESCRIPTION_FACTS = frozenset(
-    {
-        Fact.DESCRIPTION_ADDED,
-        Fact.DESCRIPTION_CHANGED,
-        Fact.DESCRIPTION_REMOVED,
-    }
-)
+DESCRIPTION_FACTS = frozenset({Fact.DESCRIPTION_ADDED, Fact.DESCRIPTION_CHANGED, Fact.DESCRIPTION_REMOVED})
 """Its traits."""
 
 TYPE_FACTS = frozenset(
@@ -79,12 +73,7 @@ LAYOUT_FACTS = frozenset(
 """Changes of how the same values are in memory."""
 
 KEY_FACTS = frozenset(
-    {
-        Fact.PRIMARY_KEY_ADDED,
-        Fact.PRIMARY_KEY_REMOVED,
-        Fact.PRIMARY_KEY_MOVED,
-        Fact.CLUSTERING_KEY_CHANGED,
-    }
+    {Fact.PRIMARY_KEY_ADDED, Fact.PRIMARY_KEY_REMOVED, Fact.PRIMARY_KEY_MOVED, Fact.CLUSTERING_KEY_CHANGED}
 )
 """Which fields identify rows, and which they are sorted by."""
 
@@ -100,13 +89,7 @@ STORAGE_FACTS = frozenset(
 )
 """How a table keeps values: its layout, and types that Arrow has no word for."""
 
-ATTRIBUTE_FACTS = frozenset(
-    {
-        Fact.ATTRIBUTE_ADDED,
-        Fact.ATTRIBUTE_REMOVED,
-        Fact.ATTRIBUTE_CHANGED,
-    }
-)
+ATTRIBUTE_FACTS = frozenset({Fact.ATTRIBUTE_ADDED, Fact.ATTRIBUTE_REMOVED, Fact.ATTRIBUTE_CHANGED})
 """Attributes of other domains, and those of one engine as the others are told of them."""
 
 CONSTRAINT_FACTS = frozenset(
@@ -120,12 +103,7 @@ CONSTRAINT_FACTS = frozenset(
 )
 """Which values are allowed, of those that the type has."""
 
-DATASET_FACTS = frozenset(
-    {
-        Fact.DATASET_ADDED,
-        Fact.DATASET_DROPPED,
-    }
-)
+DATASET_FACTS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
 """A dataset comes or goes."""
 
 PROPERTY_FACTS = (
