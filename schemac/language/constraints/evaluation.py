@@ -212,9 +212,8 @@ def survey(
 
     places = constrained(columns)
     references = [target.reference for target in targets]
-    fields = [node for check in constraints.checks for node in check.condition.fields()]
-    fields += [node for unique in constraints.unique for node in unique.fields]
-    fields += [node for reference in references for node in reference.fields]
+    parts: list[Check | Unique | ReferenceTo] = [*constraints.checks, *constraints.unique, *references]
+    fields = [node for part in parts for node in part.fields]
     names = list(
         dict.fromkeys([*(str(one.field.segment) for one in places), *(node.path[0] for node in fields)])
     )
@@ -228,7 +227,7 @@ def survey(
             mask = check.violations(batch)
             if compute().any(mask).as_py():
                 first = compute().indices_nonzero(mask).slice(0, _MOST_EXAMPLES).to_pylist()
-                wrong = [_key_text(batch, list(check.condition.fields()), i) for i in first]
+                wrong = [_key_text(batch, check.fields, i) for i in first]
                 one = offence(check.path, check.rule, f"a row for which {check.text}", check)
                 one.add(_padded(wrong, compute().sum(mask).as_py()), rows.filter(mask))
         for target in targets:

@@ -62,7 +62,12 @@ class Check:
     @property
     def path(self) -> str:
         """The fields in it, each once."""
-        return ",".join(dict.fromkeys(map(str, self.condition.fields())))
+        return ",".join(dict.fromkeys(map(str, self.fields)))
+
+    @property
+    def fields(self) -> tuple[FieldNode, ...]:
+        """The fields in it, in their order."""
+        return tuple(self.condition.fields())
 
     @property
     def rule(self) -> str:

@@ -11,7 +11,7 @@ from schemac.language.attributes.attribute import Attribute, Family
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED, OWNER
 from schemac.language.lint import codes
 from schemac.language.lint.rule import Reporter, Subject, has_word, rule
-from schemac.language.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
+from schemac.language.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case
 from schemac.text.source.help import Help
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def unanchored_pattern(subject: Subject, report: Reporter) -> None:
 @rule(codes.OPEN_STATE, category=CONSTRAINTS)
 def open_state(subject: Subject, report: Reporter) -> None:
     """Readers of a field `status` need to know all its values."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         is_open = (
             field.type.family is Family.TEXT
             and not {attributes.ENUM.key, attributes.PATTERN.key} & field.extra.keys()

@@ -149,12 +149,8 @@ def row_rules(version: SchemaVersion, key: str, written: Sequence[Any] | None = 
         return ()
     rules = row_constraints({key: list(several)}, columns)
     fields = named_fields(columns)
-    constraints: list[tuple[Unique | ReferenceTo | Check, Iterable[FieldNode]]] = [
-        *[(one, one.fields) for one in rules.unique],
-        *[(one, one.fields) for one in rules.references],
-        *[(one, one.condition.fields()) for one in rules.checks],
-    ]
-    return tuple([Rule(one.path, one, tuple([fields[n.path] for n in nodes])) for one, nodes in constraints])
+    constraints: list[Unique | ReferenceTo | Check] = [*rules.unique, *rules.references, *rules.checks]
+    return tuple([Rule(one.path, one, tuple([fields[n.path] for n in one.fields])) for one in constraints])
 
 
 def constraints_of(rules: Iterable[Rule]) -> RowConstraints:

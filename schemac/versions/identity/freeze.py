@@ -68,7 +68,7 @@ def identify(
     return identified(dataset, locked, before, ids)
 
 
-def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:
+def freeze(locked: LockedDataset, identified: Identified) -> LockedDataset:
     """Return the lock with this schema as its newest version; the same lock where nothing changed."""
     if not identified.is_changed:
         return locked
