@@ -14,7 +14,6 @@ Source: Arrow's columnar format. Views, dictionaries, run-end encodings and smal
 """
 
 import re
-import struct
 from abc import ABC, abstractmethod
 from calendar import monthrange
 from dataclasses import dataclass
@@ -372,12 +371,7 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
 
 
 def _float(type_: LogicalType, authored: Any) -> Value:
-    number = float(_number(type_, authored))
-    packing = _of(type_).packing
-    try:
-        rounded: float = struct.unpack(packing, struct.pack(packing, number))[0]
-    except OverflowError:
-        rounded = float("inf")
+    rounded: float = _of(type_).nearest(float(_number(type_, authored)))
     if rounded in (float("inf"), float("-inf")):
         raise UnfitValueError(f"{_quoted(authored)} is outside {type_.type_text()}", "use a wider type")
     return rounded

@@ -75,19 +75,33 @@ class Date(Invariable):
         return (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31))
 
 
-class Time(LogicalType):
+class UnitType(LogicalType):
+    """What kinds of one property have in common: the unit that their values are counted in."""
+
+    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
+
+    def type_text(self) -> str:
+        """`Time(Microsecond)`."""
+        return f"{self.kind}({self.unit})"
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Return the unit."""
+        return unit_facts(self.unit, new.unit)
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """One a unit."""
+        return tuple(cls(kind=cls.__name__, unit=unit) for unit in ALL_UNITS)
+
+
+class Time(UnitType):
     """A time of day."""
 
     kind: Literal["Time"] = "Time"
-    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
     family: ClassVar[Family] = Family.TIME
     standard_number: ClassVar[int | None] = 22
     foreign_names: ClassVar[tuple[str, ...]] = ("time32", "time64", "timewithouttimezone")
     example: ClassVar[str] = "{kind: Time, unit: Microsecond}"
-
-    def type_text(self) -> str:
-        """`Time(Microsecond)`."""
-        return f"Time({self.unit})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """time32 for seconds and milliseconds, else time64."""
@@ -99,20 +113,11 @@ class Time(LogicalType):
         """Return the unit."""
         return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_time(type_) else None
 
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Return the unit."""
-        return unit_facts(self.unit, new.unit)
-
     def castability(self, new: Self) -> Castability:
         """Compare the units; a time of day is within reach of every one."""
         if self.unit == new.unit:
             return Castability.EQUAL
         return Castability.LOSSLESS if is_finer(new.unit, self.unit) else Castability.DEPENDS
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """One a unit."""
-        return tuple(cls(unit=unit) for unit in ALL_UNITS)
 
     def samples(self) -> tuple[int, ...]:
         """From midnight to the last moment of the day."""
@@ -226,19 +231,14 @@ class Timestamp(LogicalType, Checked):
         return tuple(sorted(count for count in counts if -(2**63) <= count < 2**63))
 
 
-class Duration(LogicalType):
+class Duration(UnitType):
     """A length of time."""
 
     kind: Literal["Duration"] = "Duration"
-    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
     family: ClassVar[Family] = Family.DURATION
     standard_number: ClassVar[int | None] = 5
     foreign_names: ClassVar[tuple[str, ...]] = ("interval", "timedelta", "timedelta64", "intervaldaytosecond")
     example: ClassVar[str] = "{kind: Duration, unit: Second}"
-
-    def type_text(self) -> str:
-        """`Duration(Second)`."""
-        return f"Duration({self.unit})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Duration of the unit."""
@@ -249,18 +249,9 @@ class Duration(LogicalType):
         """Return the unit."""
         return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_duration(type_) else None
 
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Return the unit."""
-        return unit_facts(self.unit, new.unit)
-
     def castability(self, new: Self) -> Castability:
         """Compare the units; a finer one does not reach as far, a coarser one cuts."""
         return Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """One a unit."""
-        return tuple(cls(unit=unit) for unit in ALL_UNITS)
 
     def samples(self) -> tuple[int, ...]:
         """Around one and a thousand seconds, and the bounds of 64 bits."""
