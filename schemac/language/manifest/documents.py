@@ -98,16 +98,10 @@ class Documents:
 
     def _bodies(self) -> list[Body]:
         value = self._value
-        if value is None:
-            return self._refuse(
-                EMPTY_DOCUMENT,
-                (),
-                "the document is empty",
-                help="write `fields:` with the columns of the dataset",
-            )
-        if value == [] and self._is_named:
+        if value is None or (value == [] and self._is_named):
+            what = "empty" if value is None else "a list without events"
             help = "write `fields:` with the columns of the dataset"
-            return self._refuse(EMPTY_DOCUMENT, (), "the document is a list without events", help=help)
+            return self._refuse(EMPTY_DOCUMENT, (), f"the document is {what}", help=help)
         if isinstance(value, list):
             if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
                 return self._refuse(UNKNOWN_DOCUMENT, (), "this list has no events")
@@ -282,47 +276,30 @@ class Documents:
         ]
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
+        written = event.get("kind") if isinstance(event, dict) else None
+        kind = _EVENT_SPELLINGS.get(written) if isinstance(written, str) else None
+        help: str
         if not isinstance(event, dict):
-            self._add(
-                WRONG_TYPE,
-                at,
-                f"an event is a mapping, not {sort_of(event)}",
-                help="write `- kind: SetDataSchema`",
-            )
-            return None
-        written = event.get("kind")
-        if "kind" not in event:
+            message = f"an event is a mapping, not {sort_of(event)}"
+            self._add(WRONG_TYPE, at, message, help="write `- kind: SetDataSchema`")
+        elif "kind" not in event:
             near = next((key for key in event if closest(key, ("kind",))), None)
             if near is not None:
                 self._unknown_key((*at, near), "kind")
             else:
-                self._add(
-                    MISSING_PROPERTY,
-                    at,
-                    "an event needs a `kind`",
-                    help=Help.add_key("kind", "SetDataSchema"),
-                )
-            return None
-        if not isinstance(written, str):
-            self._add(
-                WRONG_TYPE,
-                (*at, "kind"),
-                f"the `kind` of an event has to be a text, not {sort_of(written)}",
-                help=Help.write("SetDataSchema", key="kind", is_safe=False),
-            )
-            return None
-        kind = _EVENT_SPELLINGS.get(written)
-        if kind is None:
+                help = Help.add_key("kind", "SetDataSchema")
+                self._add(MISSING_PROPERTY, at, "an event needs a `kind`", help=help)
+        elif not isinstance(written, str):
+            message = f"the `kind` of an event has to be a text, not {sort_of(written)}"
+            help = Help.write("SetDataSchema", key="kind", is_safe=False)
+            self._add(WRONG_TYPE, (*at, "kind"), message, help=help)
+        elif kind is None:
             near = closest(written, EVENTS)
             help = Help.did_you_mean(near, written) if near else f"the events are {', '.join(EVENTS)}"
             self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
-            self._add(
-                LENIENT_SPELLING,
-                (*at, "kind"),
-                f"the standard spells '{written}' as {kind}",
-                help=Help.write(kind),
-            )
+            message = f"the standard spells '{written}' as {kind}"
+            self._add(LENIENT_SPELLING, (*at, "kind"), message, help=Help.write(kind))
         return kind
 
     def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
