@@ -170,27 +170,19 @@ def check_row_constraints(
             if path not in known:
                 _unknown_field(key, path, known, findings, *steps, i)
                 wrong.add(key)
-            elif known[path].children:
+                continue
+            help: str
+            if known[path].children:
                 message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
                 below = [f"{path}.{one.segment}" for one in known[path].children if one.is_member]
-                help = (
-                    f"such as {', '.join(below[:8])}"
-                    if below
-                    else "lists and maps have no single value in a row"
-                )
-                findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
-                wrong.add(key)
+                help = "lists and maps have no single value in a row"
+                help = f"such as {', '.join(below[:8])}" if below else help
             elif path in paths[:i]:
-                findings.at_schema(
-                    UNFIT_CONSTRAINT,
-                    f"{path} stands twice",
-                    "extra",
-                    key,
-                    *steps,
-                    i,
-                    help=Help.remove(help="keep one of the two"),
-                )
-                wrong.add(key)
+                message, help = f"{path} stands twice", Help.remove(help="keep one of the two")
+            else:
+                continue
+            findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
+            wrong.add(key)
 
     for i, paths in enumerate(attributes.UNIQUE.read(extra) or ()):
         check_paths(attributes.UNIQUE.key, paths, i)

@@ -280,21 +280,13 @@ def check_object_link(field: SchemaField, findings: Findings) -> None:
     word = builtin.TYPE.read(field.extra)
     if word is None or word.kind not in builtin.WORDS:
         return
+    help: str
     if field.type.family not in builtin.WORD_FAMILIES:
-        findings.at_extra(
-            field,
-            builtin.TYPE.key,
-            MISPLACED_ATTRIBUTE,
-            f"{with_article(word.kind)} has to be a String, but {field.path_text} is {with_article(field.type.kind)}",
-            "kind",
-            help=Help.retype("type", "String"),
-        )
+        kind = with_article(field.type.kind)
+        message = f"{with_article(word.kind)} has to be a String, but {field.path_text} is {kind}"
+        help = Help.retype("type", "String")
     elif word.kind == "ObjectLink" and field.parent is not None:
-        findings.at_extra(
-            field,
-            builtin.TYPE.key,
-            MISPLACED_ATTRIBUTE,
-            "an ObjectLink has to be a column",
-            "kind",
-            help="move the field to the top level",
-        )
+        message, help = "an ObjectLink has to be a column", "move the field to the top level"
+    else:
+        return
+    findings.at_extra(field, builtin.TYPE.key, MISPLACED_ATTRIBUTE, message, "kind", help=help)

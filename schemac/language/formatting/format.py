@@ -317,7 +317,9 @@ def formatted(text: str, name: str = "<text>") -> str:
             # A file of groups alone is laid out as a schema is.
             paths = [()] if is_library(document.value) else [body.path for body in _bodies(document)]
             for path in paths:
-                node = _at(tree.root, path)
+                node: Node | None = tree.root
+                for step in path:
+                    node = node.child(step) if node is not None else None
                 if node is not None:
                     arrange_schema(node)
         laid_out = "".join(document_text(tree, is_first=not n) for n, tree in enumerate(trees))
@@ -337,17 +339,6 @@ def is_manifest(document: Document) -> bool:
 
 def _bodies(document: Document) -> list[Any]:
     return Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
-
-
-def _at(node: Node, path: tuple[str | int, ...]) -> Node | None:
-    for step in path:
-        child = node.get(step) if isinstance(step, str) else None
-        if isinstance(step, int) and node.is_sequence and step < len(node.entries):
-            child = node.entries[step].value
-        if child is None:
-            return None
-        node = child
-    return node
 
 
 def _short(value: Any) -> Any:

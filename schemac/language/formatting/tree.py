@@ -85,6 +85,12 @@ class Node:
         """Return the value of a key."""
         return next((e.value for e in self.entries if e.key is not None and e.key.value == key), None)
 
+    def child(self, step: str | int) -> "Node | None":
+        """Return the value of a key, or an item of a list."""
+        if isinstance(step, str):
+            return self.get(step)
+        return self.entries[step].value if self.is_sequence and step < len(self.entries) else None
+
 
 @dataclass(slots=True, eq=False)
 class Entry:

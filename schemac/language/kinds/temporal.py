@@ -145,43 +145,32 @@ class Timestamp(LogicalType, Checked):
 
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that the zone is an offset, or a name of the zone database."""
-        zone = self.timezone
+        zone, code = self.timezone, OUT_OF_RANGE
+        help: str
         if zone == "":
-            findings.at_type(
-                field,
-                OUT_OF_RANGE,
-                "`timezone` may not be empty",
-                "timezone",
-                help=Help.write("null", key="timezone", reason=" for a timestamp without zone"),
-            )
-            return
-        if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
+            message = "`timezone` may not be empty"
+            help = Help.write("null", key="timezone", reason=" for a timestamp without zone")
+        elif zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
+            # The offset that was probably meant; UTC if that cannot be guessed.
             digits = re.sub(r"[^0-9]", "", zone)
             hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
             offset = f"{zone[0]}{hours:0>2}:{minutes}"
-            help = Help.write(
-                (f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"), key="timezone", is_safe=False
-            )
+            meant = f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"
             message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
-            findings.at_type(field, OUT_OF_RANGE, message, "timezone", help=help)
+            help = Help.write(meant, key="timezone", is_safe=False)
+        elif zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
             return
-        if zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
-            return
-        # Imported here for start-up time: hardly any manifest names a zone other than UTC.
-        from zoneinfo import available_timezones
+        else:
+            # Imported here for start-up time: hardly any manifest names a zone other than UTC.
+            from zoneinfo import available_timezones
 
-        names = available_timezones()
-        if names and zone not in names:
-            nearest = closest(zone, names)
-            findings.at_type(
-                field,
-                UNKNOWN_TIMEZONE,
-                f"there is no time zone '{zone}'",
-                "timezone",
-                help=Help.did_you_mean(nearest, zone, mark="'")
-                if nearest
-                else "write a name such as UTC, or an offset such as +05:30",
-            )
+            names = available_timezones()
+            if not names or zone in names:
+                return
+            code, message, nearest = UNKNOWN_TIMEZONE, f"there is no time zone '{zone}'", closest(zone, names)
+            help = "write a name such as UTC, or an offset such as +05:30"
+            help = Help.did_you_mean(nearest, zone, mark="'") if nearest else help
+        findings.at_type(field, code, message, "timezone", help=help)
 
     def type_text(self) -> str:
         """`Timestamp(Millisecond, UTC)`."""

@@ -303,26 +303,22 @@ class Expander:
 
     def _may_enter(self, definition: Definition, frame: Frame, here: TreePath) -> bool:
         """Whether a group may be used; not in itself, nor where groups have made too much already."""
-        origin = frame.origin((*here, "use"))
         names = [group.name for group in frame.groups]
+        help: str
         if any(group is definition for group in frame.groups):
             way = " → ".join([*names[names.index(definition.name) :], definition.name])
-            self._add(
-                origin,
-                REUSE_CYCLE,
-                f"the group contains itself: {way}",
-                help=Help.remove_item("remove this use"),
-            )
-            return False
-        if len(names) >= _MOST_GROUPS:
-            message = f"groups are nested more than {_MOST_GROUPS} levels deep"
-            self._add(origin, TOO_DEEP, message, help="write the fields out")
-            return False
-        if self._count > MAX_VALUES:
-            message = f"groups expand to more than {MAX_VALUES:,} values"
-            self._add(origin, ALIAS_BOMB, message, help="write the fields out, or use fewer groups in groups")
-            return False
-        return True
+            code, message = REUSE_CYCLE, f"the group contains itself: {way}"
+            help = Help.remove_item("remove this use")
+        elif len(names) >= _MOST_GROUPS:
+            code, message = TOO_DEEP, f"groups are nested more than {_MOST_GROUPS} levels deep"
+            help = "write the fields out"
+        elif self._count > MAX_VALUES:
+            code, message = ALIAS_BOMB, f"groups expand to more than {MAX_VALUES:,} values"
+            help = "write the fields out, or use fewer groups in groups"
+        else:
+            return True
+        self._add(frame.origin((*here, "use")), code, message, help=help)
+        return False
 
     def _report_unknown(self, name: str, frame: Frame, here: TreePath) -> None:
         if not frame.scope.is_whole:

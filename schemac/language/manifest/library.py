@@ -182,17 +182,17 @@ class Scope:
 
     def _path_of(self, import_: Import, report: Report) -> str | None:
         """Return the path of an import from the folder of the text that a run began with."""
+        is_elsewhere = posixpath.isabs(import_.path) or "://" in import_.path or "\\" in import_.path
         if self._reuse.files is None:
             message = f"{import_.path} cannot be imported: this text is not a file, so it has no folder to import from"
-            self._refuse(import_, message, report, help="compile it as a file")
-            return None
-        is_elsewhere = posixpath.isabs(import_.path) or "://" in import_.path or "\\" in import_.path
-        if is_elsewhere or import_.path[1:2] == ":":
+            help = "compile it as a file"
+        elif is_elsewhere or import_.path[1:2] == ":":
             message = f"{import_.path} is not a relative path"
             help = "write the path from the folder of this file, with `/`, such as ../groups/audit.yaml"
-            self._refuse(import_, message, report, help=help)
-            return None
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
+        else:
+            return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
+        self._refuse(import_, message, report, help=help)
+        return None
 
     def _refuse(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
         location = import_.document.location(import_.at)

@@ -276,19 +276,12 @@ class _Composer:
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
             name = event.anchor
+            message = f"the alias *{name} has no anchor before it"
+            help = f"write `&{name}` before the value that you mean, above this line"
             if name in self.anchors:
-                self.refuse(
-                    event,
-                    UNDEFINED_ALIAS,
-                    f"the alias *{name} is inside its own anchor",
-                    help="write the value out: a value cannot contain itself",
-                )
-            self.refuse(
-                event,
-                UNDEFINED_ALIAS,
-                f"the alias *{name} has no anchor before it",
-                help=f"write `&{name}` before the value that you mean, above this line",
-            )
+                message = f"the alias *{name} is inside its own anchor"
+                help = "write the value out: a value cannot contain itself"
+            self.refuse(event, UNDEFINED_ALIAS, message, help=help)
         value, size, levels = anchored
         self.nodes += size
         self.deepest = max(self.deepest, depth + levels)

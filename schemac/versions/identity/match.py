@@ -127,47 +127,38 @@ class Matcher:
         findings: Findings,
     ) -> None:
         """Report a declaration that has no effect, with the reason."""
+        path = field.path_text
         late = self._dropped_id(name, field) if id is None else None
         if late is not None:
-            restored = shlex.quote(f"{field.path_text}={late}")
-            findings.at_extra(
-                field,
-                RENAMED_FROM.key,
-                LATE_RENAME,
-                f"{field.path_text} is declared as renamed from '{name}', but an earlier version dropped that field"
-                + (f", and {field.path_text} was locked as a new one" if same is not None else ""),
-                help=f"if it is the same field, run `schemac lock {shlex.quote(findings.origins.file)} --restore {restored}`;"
-                " if not, remove the attribute",
+            restored = shlex.quote(f"{path}={late}")
+            code = LATE_RENAME
+            message = (
+                f"{path} is declared as renamed from '{name}', but an earlier version dropped that field"
+            )
+            message += f", and {path} was locked as a new one" if same is not None else ""
+            help = (
+                f"if it is the same field, run `schemac lock {shlex.quote(findings.origins.file)} --restore {restored}`;"
+                " if not, remove the attribute"
             )
         elif id is None and same is None:
             parent = self._ids.get(field.parent, -1) if field.parent is not None else None
             siblings = [str(segment) for segment in self._children.get(parent, {})]
             near = closest(name, siblings) or closest(name, self._ids_by_path)
-            findings.at_extra(
-                field,
-                RENAMED_FROM.key,
-                UNKNOWN_OLD_NAME,
-                f"there is no field '{name}' in the previous version, so {field.path_text} counts as a new field",
-                help=f"did you mean '{near}'?" if near else "remove the attribute",
-            )
+            code = UNKNOWN_OLD_NAME
+            message = f"there is no field '{name}' in the previous version, so {path} counts as a new field"
+            help = f"did you mean '{near}'?" if near else "remove the attribute"
         elif id is not None:
             heir = next((other.path_text for other, other_id in self._ids.items() if other_id == id), None)
-            reason = (
-                f"so is {heir}"
-                if heir is not None
-                else f"{self._paths_by_id[former]} once had that name too"
-                if former is not None
-                else f"'{name}' still exists"
-            )
-            findings.at_extra(
-                field,
-                RENAMED_FROM.key,
-                AMBIGUOUS_OLD_NAME,
-                f"{field.path_text} is declared as renamed from '{name}', but {reason}",
-                help="remove the attribute where it is outdated, so that only one field has it"
-                if former is None
-                else f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`",
-            )
+            reason = f"so is {heir}" if heir is not None else f"'{name}' still exists"
+            help = "remove the attribute where it is outdated, so that only one field has it"
+            if former is not None:
+                reason = reason if heir is not None else f"{self._paths_by_id[former]} once had that name too"
+                help = f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`"
+            code = AMBIGUOUS_OLD_NAME
+            message = f"{path} is declared as renamed from '{name}', but {reason}"
+        else:
+            return
+        findings.at_extra(field, RENAMED_FROM.key, code, message, help=help)
 
     def _dropped_id(self, name: str, field: SchemaField) -> int | None:
         """Return the field of this name, or path, that was dropped in an earlier version; the last one."""
