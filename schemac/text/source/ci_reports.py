@@ -149,9 +149,8 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
             name = f"{d.code} {d.slug}{f' ({d.path})' if d.path else ''}"
             attributes = {"name": _text(name), "classname": _text(d.file) or "schemac"}
             case = Xml.SubElement(suite, "testcase", attributes)
-            place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
             help = f"help: {d.help}" if d.help else ""
-            lines = [f"{d.severity}[{d.code}]: {d.message}", place, *d.excerpt, help]
+            lines = [f"{d.severity}[{d.code}]: {d.message}", d.place, *d.excerpt, help]
             body = _text("\n".join(line for line in lines if line))
             if _fails(d, fail_on):
                 Xml.SubElement(case, "failure", message=_text(d.message), type=d.severity).text = body

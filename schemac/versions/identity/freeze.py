@@ -22,11 +22,9 @@ from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.versions.identity.lock import (
     EngineData,
     FieldNumbers,
-    Former,
     Highest,
     LockedDataset,
     Numbers,
-    Old,
     Shape,
     State,
     Version,
@@ -37,7 +35,7 @@ from schemac.versions.identity.lock import (
 )
 from schemac.versions.identity.lockfile import digest_of
 from schemac.versions.identity.match import Ids, Matcher, lost
-from schemac.versions.identity.opening import LockedVersion, open_version, shape_of
+from schemac.versions.identity.opening import LockedVersion, former_of, open_version, shape_of
 
 
 @dataclass(frozen=True)
@@ -129,10 +127,10 @@ def identified(
 ) -> Identified:
     """Return the fields of a dataset with the ids of those that were in the previous version.
 
-    `back` are ids of fields that were dropped in between. `given` are the ids for some of the new fields; the other new ones get ids
+    `back` are ids of fields that were dropped in between. `assigned_ids` are those of some of the new fields; the other new ones get ids
     above `above`.
     """
-    states = {state.id: state for state in before.states.values()} if before is not None else {}
+    states = before.states_by_id if before is not None else {}
     known_ids = {**(assigned_ids or {}), **matched}
     unused_ids = count(max(locked.highest_id, above, *known_ids.values(), 0) + 1)
     ids = {
@@ -161,8 +159,7 @@ def _numbered(
     highest = before.version.highest if before is not None else Highest()
     for engine in not_installed(highest):
         assert before is not None
-        states = {state.id: state for state in before.states.values()}
-        made[engine] = {field: states[id].numbers.of(engine) for field, id in matched.items()}
+        made[engine] = {field: before.states_by_id[id].numbers.of(engine) for field, id in matched.items()}
     for engine, numbering in numberings().items():
         if numbering.is_existing_only and highest.get(engine) is None:
             continue
@@ -170,17 +167,6 @@ def _numbered(
         made[engine], most = numbering.number(dataset, former, highest.of(engine))
         highest = highest.with_value(engine, most)
     return numbers_of(preorder(dataset.columns), made), highest
-
-
-def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int] = frozenset()) -> Former:
-    """Return the former version as an engine's numbering gets it, with its fields matched to those of another schema."""
-    schema_fields = {state.id: field for field, state in before.states.items()}
-    fields = {
-        field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
-        for field, id in ids.items()
-        if id in schema_fields
-    }
-    return Former(before.logical, fields)
 
 
 def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) -> dict[SchemaField, Numbers]:
@@ -227,7 +213,7 @@ def adopt(
 ) -> LockedDataset | None:
     """Return the lock with this schema as its next version, whatever the version before was.
 
-    None if an engine would give a field more or fewer numbers than `given` has: the numbers belong to another schema.
+    None if an engine would give a field more or fewer numbers than `existing_ids` has: the numbers belong to another schema.
     """
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None
@@ -279,8 +265,8 @@ def adopt_ids(dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest:
     """
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None
-    known = {state.id for state in before.states.values()} if before is not None else set()
-    matched = {field: id for field, id in ids.items() if id in known}
+    known_ids = before.states_by_id if before is not None else {}
+    matched = {field: id for field, id in ids.items() if id in known_ids}
     identities = identified(dataset, locked, before, matched, assigned_ids=ids, above=highest)
     if not identities.is_changed:
         return locked
@@ -302,7 +288,7 @@ def restored(
     if newest is None:
         raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
     opened = open_version(locked, newest)
-    present = {state.id: state for state in opened.states.values()}
+    present = opened.states_by_id
     newest_ids = frozenset(present)
     holders = {id: field.path_text for field, id in identify(dataset, locked).ids.items() if id in present}
     for path_text, id in requested_ids.items():
@@ -362,7 +348,7 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
         )
     version = locked.version(last)
     assert version is not None
-    return {state.id: state for state in open_version(locked, version).states.values()}
+    return open_version(locked, version).states_by_id
 
 
 def _put_back(

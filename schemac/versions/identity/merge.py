@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from schemac.arrow.metadata import compact
 from schemac.language.logical.model import ExtraAttributes, Part, dotted
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.versions.identity.freeze import advance, former_of, next_version, numbers_of
+from schemac.versions.identity.freeze import advance, next_version, numbers_of
 from schemac.versions.identity.lock import (
     FieldNumbers,
     Highest,
@@ -32,7 +32,7 @@ from schemac.versions.identity.lock import (
     paths_of,
     positions,
 )
-from schemac.versions.identity.opening import LockedVersion, open_version
+from schemac.versions.identity.opening import LockedVersion, former_of, open_version
 
 _Value = TypeVar("_Value")
 Shapes = dict[int, Shape]

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import NamedTuple
 
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
@@ -96,6 +97,11 @@ class LockedVersion:
     version: Version
     logical: LogicalDataset
     states: Mapping[SchemaField, State]
+
+    @cached_property
+    def states_by_id(self) -> dict[int, State]:
+        """The states by the ids of their fields."""
+        return {state.id: state for state in self.states.values()}
 
 
 def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
@@ -202,15 +208,7 @@ def _number(
     former = None
     if before is not None:
         highest = max(highest, before.version.highest.of(engine))
-        fields = {state.id: field for field, state in before.states.items()}
-        former = Former(
-            before.logical,
-            {
-                field: Old(fields[state.id], before.states[fields[state.id]].numbers.of(engine))
-                for field, state in opened.states.items()
-                if state.id in fields
-            },
-        )
+        former = former_of(before, {field: state.id for field, state in opened.states.items()}, engine)
     made, highest = numbering.number(opened.logical, former, highest)
     data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
     return _Numbered(
@@ -218,3 +216,16 @@ def _number(
         highest,
         compact(dict(data)) if data else "",
     )
+
+
+def former_of(
+    before: LockedVersion, ids: Mapping[SchemaField, int], engine: str, back: frozenset[int] = frozenset()
+) -> Former:
+    """Return the former version as an engine's numbering gets it, with its fields matched to those of another schema."""
+    schema_fields = {state.id: field for field, state in before.states.items()}
+    fields = {
+        field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
+        for field, id in ids.items()
+        if id in schema_fields
+    }
+    return Former(before.logical, fields)
