@@ -174,9 +174,22 @@ class _Replay:
             return None
         for each in range(self._first(engine, place, is_existing_only=numbering.is_existing_only), place + 1):
             before = self._as_locked(each - 1) if each else None
-            if before is not None and (made := self._numbered.get((engine, each - 1))) is not None:
-                before = _with_engine(before, engine, made)
-            self._numbered[engine, each] = _number(engine, numbering, self._as_locked(each), before)
+            if before is not None and (last := self._numbered.get((engine, each - 1))) is not None:
+                before = _with_engine(before, engine, last)
+            opened, former = self._as_locked(each), None
+            highest = opened.version.highest.of(engine)
+            if before is not None:
+                # Numbers are above all that any earlier version is known to have had.
+                highest = max(highest, before.version.highest.of(engine))
+                ids = {field: state.id for field, state in opened.states.items()}
+                former = former_of(before, ids, engine)
+            made, highest = numbering.number(opened.logical, former, highest)
+            data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
+            self._numbered[engine, each] = _Numbered(
+                {state.id: made.get(field, ()) for field, state in opened.states.items()},
+                highest,
+                compact(dict(data)) if data else "",
+            )
         return self._numbered.get((engine, place))
 
     def _first(self, engine: str, place: int, *, is_existing_only: bool) -> int:
@@ -198,24 +211,6 @@ class _Replay:
         if place not in self._opened:
             self._opened[place] = _as_locked(self._dataset, self._dataset.versions[place])
         return self._opened[place]
-
-
-def _number(
-    engine: str, numbering: Numbering, opened: LockedVersion, before: LockedVersion | None
-) -> _Numbered:
-    """Return the numbers of a version, above all that any earlier one is known to have had."""
-    highest = opened.version.highest.of(engine)
-    former = None
-    if before is not None:
-        highest = max(highest, before.version.highest.of(engine))
-        former = former_of(before, {field: state.id for field, state in opened.states.items()}, engine)
-    made, highest = numbering.number(opened.logical, former, highest)
-    data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
-    return _Numbered(
-        {state.id: made.get(field, ()) for field, state in opened.states.items()},
-        highest,
-        compact(dict(data)) if data else "",
-    )
 
 
 def former_of(
