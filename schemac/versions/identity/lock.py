@@ -285,11 +285,6 @@ class Former:
         return above is not None and above.field is self.fields[field].field.parent
 
 
-def _nothing(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return nothing: the default of `remember`."""
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Numbering:
     """An engine's own way to number fields."""
@@ -300,7 +295,7 @@ class Numbering:
     takes: Callable[[LogicalDataset, Former], Container[SchemaField]] | None = None
     """The fields of a merged schema that may have the numbers which they have on the other branch, as far as those are not
     given to other fields; None for all."""
-    next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing
+    next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _data: {}
     """Data to keep about a version besides numbers, as a JSON object, computed from that of the version before; empty for none."""
     is_existing_only: bool = False
     """Whether it numbers only fields that were imported with numbers; a lock without any is not changed by it."""
