@@ -222,6 +222,8 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
             raise pa.ArrowInvalid("a field of type null holds a value")
         return pa.nulls(len(array))
     if pa.types.is_decimal(array.type):
+        if is_string(target):
+            return plain_numbers(array, target)
         array = _aligned(array)
     if array.type.equals(target):
         return array
@@ -230,6 +232,12 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_fixed_size_binary(target) and is_binary(array.type):
         return _fixed_binary(array.cast(pa.binary()), target)
     return array.cast(target)
+
+
+def plain_numbers(decimals: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return decimals as texts with all of their digits; Arrow's cast writes some with an exponent."""
+    texts = [None if value is None else format(value, "f") for value in decimals.to_pylist()]
+    return pa.array(texts, target)
 
 
 def _fixed_binary(array: pa.Array, target: pa.DataType) -> pa.Array:
