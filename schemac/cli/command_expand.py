@@ -10,7 +10,7 @@ from pathlib import Path
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_manifest
-from schemac.language.manifest.expanded_text import expanded_text
+from schemac.language.manifest.bind import expanded_text
 from schemac.language.manifest.library import Library, Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile

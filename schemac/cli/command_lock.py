@@ -304,7 +304,7 @@ def _next(
         if options.check:
             report_unlocked(dataset, locked, identities, report, is_error=True)
             continue
-        after = freeze(dataset, locked, identities)
+        after = freeze(locked, identities)
         lock = lock.with_dataset(after)
         if after is locked or after.newest is None:
             continue

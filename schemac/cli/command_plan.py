@@ -138,7 +138,7 @@ def open_locked(
         return None
     locked = lock_file.lock.dataset(dataset.name)
     if not is_needed and not lock_file.exists:
-        return project, freeze(dataset, locked, identified(dataset, locked, report))
+        return project, freeze(locked, identified(dataset, locked, report))
     report_unlocked(dataset, locked, identified(dataset, locked, report), report, is_error=True)
     return None if report.has_errors else (project, locked)
 

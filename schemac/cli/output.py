@@ -36,8 +36,8 @@ from schemac.text.source.catalogue import (
     UNLOCKED_CHANGE,
 )
 from schemac.text.source.diagnostic import Diagnostic, Severity
-from schemac.text.source.json_report import envelope
 from schemac.text.source.rendering import count_summary, render_text
+from schemac.text.source.report import envelope
 from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:

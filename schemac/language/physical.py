@@ -5,6 +5,7 @@ does. So every module of the compiler takes `pa` from here; the library is loade
 Shape: a tree, parents before children, in the order of the manifest.
 """
 
+import dataclasses
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -73,30 +74,17 @@ def numpy_left_out() -> Iterator[None]:
 NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LoweredField:
     """An Arrow field, and the logical field that it was lowered from."""
-
-    __slots__ = ("arrow", "children", "field", "metadata")
 
     arrow: ArrowField
     children: "tuple[LoweredField, ...]"
     """One a logical child. A type that unfolds into more than its kind says, as a blob does, has none here."""
     field: Any
     """The logical field, opaque on this floor; targets place their findings by it."""
-    metadata: Mapping[str, str]
+    metadata: Mapping[str, str] = dataclasses.field(default_factory=lambda: NO_METADATA)
     """That of the Arrow field, as text: pyarrow makes a new dictionary of bytes each time it is asked."""
-
-    def __init__(
-        self,
-        arrow: ArrowField,
-        children: "tuple[LoweredField, ...]",
-        field: Any,
-        metadata: Mapping[str, str] = NO_METADATA,
-    ) -> None:
-        self.arrow = arrow
-        self.children = children
-        self.field = field
-        self.metadata = metadata
 
     @property
     def extension_name(self) -> str | None:
@@ -127,7 +115,4 @@ class LoweredSchema:
     def preorder(self) -> Iterator[LoweredField]:
         """Every field, parents before children."""
         for top in self.fields:
-            if top.children:
-                yield from top.preorder()
-            else:
-                yield top
+            yield from top.preorder()

@@ -40,9 +40,10 @@ from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.versions.identity.compilation import Compilation
-from schemac.versions.identity.freeze import Identified, RestoreError, identify, lost, restored
+from schemac.versions.identity.freeze import Identified, RestoreError, identify, restored
 from schemac.versions.identity.lock import Lock, LockedDataset, Version
 from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
+from schemac.versions.identity.match import lost
 from schemac.versions.identity.opening import open_version
 
 

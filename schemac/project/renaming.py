@@ -364,7 +364,7 @@ def _relocked(
         if locked.newest is not None:
             former_paths = {new: old for old, new in member.new_paths.items()}
             identities = identify(dataset, locked, renamed=former_paths)
-            relocked[path] = Relocked(locks[path], lock.with_dataset(freeze(dataset, locked, identities)))
+            relocked[path] = Relocked(locks[path], lock.with_dataset(freeze(locked, identities)))
     return relocked
 
 

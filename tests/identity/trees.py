@@ -120,7 +120,7 @@ def locked(
     """The lock with this schema as its newest version."""
     lock = lock or LockedDataset(dataset.name)
     found = identify(dataset, lock, renamed=renamed)
-    return freeze(dataset, lock, found), found
+    return freeze(lock, found), found
 
 
 def history(*datasets: LogicalDataset) -> LockedDataset:

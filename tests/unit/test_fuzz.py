@@ -3,6 +3,7 @@
 Source: every finding is a Diagnostic; anything else that leaves `check_text` is a mistake of ours.
 """
 
+import json
 from contextlib import suppress
 
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 
 import schemac
 from schemac.text.source.ci_reports import render_github
-from schemac.text.source.json_report import render_json
 from schemac.text.source.rendering import render_text
+from schemac.text.source.report import findings_document
 from tests.effort import law
 from tests.golden import CORPUS
 
@@ -88,7 +89,7 @@ def _survive(text: str, *, strict: bool) -> None:
     for d in found:
         assert d.line == 0 or (d.line, d.column) <= (d.end_line, d.end_column)
     render_text(found, colour=True)
-    render_json(found)
+    json.dumps(findings_document(found))
     render_github(found)
     if any(d.severity is schemac.Severity.ERROR for d in found):
         with pytest.raises(schemac.SchemaError):

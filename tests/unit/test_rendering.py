@@ -9,9 +9,8 @@ import pytest
 from schemac.text.source.catalogue import DUPLICATE_FIELD_NAME
 from schemac.text.source.ci_reports import render_github
 from schemac.text.source.diagnostic import Diagnostic, Label, Severity
-from schemac.text.source.json_report import render_json
 from schemac.text.source.rendering import count_summary, render_text
-from schemac.text.source.report import Report, label
+from schemac.text.source.report import Report, findings_document, label
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
 
@@ -153,7 +152,9 @@ def test_count_findings() -> None:
 
 def test_render_json() -> None:
     other = Label("first", "b.yaml", 1, 1, 1, 2)
-    document = json.loads(render_json([_at("größe", "ö", path="größe", help="no", labels=(other,))]))
+    document = json.loads(
+        json.dumps(findings_document([_at("größe", "ö", path="größe", help="no", labels=(other,))]))
+    )
     assert document == {
         "diagnostics": [
             {

@@ -121,16 +121,15 @@ else:
 """Every engine that there is an artifact for, in the order in which they are built."""
 
 
-def _distinct(names: list[str]) -> list[str]:
-    if len(set(names)) < len(names):
-        raise ValueError("a target is listed twice")
-    return names
+def _distinct(item: str) -> AfterValidator:
+    """Refuse a list in which one of its items, such as "a tag", is twice."""
 
+    def check(items: list[str]) -> list[str]:
+        if len(set(items)) < len(items):
+            raise ValueError(f"{item} is listed twice")
+        return items
 
-def _distinct_tags(tags: list[str]) -> list[str]:
-    if len(set(tags)) < len(tags):
-        raise ValueError("a tag is listed twice")
-    return tags
+    return AfterValidator(check)
 
 
 def _calendar_day(text: str) -> str:
@@ -171,7 +170,7 @@ CLOCK_ZONE = Attribute[str](
 )
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
-    Annotated[list[TargetName], Field(min_length=1), AfterValidator(_distinct)],
+    Annotated[list[TargetName], Field(min_length=1), _distinct("a target")],
     "the targets that this dataset is built for, if not all",
     is_of_storage=True,
     on_field=False,
@@ -218,7 +217,7 @@ OWNER = Attribute[str](
 )
 TAGS = Attribute[list[str]](
     f"{DOMAIN}/tags",
-    Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(_distinct_tags)],
+    Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), _distinct("a tag")],
     "keywords for finding the data",
     on_schema=True,
     inheritance=Inheritance.ADDED,

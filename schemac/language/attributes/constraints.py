@@ -6,7 +6,7 @@ Source: JSON Schema 2020-12, "Validation", section 6; SQL's UNIQUE, FOREIGN KEY 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
@@ -81,53 +81,10 @@ _FOREIGN = {
 """What other systems call them."""
 
 
-def _keys_of(name: str) -> tuple[str, ...]:
-    return (name, *_FOREIGN[name])
-
-
-def _of_values(
-    name: str,
-    value_type: Any,
-    fits: frozenset[Family],
-    summary: str,
-    refused: Mapping[str, Any] | None = None,
-    example: str = "",
-) -> Attribute[Any]:
+def _constraint(name: str, value_type: Any, summary: str, **options: Any) -> Attribute[Any]:
+    foreign_keys = (name, *_FOREIGN[name])
     return Attribute[Any](
-        f"{DOMAIN}/{name}",
-        value_type,
-        summary,
-        fits=fits,
-        example=example,
-        facts=_FACTS,
-        foreign_keys=_keys_of(name),
-        refused=refused,
-    )
-
-
-Renamed = Callable[[Any, str, str], Iterable[Renaming]]
-
-
-def _of_rows(
-    name: str,
-    value_type: Any,
-    summary: str,
-    renamed: Renamed,
-    refused: Mapping[str, Any] | None = None,
-    *,
-    example: str,
-) -> Attribute[Any]:
-    return Attribute[Any](
-        f"{DOMAIN}/{name}",
-        value_type,
-        summary,
-        on_field=False,
-        on_schema=True,
-        example=example,
-        facts=_FACTS,
-        foreign_keys=_keys_of(name),
-        renamed=renamed,
-        refused=refused,
+        f"{DOMAIN}/{name}", value_type, summary, facts=_FACTS, foreign_keys=foreign_keys, **options
     )
 
 
@@ -168,58 +125,60 @@ def _renamed_references(references: list[Reference], old: str, new: str) -> Iter
 
 def _renamed_conditions(conditions: list[str], old: str, new: str) -> Iterator[Renaming]:
     for i, condition in enumerate(conditions):
-        text = _renamed_condition(condition, old, new)
+        is_word = re.fullmatch(r"[^\W\d]\w*", new) and new.lower() not in CONDITION_WORDS
+        written = new if is_word else f"`{new.replace('`', '``')}`"
+        parts, at, before = [], 0, ""
+        for match in CONDITION_TOKEN.finditer(condition):
+            kind = str(match.lastgroup)
+            name = {"word": match[kind], "quoted": match[kind][1:-1].replace("``", "`")}.get(kind)
+            is_function = condition[match.end() :].lstrip().startswith("(")
+            is_keyword = kind == "word" and (is_function or match[kind].lower() in CONDITION_WORDS)
+            if name == old and before != "." and not is_keyword:
+                parts += [condition[at : match.start(kind)], written]
+                at = match.end()
+            before = match[kind]
+        text = "".join([*parts, condition[at:]])
         if text != condition:
             yield Renaming(i, text)
 
 
-def _renamed_condition(condition: str, old: str, new: str) -> str:
-    is_word = re.fullmatch(r"[^\W\d]\w*", new) and new.lower() not in CONDITION_WORDS
-    written = new if is_word else f"`{new.replace('`', '``')}`"
-    parts, at, before = [], 0, ""
-    for match in CONDITION_TOKEN.finditer(condition):
-        kind = str(match.lastgroup)
-        name = {"word": match[kind], "quoted": match[kind][1:-1].replace("``", "`")}.get(kind)
-        is_function = condition[match.end() :].lstrip().startswith("(")
-        is_keyword = kind == "word" and (is_function or match[kind].lower() in CONDITION_WORDS)
-        if name == old and before != "." and not is_keyword:
-            parts += [condition[at : match.start(kind)], written]
-            at = match.end()
-        before = match[kind]
-    return "".join([*parts, condition[at:]])
-
-
-MINIMUM = _of_values("minimum", _PLAIN, ORDERED, "the least value")
-MAXIMUM = _of_values("maximum", _PLAIN, ORDERED, "the greatest value")
-EXCLUSIVE_MINIMUM = _of_values("exclusiveMinimum", _PLAIN, ORDERED, "every value is greater than this one")
-EXCLUSIVE_MAXIMUM = _of_values("exclusiveMaximum", _PLAIN, ORDERED, "every value is less than this one")
-MULTIPLE_OF = _of_values(
+MINIMUM = _constraint("minimum", _PLAIN, "the least value", fits=ORDERED)
+MAXIMUM = _constraint("maximum", _PLAIN, "the greatest value", fits=ORDERED)
+EXCLUSIVE_MINIMUM = _constraint(
+    "exclusiveMinimum", _PLAIN, "every value is greater than this one", fits=ORDERED
+)
+EXCLUSIVE_MAXIMUM = _constraint("exclusiveMaximum", _PLAIN, "every value is less than this one", fits=ORDERED)
+MULTIPLE_OF = _constraint(
     "multipleOf",
     _PLAIN,
-    frozenset({Family.INTEGER, Family.DECIMAL, Family.DURATION}),
     "every value is a multiple of this one",
+    fits=frozenset({Family.INTEGER, Family.DECIMAL, Family.DURATION}),
 )
-MIN_LENGTH = _of_values("minLength", _COUNT, _LENGTHS, "the least length: characters of a text, or bytes")
-MAX_LENGTH = _of_values("maxLength", _COUNT, _LENGTHS, "the greatest length: characters of a text, or bytes")
-PATTERN = _of_values(
+MIN_LENGTH = _constraint(
+    "minLength", _COUNT, "the least length: characters of a text, or bytes", fits=_LENGTHS
+)
+MAX_LENGTH = _constraint(
+    "maxLength", _COUNT, "the greatest length: characters of a text, or bytes", fits=_LENGTHS
+)
+PATTERN = _constraint(
     "pattern",
     Annotated[str, Field(min_length=1)],
-    frozenset({Family.TEXT}),
     "regular expression that matches a part of every text; `^` and `$` match its ends",
+    fits=frozenset({Family.TEXT}),
     # A backslash before a letter that stands for no control character, and a quantifier of nothing: `constraints.patterns`
     # says this, and the rest, which is no regular language.
-    {"type": "string", "pattern": r"^(?:(?:[^\\]|\\[\s\S])*\\[a-eg-mo-qsu-zA-Z0-9]|[*+?])"},
+    refused={"type": "string", "pattern": r"^(?:(?:[^\\]|\\[\s\S])*\\[a-eg-mo-qsu-zA-Z0-9]|[*+?])"},
 )
-ENUM = _of_values(
+ENUM = _constraint(
     "enum",
     Annotated[list[_ENUM_VALUE], Field(min_length=1)],
-    ORDERED | {Family.TEXT, Family.BOOLEAN},
     "the only values",
+    fits=ORDERED | {Family.TEXT, Family.BOOLEAN},
     example="[a, b]",
 )
-MIN_ITEMS = _of_values("minItems", _COUNT, _ITEMS, "the least number of items")
-MAX_ITEMS = _of_values("maxItems", _COUNT, _ITEMS, "the greatest number of items")
-UNIQUE_ITEMS = _of_values("uniqueItems", bool, _ITEMS, "`true`: no item occurs twice in a list")
+MIN_ITEMS = _constraint("minItems", _COUNT, "the least number of items", fits=_ITEMS)
+MAX_ITEMS = _constraint("maxItems", _COUNT, "the greatest number of items", fits=_ITEMS)
+UNIQUE_ITEMS = _constraint("uniqueItems", bool, "`true`: no item occurs twice in a list", fits=_ITEMS)
 OF_VALUES = (
     MINIMUM, MAXIMUM, EXCLUSIVE_MINIMUM, EXCLUSIVE_MAXIMUM, MULTIPLE_OF, MIN_LENGTH, MAX_LENGTH, PATTERN, ENUM,
     MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
@@ -233,26 +192,32 @@ def are_constrained(extra: Mapping[str, Any]) -> bool:
     return not _KEYS_OF_VALUES.isdisjoint(extra)
 
 
-UNIQUE = _of_rows(
+UNIQUE = _constraint(
     "unique",
     Annotated[list[Paths], Field(min_length=1)],
     "lists of fields; no two rows have the same values in all fields of a list",
-    _renamed_unique,
+    on_field=False,
+    on_schema=True,
+    renamed=_renamed_unique,
     example="[[id]]",
 )
-REFERENCES = _of_rows(
+REFERENCES = _constraint(
     "references",
     Annotated[list[Reference], Field(min_length=1)],
     "fields whose values occur in a row of another dataset",
-    _renamed_references,
+    on_field=False,
+    on_schema=True,
+    renamed=_renamed_references,
     example="[{fields: [driver_id], dataset: drivers, to: [id]}]",
 )
-CHECK = _of_rows(
+CHECK = _constraint(
     "check",
     Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)],
     "conditions of a row, such as `tip <= fare`; a condition that is null because a value is missing holds",
-    _renamed_conditions,
-    {"type": "array", "contains": {"type": "string", "not": {"pattern": CONDITION_TEXT}}},
+    on_field=False,
+    on_schema=True,
+    renamed=_renamed_conditions,
+    refused={"type": "array", "contains": {"type": "string", "not": {"pattern": CONDITION_TEXT}}},
     example='["ended_at >= started_at"]',
 )
 OF_ROWS = (UNIQUE, REFERENCES, CHECK)

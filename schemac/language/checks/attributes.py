@@ -46,14 +46,10 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
     for key in field.doubled:
         message = f"`{key}` is given twice"
         findings.at_extra(field, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
-    add = findings.at_extra
     wrong = [
         key
         for key, value in field.extra.items()
-        if not (
-            _is_sound_anywhere(key, value)
-            or _is_sound(key, value, field, partial(add, field, key), is_placed=is_placed)
-        )
+        if not _is_sound(key, value, field, partial(findings.at_extra, field, key), is_placed=is_placed)
     ]
     if wrong:
         field.extra = {key: value for key, value in field.extra.items() if key not in wrong}
@@ -69,13 +65,6 @@ def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> Ext
         return about
 
     return {key: value for key, value in extra.items() if _is_sound(key, value, None, add(key))}
-
-
-def _is_sound_anywhere(key: str, value: Any) -> bool:
-    """Whether an attribute is sound whatever has it: a description, or a plain value in the author's own domain, as most are."""
-    if key == builtin.DESCRIPTION.key:
-        return value.__class__ is str
-    return value.__class__ in _ALWAYS_JSON and _is_foreign_key(key)
 
 
 def _is_sound(
@@ -94,7 +83,17 @@ def _is_sound(
     attribute = known(key)
     if attribute is None:
         return _is_like_a_known_one(key, value, report)
-    return (not is_placed or _is_in_place(attribute, field, report)) and _is_valid(attribute, value, report)
+    if is_placed and not _is_in_place(attribute, field, report):
+        return False
+    try:
+        typed = attribute.typed(value, by_name=False)
+    except ValidationError as error:
+        for e in model_errors(error, attribute.value_type, value):
+            _report_error(attribute, value, e, (), report)
+        return False
+    if isinstance(typed, builtin.LogicalTypeWord):
+        return _is_logical_type(attribute, typed, value, (), report)
+    return True
 
 
 @lru_cache(maxsize=1024)
@@ -118,7 +117,8 @@ def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
         attributes = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
         names = [a.name for a in attributes]
         near = closest(name, names, {fold(key): a.name for a in attributes for key in a.foreign_keys})
-        holder = _holder_of(domain, name)
+        properties = {a.key: getattr(a.value_type, "model_fields", {}).items() for a in attributes}
+        holder = next((key for key, of in properties.items() if name in {f.alias or n for n, f in of}), None)
         if holder is not None:
             help: str = Help.move_under(holder, name)
         elif fold(name) in ("required", "notnull", "nullable", "optional"):
@@ -148,15 +148,6 @@ def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
     return _is_json(value, report)
 
 
-def _holder_of(domain: str, name: str) -> str | None:
-    """Return the attribute of a domain that has a property of this name."""
-    for attribute in ATTRIBUTES.values():
-        fields = getattr(attribute.value_type, "model_fields", {})
-        if domain_of(attribute.key) == domain and name in {f.alias or n for n, f in fields.items()}:
-            return attribute.key
-    return None
-
-
 _ALWAYS_JSON = (str, int, bool)
 
 
@@ -181,59 +172,31 @@ def _is_json(value: Any, report: AddFinding, *steps: str | int) -> bool:
     return all(sound)
 
 
-def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
-    key = attribute.key
-    if field is None:
-        if not attribute.on_schema:
-            report(
-                MISPLACED_ATTRIBUTE,
-                f"`{key}` belongs to a field, not to the schema",
-                on_key=True,
-                help="move it under a field's `extra:`",
-            )
-        return attribute.on_schema
-    if not attribute.on_field:
-        report(
-            MISPLACED_ATTRIBUTE,
-            f"`{key}` belongs to the schema, not to a field",
-            on_key=True,
-            help=Help.move_to_schema("move it under the `extra:` next to `fields:`"),
-        )
-        return False
-    if attribute.fits is not None and field.type.family not in attribute.fits:
-        fits = [name for name, kind in BY_NAME.items() if kind.family in attribute.fits]
-        report(
-            MISPLACED_ATTRIBUTE,
-            f"`{key}` cannot apply to {with_article(field.type.kind)}",
-            on_key=True,
-            help=_fitting_place(attribute, field) or f"it applies to {one_of(fits)}",
-        )
-        return False
-    return True
-
-
 _KEYS_OF_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 
 
-def _fitting_place(attribute: Attribute[Any], field: SchemaField) -> str:
-    """Return where the author probably meant a hint that does not fit a list or map."""
-    for child in field.children:
-        if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
-            text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
-            return Help.move_to_child(text, _KEYS_OF_PARTS[child.segment])
-    return ""
-
-
-def _is_valid(attribute: Attribute[Any], value: Any, report: AddFinding) -> bool:
-    try:
-        typed = attribute.typed(value, by_name=False)
-    except ValidationError as error:
-        for e in model_errors(error, attribute.value_type, value):
-            _report_error(attribute, value, e, (), report)
-        return False
-    return not isinstance(typed, builtin.LogicalTypeWord) or _is_logical_type(
-        attribute, typed, value, (), report
-    )
+def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
+    key, fits = attribute.key, attribute.fits
+    help: str
+    if field is None and not attribute.on_schema:
+        message = f"`{key}` belongs to a field, not to the schema"
+        help = "move it under a field's `extra:`"
+    elif field is not None and not attribute.on_field:
+        message = f"`{key}` belongs to the schema, not to a field"
+        help = Help.move_to_schema("move it under the `extra:` next to `fields:`")
+    elif field is not None and fits is not None and field.type.family not in fits:
+        message = f"`{key}` cannot apply to {with_article(field.type.kind)}"
+        help = f"it applies to {one_of([name for name, kind in BY_NAME.items() if kind.family in fits])}"
+        for child in field.children:
+            # The author of a hint for a list or map probably meant what is in it.
+            if isinstance(child.segment, Part) and child.type.family in fits:
+                text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{key}: …}}}}`"
+                help = Help.move_to_child(text, _KEYS_OF_PARTS[child.segment])
+                break
+    else:
+        return True
+    report(MISPLACED_ATTRIBUTE, message, on_key=True, help=help)
+    return False
 
 
 def _report_error(
@@ -353,13 +316,6 @@ def check_hints(field: SchemaField, findings: Findings) -> None:
     """Check the hints of one field against its type and each other."""
     if not field.extra:
         return
-    hints = arrow.read_hints(field.extra)
-    _check_pairs(field, findings)
-    if hints.extension is not None:
-        _check_extension(field, hints.extension, findings)
-
-
-def _check_pairs(field: SchemaField, findings: Findings) -> None:
     whole = [key for key in _DECIDING if key in field.extra]
     if len(whole) > 1:
         message = f"`{whole[0]}` and `{whole[1]}` cannot be used together"
@@ -367,86 +323,48 @@ def _check_pairs(field: SchemaField, findings: Findings) -> None:
             field, whole[1], CONFLICTING_HINTS, message, on_key=True, help="keep one of the two"
         )
     buffer = arrow.BUFFER_ENCODING.key
-    if buffer not in field.extra:
-        return
     for attribute in of_role(Role.BLOB):
-        if attribute.key in field.extra:
+        if buffer in field.extra and attribute.key in field.extra:
             message = f"`{attribute.key}` determines the layout, so `{buffer}` has no effect"
             findings.at_extra(
                 field, buffer, CONFLICTING_HINTS, message, on_key=True, help=Help.remove(what="this hint")
             )
+    extension = arrow.EXTENSION_TYPE.read(field.extra)
+    if extension is not None:
+        _check_extension(field, extension, findings)
 
 
 def _check_extension(field: SchemaField, extension: arrow.ExtensionType, findings: Findings) -> None:
-    key = arrow.EXTENSION_TYPE.key
+    report = partial(findings.at_extra, field, arrow.EXTENSION_TYPE.key, UNSUPPORTED_HINT)
     storage = arrow.EXTENSION_STORAGE.get(extension.name)
     length = getattr(field.type, "fixed_length", None)
     if storage is not None and field.type.kind != storage:
         message = f"{extension.name} is stored as {with_article(storage)}, but this field is {with_article(field.type.kind)}"
-        findings.at_extra(field, key, UNSUPPORTED_HINT, message, "name", help=Help.retype("type", storage))
+        report(message, "name", help=Help.retype("type", storage))
     elif extension.name == "arrow.uuid" and length != arrow.UUID_LENGTH:
-        message = "arrow.uuid is stored in 16 bytes"
-        findings.at_extra(
-            field,
-            key,
-            UNSUPPORTED_HINT,
-            message,
-            "name",
-            help=Help.retype("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}"),
-        )
+        help = Help.retype("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}")
+        report("arrow.uuid is stored in 16 bytes", "name", help=help)
     elif extension.name == "arrow.fixed_shape_tensor":
-        _check_tensor(field, extension, length, findings)
+        tensor = arrow.TensorShape.parse(extension.metadata or "")
+        if tensor is None:
+            message = "the metadata of a tensor has to be a JSON object with its shape"
+            report(message, "metadata", help="write `metadata: '{\"shape\":[2,3]}'`")
+        elif tensor.size != length:
+            message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
+            report(message, "metadata", help=Help.retype("fixedLength", str(tensor.size)))
+        elif field.children[0].is_nullable:
+            findings.at_type(
+                field,
+                UNSUPPORTED_HINT,
+                "the items of a tensor may not be null",
+                "itemType",
+                help=Help.unwrap("write the item type without Option", is_safe=False),
+            )
     elif extension.name == "arrow.opaque" and arrow.OpaqueName.parse(extension.metadata or "") is None:
-        help = 'write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`'
-        findings.at_extra(
-            field,
-            key,
-            UNSUPPORTED_HINT,
+        report(
             "the metadata of arrow.opaque has to name a type and its vendor",
             "metadata",
-            help=help,
+            help='write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`',
         )
     elif extension.metadata and extension.name in arrow.EXTENSION_STORAGE:
-        findings.at_extra(
-            field,
-            key,
-            UNSUPPORTED_HINT,
-            f"{extension.name} does not accept metadata",
-            "metadata",
-            help=Help.remove(),
-        )
-
-
-def _check_tensor(
-    field: SchemaField, extension: arrow.ExtensionType, length: int | None, findings: Findings
-) -> None:
-    key = arrow.EXTENSION_TYPE.key
-    example = "write `metadata: '{\"shape\":[2,3]}'`"
-    tensor = arrow.TensorShape.parse(extension.metadata or "")
-    if tensor is None:
-        findings.at_extra(
-            field,
-            key,
-            UNSUPPORTED_HINT,
-            "the metadata of a tensor has to be a JSON object with its shape",
-            "metadata",
-            help=example,
-        )
-    elif tensor.size != length:
-        message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
-        findings.at_extra(
-            field,
-            key,
-            UNSUPPORTED_HINT,
-            message,
-            "metadata",
-            help=Help.retype("fixedLength", str(tensor.size)),
-        )
-    elif field.children[0].is_nullable:
-        findings.at_type(
-            field,
-            UNSUPPORTED_HINT,
-            "the items of a tensor may not be null",
-            "itemType",
-            help=Help.unwrap("write the item type without Option", is_safe=False),
-        )
+        report(f"{extension.name} does not accept metadata", "metadata", help=Help.remove())

@@ -8,7 +8,8 @@ Errors: SC319, SC324 to SC327.
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 from schemac.language.attributes import constraints as attributes
 from schemac.language.attributes.attribute import Family, Role
@@ -44,8 +45,15 @@ _OTHER_FORM = {
 def check_constraints(field: SchemaField, findings: Findings) -> None:
     """Check the constraints of one field."""
     constraints: dict[str, Constraint] = {}
+    places = [field, *([field.parent] if field.parent is not None else [])]
+    other_forms = [why for role, why in _OTHER_FORM.items() for at in places if has_role(at.extra, role)]
+    if getattr(field.type, "precision", 0) > MOST_DIGITS:
+        other_forms.append(f"a pipeline has no numbers of more than {MOST_DIGITS} digits to compare it with")
     for key, kind in BY_KEY.items():
-        if key in field.extra and not _is_misplaced(field, key, findings):
+        if key in field.extra and other_forms:
+            message = f"`{key}` cannot apply to {field.path_text}: {other_forms[0]}"
+            findings.at_extra(field, key, MISPLACED_ATTRIBUTE, message, on_key=True, help=Help.remove())
+        elif key in field.extra:
             constraint = _read(field, key, kind, findings)
             if constraint is not None:
                 constraints[key] = constraint
@@ -55,31 +63,15 @@ def check_constraints(field: SchemaField, findings: Findings) -> None:
     }
 
 
-def _is_misplaced(field: SchemaField, key: str, findings: Findings) -> bool:
-    fields = [field, *([field.parent] if field.parent is not None else [])]
-    reason = next((why for role, why in _OTHER_FORM.items() for at in fields if has_role(at.extra, role)), "")
-    if not reason and getattr(field.type, "precision", 0) > MOST_DIGITS:
-        reason = f"a pipeline has no numbers of more than {MOST_DIGITS} digits to compare it with"
-    if reason:
-        findings.at_extra(
-            field,
-            key,
-            MISPLACED_ATTRIBUTE,
-            f"`{key}` cannot apply to {field.path_text}: {reason}",
-            on_key=True,
-            help=Help.remove(),
-        )
-    return bool(reason)
-
-
 def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findings) -> Constraint | None:
     authored = field.extra[key]
     rounded = _rounded(field, key, authored, findings)
     if rounded is not None:
-        quoted_ = f"`{key}: '{rounded.text}'`" if not rounded.steps else f"'{rounded.text}'"
+        text, steps = rounded
+        quoted_ = f"'{text}'" if steps else f"`{key}: '{text}'`"
         help = Help.quote(help=f"write it in quotes: {quoted_}")
         message = f"`{key}` has more digits than a number in YAML keeps"
-        findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *rounded.steps, help=help)
+        findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *steps, help=help)
         return None
     try:
         return kind.read(field.type, authored)
@@ -94,16 +86,10 @@ def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findin
     return None
 
 
-class _Rounded(NamedTuple):
-    """A number that is not what it was read as."""
-
-    text: str
-    steps: tuple[int, ...]
-    """The item that it is, in a list."""
-
-
-def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) -> _Rounded | None:
-    """Return the text of a number that is not what it was read as; None for all others."""
+def _rounded(
+    field: SchemaField, key: str, authored: Any, findings: Findings
+) -> tuple[str, tuple[int, ...]] | None:
+    """Return the text of a number that is not what it was read as, with its place in a list; None for all others."""
     if field.type.family is not Family.DECIMAL:
         return None
     origins = findings.origins
@@ -117,7 +103,7 @@ def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) ->
             text = location.source.excerpt(location.span) if location is not None else ""
             try:
                 if text and Decimal(text) != Decimal(repr(value)):
-                    return _Rounded(text, () if step is None else (step,))
+                    return text, () if step is None else (step,)
             except ArithmeticError:
                 continue
     return None
@@ -125,19 +111,31 @@ def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) ->
 
 def _check_together(field: SchemaField, constraints: Sequence[Constraint], findings: Findings) -> None:
     """Check that a value can keep all of them."""
-    bounds = [one for one in constraints if isinstance(one, Bound)]
-    sizes = [one for one in constraints if isinstance(one, Size)]
-    for low in bounds:
-        for high in bounds:
-            if low.is_lower and not high.is_lower and _excludes(low, high):
-                _contradict(field, low, high, findings)
-    for low_size in sizes:
-        for high_size in sizes:
-            if low_size.is_lower and not high_size.is_lower and low_size.limit > high_size.limit:
-                _contradict(field, low_size, high_size, findings)
+    for low, high in product(constraints, repeat=2):
+        if isinstance(low, Bound) and isinstance(high, Bound) and low.is_lower and not high.is_lower:
+            is_contradiction = _excludes(low, high)
+        elif isinstance(low, Size) and isinstance(high, Size) and low.is_lower and not high.is_lower:
+            is_contradiction = low.limit > high.limit
+        else:
+            continue
+        if is_contradiction:
+            message = f"{field.path_text} has to be {low.text} and {high.text}: no value is both"
+            help = f"raise `{high.attribute.key}`, or lower `{low.attribute.key}`"
+            findings.at_extra(field, low.attribute.key, CONTRADICTING_CONSTRAINTS, message, help=help)
     for enum in constraints:
         if isinstance(enum, Enum):
-            _check_enum(field, enum, [one for one in constraints if one is not enum], findings)
+            others = [one for one in constraints if one is not enum]
+            for i, value in enumerate(enum.values):
+                other = next((one for one in others if _forbids(one, value)), None)
+                if other is not None:
+                    findings.at_extra(
+                        field,
+                        enum.attribute.key,
+                        CONTRADICTING_CONSTRAINTS,
+                        f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}",
+                        i,
+                        help=f"remove the value, or change `{other.attribute.key}`",
+                    )
 
 
 def _excludes(low: Bound, high: Bound) -> bool:
@@ -149,26 +147,6 @@ def _excludes(low: Bound, high: Bound) -> bool:
     first = EXACT.add(Decimal(first), step if low.is_exclusive else Decimal())
     last = EXACT.subtract(Decimal(last), step if high.is_exclusive else Decimal())
     return bool(first > last)
-
-
-def _contradict(field: SchemaField, low: Constraint, high: Constraint, findings: Findings) -> None:
-    message = f"{field.path_text} has to be {low.text} and {high.text}: no value is both"
-    help = f"raise `{high.attribute.key}`, or lower `{low.attribute.key}`"
-    findings.at_extra(field, low.attribute.key, CONTRADICTING_CONSTRAINTS, message, help=help)
-
-
-def _check_enum(field: SchemaField, enum: Enum, others: Sequence[Constraint], findings: Findings) -> None:
-    for i, value in enumerate(enum.values):
-        other = next((one for one in others if _forbids(one, value)), None)
-        if other is not None:
-            findings.at_extra(
-                field,
-                enum.attribute.key,
-                CONTRADICTING_CONSTRAINTS,
-                f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}",
-                i,
-                help=f"remove the value, or change `{other.attribute.key}`",
-            )
 
 
 def _forbids(constraint: Constraint, value: Any) -> bool:
@@ -192,27 +170,19 @@ def check_row_constraints(
             if path not in known:
                 _unknown_field(key, path, known, findings, *steps, i)
                 wrong.add(key)
-            elif known[path].children or known[path].type.family is Family.STRUCT:
+                continue
+            help: str
+            if known[path].children or known[path].type.family is Family.STRUCT:
                 message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
                 below = [f"{path}.{one.segment}" for one in known[path].children if one.is_member]
-                help = (
-                    f"such as {', '.join(below[:8])}"
-                    if below
-                    else "lists, maps and structs without members have no single value in a row"
-                )
-                findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
-                wrong.add(key)
+                help = "lists, maps and structs without members have no single value in a row"
+                help = f"such as {', '.join(below[:8])}" if below else help
             elif path in paths[:i]:
-                findings.at_schema(
-                    UNFIT_CONSTRAINT,
-                    f"{path} stands twice",
-                    "extra",
-                    key,
-                    *steps,
-                    i,
-                    help=Help.remove(help="keep one of the two"),
-                )
-                wrong.add(key)
+                message, help = f"{path} stands twice", Help.remove(help="keep one of the two")
+            else:
+                continue
+            findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
+            wrong.add(key)
 
     for i, paths in enumerate(attributes.UNIQUE.read(extra) or ()):
         check_paths(attributes.UNIQUE.key, paths, i)

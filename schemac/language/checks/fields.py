@@ -12,6 +12,7 @@ Source: in Arrow's C data interface, through which Lance reads, a name ends at t
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from schemac.language.attributes import builtin
@@ -148,8 +149,24 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
             help = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
             findings.at_option(field, 0, ODD_SYSTEM_COLUMN, message, help=help)
     if dataset.is_whole:
-        _check_completeness(names_present[0], names, present, findings)
-        _check_order(names_present, positions, present, names, findings)
+        first = names_present[0]
+        missing = [name for name in names if name not in present]
+        if missing:
+            are = "system columns are" if len(missing) > 1 else "a system column is"
+            findings.at_name(
+                present[first],
+                ODD_SYSTEM_COLUMN,
+                f"{are} missing, although {first} is there: {', '.join(missing)}",
+                help="add them, or insert them with `--system-columns rfc`",
+            )
+        late = next((name for i, name in enumerate(names_present) if positions[name] != i), None)
+        if late is not None:
+            findings.at_name(
+                present[late],
+                ODD_SYSTEM_COLUMN,
+                f"the system column {late} is column number {positions[late] + 1}",
+                help=f"the system columns come first, in this order: {', '.join(names)}",
+            )
 
 
 def _check_type(
@@ -179,38 +196,6 @@ def _check_type(
         )
 
 
-def _check_completeness(
-    first: str, names: SystemColumns, present: Mapping[str, SchemaField], findings: Findings
-) -> None:
-    missing = [name for name in names if name not in present]
-    if missing:
-        are = "system columns are" if len(missing) > 1 else "a system column is"
-        findings.at_name(
-            present[first],
-            ODD_SYSTEM_COLUMN,
-            f"{are} missing, although {first} is there: {', '.join(missing)}",
-            help="add them, or insert them with `--system-columns rfc`",
-        )
-
-
-def _check_order(
-    names_present: list[str],
-    positions: Mapping[str, int],
-    present: Mapping[str, SchemaField],
-    names: SystemColumns,
-    findings: Findings,
-) -> None:
-    """Check the order; the time of the event may be any column, so it has no place of its own."""
-    late = next((name for i, name in enumerate(names_present) if positions[name] != i), None)
-    if late is not None:
-        findings.at_name(
-            present[late],
-            ODD_SYSTEM_COLUMN,
-            f"the system column {late} is column number {positions[late] + 1}",
-            help=f"the system columns come first, in this order: {', '.join(names)}",
-        )
-
-
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 _NAMING_IN_TEXTS = tuple(
     attribute
@@ -222,47 +207,25 @@ _NAMING_IN_TEXTS = tuple(
 
 def check_primary_key(field: SchemaField, findings: Findings) -> None:
     """Check that a field which is marked as part of the primary key can be one."""
-    for attribute in of_role(Role.KEY_PART):
-        if attribute.key in field.extra:
-            _check_key_part(field, attribute.key, findings)
-
-
-def _check_key_part(field: SchemaField, key: str, findings: Findings) -> None:
-    above: SchemaField | None = field
-    while above is not None:
-        if above.type.family in (Family.LIST, Family.MAP) and above is not field:
-            findings.at_extra(
-                field,
-                key,
-                INVALID_PRIMARY_KEY,
-                f"{field.path_text} is inside the {above.type.kind} {above.path_text}",
-                on_key=True,
-            )
-            return
-        if above.is_nullable:
-            text = f"make {above.path_text} required: write its type without Option"
-            help = Help.make_required(text, levels=_levels(field, above))
-            findings.at_extra(
-                field,
-                key,
-                INVALID_PRIMARY_KEY,
-                f"a primary key may not be null, but {above.path_text} may",
-                on_key=True,
-                help=help,
-            )
-            return
-        above = above.parent
     is_vector = field.type.family is Family.LIST and getattr(field.type, "fixed_length", None) is not None
-    if field.children and not is_vector:
-        message = f"{field.path_text} is {with_article(field.type.kind)}; the fields of a primary key have plain types"
-        findings.at_extra(
-            field, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
-        )
-
-
-def _levels(field: SchemaField, above: SchemaField) -> int:
-    """Return how many structs a field is deeper than another one."""
-    return 0 if field is above or field.parent is None else 1 + _levels(field.parent, above)
+    for attribute in of_role(Role.KEY_PART):
+        if attribute.key not in field.extra:
+            continue
+        report = partial(findings.at_extra, field, attribute.key, INVALID_PRIMARY_KEY)
+        for levels, above in enumerate((field, *field.ancestors)):
+            if above.type.family in (Family.LIST, Family.MAP) and above is not field:
+                message = f"{field.path_text} is inside the {above.type.kind} {above.path_text}"
+                report(message, on_key=True)
+                break
+            if above.is_nullable:
+                text = f"make {above.path_text} required: write its type without Option"
+                message = f"a primary key may not be null, but {above.path_text} may"
+                report(message, on_key=True, help=Help.make_required(text, levels=levels))
+                break
+        else:
+            if field.children and not is_vector:
+                message = f"{field.path_text} is {with_article(field.type.kind)}; the fields of a primary key have plain types"
+                report(message, on_key=True, help="mark its members instead")
 
 
 def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
@@ -317,21 +280,13 @@ def check_object_link(field: SchemaField, findings: Findings) -> None:
     word = builtin.TYPE.read(field.extra)
     if word is None or word.kind not in builtin.WORDS:
         return
+    help: str
     if field.type.family not in builtin.WORD_FAMILIES:
-        findings.at_extra(
-            field,
-            builtin.TYPE.key,
-            MISPLACED_ATTRIBUTE,
-            f"{with_article(word.kind)} has to be a String, but {field.path_text} is {with_article(field.type.kind)}",
-            "kind",
-            help=Help.retype("type", "String"),
-        )
+        kind = with_article(field.type.kind)
+        message = f"{with_article(word.kind)} has to be a String, but {field.path_text} is {kind}"
+        help = Help.retype("type", "String")
     elif word.kind == "ObjectLink" and field.parent is not None:
-        findings.at_extra(
-            field,
-            builtin.TYPE.key,
-            MISPLACED_ATTRIBUTE,
-            "an ObjectLink has to be a column",
-            "kind",
-            help="move the field to the top level",
-        )
+        message, help = "an ObjectLink has to be a column", "move the field to the top level"
+    else:
+        return
+    findings.at_extra(field, builtin.TYPE.key, MISPLACED_ATTRIBUTE, message, "kind", help=help)

@@ -8,8 +8,8 @@ Source: JSON Schema 2020-12, through the jsonschema library.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from schemac.language.attributes.constraints import OF_ROWS, are_constrained
 from schemac.language.attributes.registry import are_telling, domain_of
@@ -68,23 +68,23 @@ def _check(
     if not values:
         return
     for error in _errors(vocabulary, values):
-        for name in _unexpected(error) or ("",):
+        schema: Any = error.schema if isinstance(error.schema, dict) else {}
+        known, instance = schema.get("properties") or {}, cast("Any", error.instance)
+        is_unexpected = error.validator == "additionalProperties" and schema
+        unexpected = [name for name in instance if name not in known] if is_unexpected else []
+        for name in unexpected or ("",):
             steps = [*error.absolute_path, *([name] if name else [])]
             # What is missing as a whole is shown at the attributes that are there.
             first = str(steps[0]) if steps else next(iter(values))
             key, rest = f"{domain}/{first}", steps[1:]
-            known = (error.schema.get("properties") or {}) if isinstance(error.schema, dict) else {}
             near = closest(name, known) if name else None
             message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {_words(error)}"
             help = Help.did_you_mean(near, name) if near else ""
             if field is None:
-                findings.at_schema(
-                    VOCABULARY_VIOLATION, message, "extra", key, *rest, help=help, on_key=bool(name)
-                )
+                add = partial(findings.at_schema, VOCABULARY_VIOLATION, message, "extra", key)
             else:
-                findings.at_extra(
-                    field, key, VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name)
-                )
+                add = partial(findings.at_extra, field, key, VOCABULARY_VIOLATION, message)
+            add(*rest, help=help, on_key=bool(name))
 
 
 def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["ValidationError"]:
@@ -99,13 +99,6 @@ def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["Validati
     except Unresolvable as error:
         return [ValidationError(f"the vocabulary refers to {error.ref}, which is not in it")]
     return sorted(validation_errors, key=lambda error: list(map(str, error.absolute_path)))
-
-
-def _unexpected(error: "ValidationError") -> list[str]:
-    if error.validator != "additionalProperties" or not isinstance(error.schema, dict):
-        return []
-    instance: Any = error.instance
-    return [name for name in instance if name not in (error.schema.get("properties") or {})]
 
 
 def _words(error: "ValidationError") -> str:

@@ -14,10 +14,8 @@ Source: Arrow's columnar format. Views, dictionaries, run-end encodings and smal
 """
 
 import re
-import struct
 from abc import ABC, abstractmethod
 from calendar import monthrange
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Context, Decimal, InvalidOperation
@@ -113,7 +111,10 @@ def compute() -> Any:
 
 def lists_of(lists: Any, items: Any, type_: Any = None) -> Any:
     """Return lists of other items, as many in each as there were."""
-    offsets = _offsets(compute().list_value_length(lists))
+    ends = compute().cumulative_sum(
+        compute().fill_null(compute().list_value_length(lists), 0).cast(pa.int64())
+    )
+    offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends]).cast(pa.int32())
     return pa.ListArray.from_arrays(offsets, items, type_, mask=mask_of(lists))
 
 
@@ -135,12 +136,6 @@ def entries_of(maps: Any) -> Any:
 def mask_of(array: Any) -> Any:
     """Return which values are null; None if none is."""
     return array.is_null() if array.null_count else None
-
-
-def _offsets(lengths: Any) -> Any:
-    """Return offsets of lists that lie close together."""
-    ends = compute().cumulative_sum(compute().fill_null(lengths, 0).cast(pa.int64()))
-    return pa.concat_arrays([pa.array([0], pa.int64()), ends]).cast(pa.int32())
 
 
 def whole(value: Decimal, scale: int) -> int:
@@ -229,7 +224,36 @@ class UnfitValueError(Exception):
 
 def read_value(type_: LogicalType, authored: Any) -> Value:
     """Return the value that an author means. Raises UnfitValueError."""
-    return _READERS[type_.family](type_, authored)
+    match type_.family:
+        case Family.INTEGER | Family.DURATION:
+            return _integer(type_, authored)
+        case Family.DECIMAL:
+            return _decimal(type_, authored)
+        case Family.FLOAT:
+            return _float(type_, authored)
+        case Family.TIMESTAMP:
+            return _timestamp(type_, authored)
+        case Family.TEXT:
+            if isinstance(authored, str):
+                return authored
+            what = f"not a text, but {with_article(type_.type_text())} is one"
+            help: str = Help.quote(help=f"write it in quotes: '{authored}'")
+        case Family.BOOLEAN:
+            if isinstance(authored, bool):
+                return authored
+            what, help = "neither true nor false", "write `true` or `false`"
+        case Family.DATE:
+            if isinstance(authored, str) and _DATE.fullmatch(authored):
+                return _days_of(authored)
+            what, help = "not a date", "write a date as 2020-01-31"
+        case Family.TIME:
+            if isinstance(authored, str) and (match := _TIME.fullmatch(authored)):
+                return _count_of_clock(type_, match)
+            what, help = "not a time of day", "write a time of day as '13:45:00'"
+        case _:
+            text = with_article(type_.type_text())
+            raise UnfitValueError(f"no value of {text} can be written in a constraint")
+    raise UnfitValueError(f"{_quoted(authored)} is {what}", help)
 
 
 def step_of(type_: LogicalType) -> Decimal | None:
@@ -347,61 +371,22 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
 
 
 def _float(type_: LogicalType, authored: Any) -> Value:
-    number = float(_number(type_, authored))
-    packing = _of(type_).packing
-    try:
-        rounded: float = struct.unpack(packing, struct.pack(packing, number))[0]
-    except OverflowError:
-        rounded = float("inf")
+    rounded: float = _of(type_).nearest(float(_number(type_, authored)))
     if rounded in (float("inf"), float("-inf")):
         raise UnfitValueError(f"{_quoted(authored)} is outside {type_.type_text()}", "use a wider type")
     return rounded
-
-
-def _text(type_: LogicalType, authored: Any) -> Value:
-    if not isinstance(authored, str):
-        raise UnfitValueError(
-            f"{_quoted(authored)} is not a text, but {with_article(type_.type_text())} is one",
-            Help.quote(help=f"write it in quotes: '{authored}'"),
-        )
-    return authored
-
-
-def _truth(type_: LogicalType, authored: Any) -> Value:
-    if not isinstance(authored, bool):
-        raise UnfitValueError(f"{_quoted(authored)} is neither true nor false", "write `true` or `false`")
-    return authored
-
-
-def _day(type_: LogicalType, authored: Any) -> Value:
-    if not isinstance(authored, str) or not _DATE.fullmatch(authored):
-        raise UnfitValueError(f"{_quoted(authored)} is not a date", "write a date as 2020-01-31")
-    return _days_of(authored)
 
 
 def _days_of(text: str) -> int:
     try:
         return date.fromisoformat(text).toordinal() - _EPOCH
     except ValueError as error:
-        raise UnfitValueError(f"there is no day '{text}' in the calendar", _last_day(text)) from error
-
-
-def _last_day(text: str) -> str:
-    """Return the day of the same month that there is, as a way out."""
-    year, month = (int(part) for part in text.split("-")[:2])
-    if not (1 <= year <= 9999 and 1 <= month <= 12):
-        return "write a day of the years 0001 to 9999, such as '2020-01-31'"
-    last = f"{text[:8]}{monthrange(year, month)[1]}"
-    return Help.rewrite(f"the last day of this month is '{last}'", last)
-
-
-def _time(type_: LogicalType, authored: Any) -> Value:
-    match = _TIME.fullmatch(authored) if isinstance(authored, str) else None
-    if match is None:
-        raise UnfitValueError(
-            f"{_quoted(authored)} is not a time of day", "write a time of day as '13:45:00'"
-        )
-    return _count_of_clock(type_, match)
+        year, month = (int(part) for part in text.split("-")[:2])
+        help: str = "write a day of the years 0001 to 9999, such as '2020-01-31'"
+        if 1 <= year <= 9999 and 1 <= month <= 12:
+            last = f"{text[:8]}{monthrange(year, month)[1]}"
+            help = Help.rewrite(f"the last day of this month is '{last}'", last)
+        raise UnfitValueError(f"there is no day '{text}' in the calendar", help) from error
 
 
 def _count_of_clock(type_: LogicalType, clock: re.Match[str]) -> int:
@@ -439,22 +424,14 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
         raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
     per = PER_SECOND[_of(type_).unit]
     count = _days_of(match["date"]) * _DAY * per + _count_of_clock(type_, match)
-    total_count: int = _within(type_, count - _offset(match["zone"] or "Z") * per)
+    zone, seconds_ahead = match["zone"] or "Z", 0
+    if zone != "Z":
+        hours, minutes = int(zone[1:3]), int(zone[4:6])
+        if hours > 14 or minutes > 59:
+            raise UnfitValueError(f"'{zone}' is not an offset from UTC")
+        seconds_ahead = (hours * 60 + minutes) * (60 if zone[0] == "+" else -60)
+    total_count: int = _within(type_, count - seconds_ahead * per)
     return total_count
-
-
-def _offset(zone: str) -> int:
-    """Return the seconds that an offset is ahead of UTC."""
-    if zone == "Z":
-        return 0
-    hours, minutes = int(zone[1:3]), int(zone[4:6])
-    if hours > 14 or minutes > 59:
-        raise UnfitValueError(f"'{zone}' is not an offset from UTC")
-    return (hours * 60 + minutes) * (60 if zone[0] == "+" else -60)
-
-
-def _refused(type_: LogicalType, authored: Any) -> Value:
-    raise UnfitValueError(f"no value of {with_article(type_.type_text())} can be written in a constraint")
 
 
 def _day_text(days: int) -> str:
@@ -475,16 +452,3 @@ def _quoted(authored: Any) -> str:
     if isinstance(authored, bool):
         return "true" if authored else "false"
     return f"'{authored}'" if isinstance(authored, str) else f"{authored}"
-
-
-_READERS: dict[Family, Callable[[LogicalType, Any], Value]] = dict.fromkeys(Family, _refused) | {
-    Family.BOOLEAN: _truth,
-    Family.INTEGER: _integer,
-    Family.FLOAT: _float,
-    Family.DECIMAL: _decimal,
-    Family.TEXT: _text,
-    Family.DATE: _day,
-    Family.TIME: _time,
-    Family.TIMESTAMP: _timestamp,
-    Family.DURATION: _integer,
-}  # fmt: skip

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from schemac.language.attributes.attribute import Family
@@ -211,9 +212,8 @@ def survey(
 
     places = constrained(columns)
     references = [target.reference for target in targets]
-    fields = [node for check in constraints.checks for node in check.condition.fields()]
-    fields += [node for unique in constraints.unique for node in unique.fields]
-    fields += [node for reference in references for node in reference.fields]
+    parts: list[Check | Unique | ReferenceTo] = [*constraints.checks, *constraints.unique, *references]
+    fields = [node for part in parts for node in part.fields]
     names = list(
         dict.fromkeys([*(str(one.field.segment) for one in places), *(node.path[0] for node in fields)])
     )
@@ -226,9 +226,8 @@ def survey(
         for check in constraints.checks:
             mask = check.violations(batch)
             if compute().any(mask).as_py():
-                wrong = [
-                    _key_text(batch, list(check.condition.fields()), i) for i in _places(mask, _MOST_EXAMPLES)
-                ]
+                first = compute().indices_nonzero(mask).slice(0, _MOST_EXAMPLES).to_pylist()
+                wrong = [_key_text(batch, check.fields, i) for i in first]
                 one = offence(check.path, check.rule, f"a row for which {check.text}", check)
                 one.add(_padded(wrong, compute().sum(mask).as_py()), rows.filter(mask))
         for target in targets:
@@ -352,10 +351,7 @@ def _words(array: Any) -> Any:
 
 def all_there(arrays: Sequence[Any]) -> Any:
     """Return the rows in which no value is null."""
-    there = compute().is_valid(arrays[0])
-    for array in arrays[1:]:
-        there = compute().and_(there, compute().is_valid(array))
-    return there
+    return reduce(compute().and_, map(compute().is_valid, arrays))
 
 
 def _joinable(array: Any) -> Any:
@@ -365,11 +361,6 @@ def _joinable(array: Any) -> Any:
     if is_.is_binary(array.type) or is_.is_fixed_size_binary(array.type):
         return array.cast(pa.large_binary())
     return array.cast(pa.large_string()) if is_.is_string(array.type) or is_.is_decimal(array.type) else array
-
-
-def _places(mask: Any, most: int) -> list[int]:
-    rows: list[int] = compute().indices_nonzero(mask).slice(0, most).to_pylist()
-    return rows
 
 
 def _key_text(batch: Any, fields: Sequence[FieldNode], place: int) -> str:

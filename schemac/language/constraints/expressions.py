@@ -9,6 +9,7 @@ a number is false, and `<>` is true.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 from schemac.language.attributes.attribute import Family
@@ -36,9 +37,9 @@ class Node(ABC):
     def evaluate(self, rows: Any) -> Any:
         """Return the values for the rows of a record batch or struct array."""
 
-    @abstractmethod
     def parts(self) -> "tuple[Node, ...]":
         """Return the nodes that it is made of."""
+        return tuple([part for part in vars(self).values() if isinstance(part, Node)])
 
     def fields(self) -> "Iterator[FieldNode]":
         """Yield the fields in it, in their order."""
@@ -75,10 +76,6 @@ class FieldNode(Operand):
         """Return the values in a form that can be compared."""
         return comparable_array(self.raw(rows))
 
-    def parts(self) -> tuple[Node, ...]:
-        """Return nothing."""
-        return ()
-
     def fields(self) -> "Iterator[FieldNode]":
         """Yield itself."""
         yield self
@@ -97,10 +94,6 @@ class LiteralNode(Operand):
         """Return the value."""
         return self.value
 
-    def parts(self) -> tuple[Node, ...]:
-        """Return nothing."""
-        return ()
-
     def __str__(self) -> str:
         return shown(self.type, self.value)
 
@@ -114,10 +107,6 @@ class LengthNode(Operand):
     def evaluate(self, rows: Any) -> Any:
         """Return the lengths."""
         return compute().utf8_length(plain(self.field.raw(rows))).cast(pa.int64())
-
-    def parts(self) -> tuple[Node, ...]:
-        """Return the text."""
-        return (self.field,)
 
 
 @dataclass(frozen=True)
@@ -135,10 +124,6 @@ class ArithmeticNode(Operand):
         # Arrow counts digits by the types, and would run out of them in a long sum.
         result = getattr(compute(), self.arrow_functions[self.operator])(*both)
         return result.cast(_wide(digits_of(self.type)))
-
-    def parts(self) -> tuple[Node, ...]:
-        """Return both sides."""
-        return (self.left, self.right)
 
 
 @dataclass(frozen=True)
@@ -179,10 +164,6 @@ class ComparisonNode(Node):
             return as_decimals(self.left, rows, common), as_decimals(self.right, rows, common)
         return left, right
 
-    def parts(self) -> tuple[Node, ...]:
-        """Return both sides."""
-        return (self.left, self.right)
-
 
 @dataclass(frozen=True)
 class AmongNode(Node):
@@ -195,14 +176,7 @@ class AmongNode(Node):
         """Compare with each; null is null."""
         pc, operands = compute(), self.operand.evaluate(rows)
         among = [pc.equal(operands, scalar_like(operands, value.value)) for value in self.values]
-        result = among[0]
-        for one in among[1:]:
-            result = pc.or_kleene(result, one)
-        return result
-
-    def parts(self) -> tuple[Node, ...]:
-        """Return the operand."""
-        return (self.operand,)
+        return reduce(pc.or_kleene, among)
 
 
 @dataclass(frozen=True)
@@ -215,10 +189,6 @@ class NullNode(Node):
         """Look."""
         return compute().is_null(self.field.raw(rows))
 
-    def parts(self) -> tuple[Node, ...]:
-        """Return the field."""
-        return (self.field,)
-
 
 @dataclass(frozen=True)
 class TruthNode(Node):
@@ -230,10 +200,6 @@ class TruthNode(Node):
         """Return it."""
         return self.field.evaluate(rows)
 
-    def parts(self) -> tuple[Node, ...]:
-        """Return the field."""
-        return (self.field,)
-
 
 @dataclass(frozen=True)
 class NotNode(Node):
@@ -244,10 +210,6 @@ class NotNode(Node):
     def evaluate(self, rows: Any) -> Any:
         """Invert; null stays null."""
         return compute().invert(self.inner.evaluate(rows))
-
-    def parts(self) -> tuple[Node, ...]:
-        """Return what it is about."""
-        return (self.inner,)
 
 
 @dataclass(frozen=True)
@@ -262,10 +224,6 @@ class LogicNode(Node):
         """Combine, by the rules for three truth values."""
         combine = compute().and_kleene if self.word == "and" else compute().or_kleene
         return combine(self.left.evaluate(rows), self.right.evaluate(rows))
-
-    def parts(self) -> tuple[Node, ...]:
-        """Return both conditions."""
-        return (self.left, self.right)
 
 
 def digits_of(type_: LogicalType) -> tuple[int, int]:

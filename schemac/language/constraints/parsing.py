@@ -9,6 +9,7 @@ as in `minimum`. What the engines could calculate differently is refused.
 
 import decimal
 from collections.abc import Callable, Mapping
+from functools import partial, reduce
 from typing import NamedTuple
 
 from schemac.language.attributes.attribute import Family
@@ -87,7 +88,18 @@ _Part = Node | Unread
 class _Parser:
     def __init__(self, text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> None:
         self.text, self.fields = text, fields
-        self.tokens = _tokens(text)
+        self.tokens: list[Token] = []
+        at, end = 0, len(text.rstrip())
+        while at < end:
+            match = CONDITION_TOKEN.match(text, at)
+            if match is None:
+                at += len(text[at:]) - len(text[at:].lstrip())
+                raise ExpressionError(
+                    f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at])
+                )
+            kind = str(match.lastgroup)
+            self.tokens.append(Token(kind, match[kind], match.start(kind)))
+            at = match.end()
         self.place = 0
         self.depth = 0
 
@@ -143,19 +155,11 @@ class _Parser:
         return left
 
     def _negated(self) -> _Part:
-        if not self.takes("not"):
-            return self._predicate()
-        self._deeper()
-        not_node = NotNode(self.condition(self._negated()))
-        self.depth -= 1
-        return not_node
-
-    def _deeper(self) -> None:
-        self.depth += 1
-        if self.depth > 50:
-            raise ExpressionError("it is nested more than 50 deep")
-
-    def _predicate(self) -> _Part:
+        if self.takes("not"):
+            self._deeper()
+            not_node = NotNode(self.condition(self._negated()))
+            self.depth -= 1
+            return not_node
         left = self._sum()
         operator = self.takes(*_COMPARISONS)
         if operator is not None:
@@ -180,6 +184,11 @@ class _Parser:
             raise self.unexpected("`in` or `between` is expected after `not`")
         return left
 
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > 50:
+            raise ExpressionError("it is nested more than 50 deep")
+
     def _among(self, left: _Part) -> Node:
         self.needs("(")
         values = [self._value()]
@@ -188,14 +197,11 @@ class _Parser:
         self.needs(")")
         if not isinstance(left, Operand):
             raise ExpressionError("`in` has to follow a field")
-        comparison_nodes = [compared("=", left, value) for value in values]
-        return (
-            AmongNode(
-                left, tuple(one.right for one in comparison_nodes if isinstance(one.right, LiteralNode))
-            )
-            if not comparison_nodes[0].is_exact
-            else _any_of(comparison_nodes)
-        )
+        comparisons = [compared("=", left, value) for value in values]
+        if comparisons[0].is_exact:
+            nodes: list[Node] = [*comparisons]
+            return reduce(partial(LogicNode, "or"), nodes)
+        return AmongNode(left, tuple(one.right for one in comparisons if isinstance(one.right, LiteralNode)))
 
     def _value(self) -> Unread:
         operand = self._sum()
@@ -235,19 +241,16 @@ class _Parser:
         if token.kind == "word" and token.text.lower() in ("true", "false"):
             return Unread(token.text.lower() == "true", token.text)
         if token.kind == "word" and token.text.lower() == "length" and self.takes("("):
-            return self._length()
+            operand = self._atom()
+            self.needs(")")
+            if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
+                is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
+                raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
+            return LengthNode(Int64(), operand)
         if token.kind == "quoted" or (token.kind == "word" and token.text.lower() not in CONDITION_WORDS):
             return self._field(token)
         self.place -= 1
         raise self.unexpected("a field or a value is expected")
-
-    def _length(self) -> Operand:
-        operand = self._atom()
-        self.needs(")")
-        if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
-            is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
-            raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
-        return LengthNode(Int64(), operand)
 
     def _field(self, first: Token) -> FieldNode:
         words = [first]
@@ -257,7 +260,9 @@ class _Parser:
                 raise self.unexpected("the name of a member is expected")
             words.append(token)
             self.place += 1
-        path = tuple(_name(word) for word in words)
+        path = tuple(
+            word.text[1:-1].replace("``", "`") if word.kind == "quoted" else word.text for word in words
+        )
         field = self.fields.get(path)
         if field is None:
             name = ".".join(word.text for word in words)
@@ -267,16 +272,12 @@ class _Parser:
             if name.lower() in INSTEAD:
                 message = f"`{name}` (character {first.at + 1}) is not supported, and no field has that name"
                 raise ExpressionError(message, instead_of(name))
-            raise ExpressionError(f"there is no field `{name}`", self._field_help(path, name, near))
+            above = self.fields.get(path[:1])
+            help: str = Help.did_you_mean_part(near, name) if near else fields_text(self._names())
+            if above is not None and above.type.family in (Family.LIST, Family.MAP):
+                help = f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
+            raise ExpressionError(f"there is no field `{name}`", help)
         return FieldNode.of(field)
-
-    def _field_help(self, path: tuple[str, ...], name: str, near: str | None) -> str:
-        above = self.fields.get(path[:1])
-        if above is not None and above.type.family in (Family.LIST, Family.MAP):
-            return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
-        if near:
-            return Help.did_you_mean_part(near, name)
-        return fields_text(self._names())
 
     def _names(self) -> list[str]:
         """Return the fields that have one value."""
@@ -424,30 +425,5 @@ def _sample(operand: Operand) -> str:
     return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
 
 
-def _any_of(comparisons: list[ComparisonNode]) -> Node:
-    result: Node = comparisons[0]
-    for one in comparisons[1:]:
-        result = LogicNode("or", result, one)
-    return result
-
-
 def _negated_if(is_negated: bool, node: Node) -> Node:
     return NotNode(node) if is_negated else node
-
-
-def _name(token: Token) -> str:
-    return token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
-
-
-def _tokens(text: str) -> list[Token]:
-    tokens, at = [], 0
-    end = len(text.rstrip())
-    while at < end:
-        match = CONDITION_TOKEN.match(text, at)
-        if match is None:
-            at += len(text[at:]) - len(text[at:].lstrip())
-            raise ExpressionError(f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at]))
-        kind = str(match.lastgroup)
-        tokens.append(Token(kind, match[kind], match.start(kind)))
-        at = match.end()
-    return tokens

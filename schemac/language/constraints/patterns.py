@@ -51,7 +51,7 @@ def read_pattern(text: str) -> PortablePattern:
     reader = _Reader(text)
     reader.alternatives(0)
     if reader.mended is not None:
-        raise PatternError(reader.problem, instead=reader.mended_text())
+        raise PatternError(reader.problem, instead="".join(reader.portable))
     try:
         re.compile(text)
     except (re.error, OverflowError) as error:
@@ -73,9 +73,6 @@ class _Reader:
     mended: str | None = None
     problem: str = ""
 
-    def mended_text(self) -> str:
-        return "".join(self.portable)
-
     @property
     def next(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -95,6 +92,11 @@ class _Reader:
         escaped = "".join(f"\\{c}" for c in self.text[at : at + count])
         whole = self.text[:at] + escaped + self.text[at + count :]
         return Help.rewrite(f"write `{escaped}` for the character", whole)
+
+    def differs(self, character: str) -> PatternError:
+        """Return what is wrong with a character that stands here."""
+        message = f"the `{character}` at character {self.at + 1} is read differently by RE2, Java and Python"
+        return PatternError(message, self.literally(self.at))
 
     def alternatives(self, depth: int, opened: int = 0) -> int:
         """Read up to the end of a group, or of the pattern; return how often what is inside may be repeated."""
@@ -126,14 +128,10 @@ class _Reader:
             self.escape()
         elif self.next in "*+?":
             raise PatternError(
-                f"the `{self.next}` at character {self.at + 1} repeats nothing",
-                self.literally(self.at),
+                f"the `{self.next}` at character {self.at + 1} repeats nothing", self.literally(self.at)
             )
         elif self.next in "{}":
-            raise PatternError(
-                f"the `{self.next}` at character {self.at + 1} is read differently by RE2, Java and Python",
-                self.literally(self.at),
-            )
+            raise self.differs(self.next)
         elif self.next == "]":
             self.mend("]", "\\]", "outside of a class is read differently by RE2, Java and Python")
             self.at += 1
@@ -176,10 +174,7 @@ class _Reader:
     def counted(self) -> int:
         match = _REPEAT.match(self.text, self.at)
         if match is None or not (match["low"] or match["high"]):
-            raise PatternError(
-                f"the `{{` at character {self.at + 1} is read differently by RE2, Java and Python",
-                self.literally(self.at),
-            )
+            raise self.differs("{")
         if not match["low"]:
             high = match["high"]
             instead = f"{self.text[: self.at]}{{0,{high}}}{self.text[match.end() :]}"
@@ -231,10 +226,7 @@ class _Reader:
         self.emit("[^" if is_negated else "[")
         self.at += 2 if is_negated else 1
         if self.next == "]":
-            raise PatternError(
-                f"the `]` at character {self.at + 1} is read differently by RE2, Java and Python",
-                self.literally(self.at),
-            )
+            raise self.differs("]")
         while self.next != "]":
             if not self.next:
                 raise PatternError(f"the class at character {start + 1} is not closed", self.literally(start))

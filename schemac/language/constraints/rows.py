@@ -4,7 +4,8 @@ Layer: language.
 Shape: fields are columns, or members of structs. As in SQL, a row in which one of the fields is null breaks none of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,12 @@ class Check:
     @property
     def path(self) -> str:
         """The fields in it, each once."""
-        return ",".join(dict.fromkeys(map(str, self.condition.fields())))
+        return ",".join(dict.fromkeys(map(str, self.fields)))
+
+    @property
+    def fields(self) -> tuple[FieldNode, ...]:
+        """The fields in it, in their order."""
+        return tuple(self.condition.fields())
 
     @property
     def rule(self) -> str:
@@ -104,35 +110,27 @@ def row_constraints(extra: Mapping[str, Any], columns: Sequence[SchemaField]) ->
     """Return the constraints of the rows of a checked schema; those that name a field which is not there are left out."""
     if not any(attribute.key in extra for attribute in attributes.OF_ROWS):
         return RowConstraints()
-    fields = named_paths(columns)
+    named = named_fields(columns)
+    fields = {dotted(path): field for path, field in named.items()}
 
     def nodes(paths: Sequence[str]) -> tuple[FieldNode, ...] | None:
         return tuple([FieldNode.of(fields[path]) for path in paths]) if fields.keys() >= {*paths} else None
 
+    checks: list[Check] = []
+    for text in attributes.CHECK.read(extra) or ():
+        # The schema was checked as a whole; this may be a part of it.
+        with suppress(ExpressionError):
+            checks.append(Check(text, read_condition(text, named)))
+    lists = attributes.UNIQUE.read(extra) or ()
+    references = attributes.REFERENCES.read(extra) or ()
     return RowConstraints(
-        tuple(
-            [
-                Unique(field_nodes)
-                for paths in attributes.UNIQUE.read(extra) or ()
-                if (field_nodes := nodes(paths))
-            ]
-        ),
+        tuple([Unique(field_nodes) for paths in lists if (field_nodes := nodes(paths))]),
         tuple(
             [
                 ReferenceTo(field_nodes, one.dataset, tuple(one.to or one.fields))
-                for one in attributes.REFERENCES.read(extra) or ()
+                for one in references
                 if (field_nodes := nodes(one.fields))
             ]
         ),
-        tuple(_checks(attributes.CHECK.read(extra) or (), columns)),
+        tuple(checks),
     )
-
-
-def _checks(texts: Sequence[str], columns: Sequence[SchemaField]) -> Iterator[Check]:
-    fields = named_fields(columns)
-    for text in texts:
-        try:
-            yield Check(text, read_condition(text, fields))
-        except ExpressionError:
-            # The schema was checked as a whole; this is a part of it.
-            continue

@@ -225,7 +225,12 @@ def _type(node: Node, depth: int) -> Node:
             _arrange_fields(entry.value, depth + 1)
     _order(node, _FIRST_OF_TYPE)
     kind = node.get("kind")
-    is_bare = kind is not None and kind.value in BARE and not kind.properties and _is_text(kind)
+    is_bare = (
+        kind is not None
+        and kind.value in BARE
+        and not kind.properties
+        and (kind.is_scalar and (kind.style is not None or isinstance(resolve(kind.raw), str)))
+    )
     if (
         is_bare
         and kind is not None
@@ -243,10 +248,6 @@ def _type(node: Node, depth: int) -> Node:
             for one, is_flow in zip(_collections(node), was, strict=True):
                 one.is_flow = is_flow
     return node
-
-
-def _is_text(node: Node) -> bool:
-    return node.is_scalar and (node.style is not None or isinstance(resolve(node.raw), str))
 
 
 def _order(node: Node, first: Sequence[str]) -> None:
@@ -316,13 +317,17 @@ def formatted(text: str, name: str = "<text>") -> str:
             # A file of groups alone is laid out as a schema is.
             paths = [()] if is_library(document.value) else [body.path for body in _bodies(document)]
             for path in paths:
-                node = _at(tree.root, path)
+                node: Node | None = tree.root
+                for step in path:
+                    node = node.child(step) if node is not None else None
                 if node is not None:
                     arrange_schema(node)
         laid_out = "".join(document_text(tree, is_first=not n) for n, tree in enumerate(trees))
     except UntakenError:
         return text
-    _check(documents, laid_out, name)
+    after = parse(SourceText(laid_out, name), Report())
+    if [_short(d.value) for d in documents] != [_short(d.value) for d in after]:
+        raise AssertionError(f"the layout of {name} would change what it means")
     is_windows = body.count("\r\n") * 2 > unix.count("\n")
     return mark + (laid_out.replace("\n", "\r\n") if is_windows else laid_out)
 
@@ -334,24 +339,6 @@ def is_manifest(document: Document) -> bool:
 
 def _bodies(document: Document) -> list[Any]:
     return Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
-
-
-def _at(node: Node, path: tuple[str | int, ...]) -> Node | None:
-    for step in path:
-        child = node.get(step) if isinstance(step, str) else None
-        if isinstance(step, int) and node.is_sequence and step < len(node.entries):
-            child = node.entries[step].value
-        if child is None:
-            return None
-        node = child
-    return node
-
-
-def _check(before: list[Document], text: str, name: str) -> None:
-    """Refuse a layout with other values. Raises AssertionError."""
-    after = parse(SourceText(text, name), Report())
-    if [_short(d.value) for d in before] != [_short(d.value) for d in after]:
-        raise AssertionError(f"the layout of {name} would change what it means")
 
 
 def _short(value: Any) -> Any:

@@ -85,6 +85,12 @@ class Node:
         """Return the value of a key."""
         return next((e.value for e in self.entries if e.key is not None and e.key.value == key), None)
 
+    def child(self, step: str | int) -> "Node | None":
+        """Return the value of a key, or an item of a list."""
+        if isinstance(step, str):
+            return self.get(step)
+        return self.entries[step].value if self.is_sequence and step < len(self.entries) else None
+
 
 @dataclass(slots=True, eq=False)
 class Entry:
@@ -293,7 +299,10 @@ class Reader:
                 if (is_alone and not has_content) or self._trailing or self._lines:
                     self._lines.append(Line(comment, self._column(at)))
                 else:
-                    self._trailing = self._comment_node(comment, at)
+                    comment_node = CommentNode(comment)
+                    is_aligned = self._text[max(0, at - _ALIGNED) : at].isspace()
+                    comment_node.column = self._column(at) if is_aligned else 0
+                    self._trailing = comment_node
                 has_content = True
                 at = match.end()
             else:
@@ -302,12 +311,6 @@ class Reader:
                 has_content = has_content or sign not in " \t"
                 at += 1
         self._at = max(self._at, to)
-
-    def _comment_node(self, comment: str, at: int) -> CommentNode:
-        comment_node = CommentNode(comment)
-        is_aligned = self._text[max(0, at - _ALIGNED) : at].isspace()
-        comment_node.column = self._column(at) if is_aligned else 0
-        return comment_node
 
     def _consumed(self) -> list[str]:
         lines = [line.text for line in self._lines]

@@ -39,20 +39,10 @@ class WithoutValues(LogicalType):
 TimeUnit = Literal["Second", "Millisecond", "Microsecond", "Nanosecond"]
 ALL_UNITS: tuple[TimeUnit, ...] = get_args(TimeUnit)
 
-UNITS_BY_ARROW: dict[str, str] = {
-    "s": "Second",
-    "ms": "Millisecond",
-    "us": "Microsecond",
-    "ns": "Nanosecond",
-}
+UNITS_BY_ARROW: dict[str, str] = {"s": "Second", "ms": "Millisecond", "us": "Microsecond", "ns": "Nanosecond"}
 ARROW_UNITS: dict[str, str] = {unit: abbreviation for abbreviation, unit in UNITS_BY_ARROW.items()}
 """Arrow's abbreviation of each unit."""
-PER_SECOND: dict[str, int] = {
-    "Second": 1,
-    "Millisecond": 10**3,
-    "Microsecond": 10**6,
-    "Nanosecond": 10**9,
-}
+PER_SECOND: dict[str, int] = {"Second": 1, "Millisecond": 10**3, "Microsecond": 10**6, "Nanosecond": 10**9}
 """How many make a second."""
 
 

@@ -135,14 +135,15 @@ class FloatType(PlainType):
             2.0**63,
             2.0**64,
         )
-        return tuple(v for v in (*plain, *wide) if not math.isfinite(v) or self._is_exact(v))
+        return tuple(v for v in (*plain, *wide) if not math.isfinite(v) or self.nearest(v) == v)
 
-    def _is_exact(self, value: float) -> bool:
+    def nearest(self, value: float) -> float:
+        """Return the value of the type that is nearest to a number; infinite beyond the largest one."""
         try:
             rounded: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
         except OverflowError:
-            return False
-        return rounded == value
+            return math.inf
+        return rounded
 
 
 class Bool(PlainType):
@@ -230,12 +231,7 @@ class UInt64(
 
 
 class Float16(
-    FloatType,
-    number=6,
-    mantissa=11,
-    packing="<e",
-    arrow_text="halffloat",
-    names=("half", "halffloat", "f16"),
+    FloatType, number=6, mantissa=11, packing="<e", arrow_text="halffloat", names=("half", "halffloat", "f16")
 ):
     """IEEE 754 half precision."""
 

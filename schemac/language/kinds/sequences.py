@@ -7,6 +7,7 @@ Source: RFC-016; layouts as in the reference conversion (`fixedLength` and a buf
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
@@ -81,42 +82,25 @@ def _by_length(old: int | None, new: int | None) -> Castability:
     return Castability.DEPENDS if old is None else Castability.NEVER
 
 
-def _checkbuffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
+def _check_buffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
     buffer = read_hints(field.extra).buffer
     if buffer is None:
         return
-    key = BUFFER_ENCODING.key
+    add = partial(findings.at_extra, field, BUFFER_ENCODING.key)
     if is_fixed:
-        findings.at_extra(
-            field,
-            key,
-            CONFLICTING_HINTS,
-            f"{field.path_text} has a fixed length, so it has no offsets to encode",
-            on_key=True,
-            help=Help.remove(help="remove the hint, or remove `fixedLength`", is_safe=False),
-        )
+        message = f"{field.path_text} has a fixed length, so it has no offsets to encode"
+        help = Help.remove(help="remove the hint, or remove `fixedLength`", is_safe=False)
+        add(CONFLICTING_HINTS, message, on_key=True, help=help)
     elif buffer.kind == "RunEnd":
-        findings.at_extra(
-            field,
-            key,
-            UNSUPPORTED_HINT,
-            f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type",
-            "kind",
-            help=Help.remove_attribute(
-                "remove the hint;"
-                f" {listed([*with_trait(Trait.COMPRESSES_RUNS), 'Parquet files'])} compress runs automatically",
-                key,
-            ),
+        message = (
+            f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type"
         )
+        compressing = listed([*with_trait(Trait.COMPRESSES_RUNS), "Parquet files"])
+        text = f"remove the hint; {compressing} compress runs automatically"
+        add(UNSUPPORTED_HINT, message, "kind", help=Help.remove_attribute(text, BUFFER_ENCODING.key))
     elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
-        findings.at_extra(
-            field,
-            key,
-            UNSUPPORTED_HINT,
-            f"views of {with_article(field.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only",
-            "offsetBitWidth",
-            help=Help.write("32", key="offsetBitWidth"),
-        )
+        message = f"views of {with_article(field.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only"
+        add(UNSUPPORTED_HINT, message, "offsetBitWidth", help=Help.write("32", key="offsetBitWidth"))
 
 
 class String(Invariable, Checked):
@@ -135,7 +119,7 @@ class String(Invariable, Checked):
 
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that views have 32 bits; runs are refused."""
-        _checkbuffer_hint(field, findings, is_fixed=False, has_large_views=False)
+        _check_buffer_hint(field, findings, is_fixed=False, has_large_views=False)
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return string, large_string or string_view."""
@@ -174,7 +158,7 @@ class Binary(LogicalType, Checked):
 
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that views have 32 bits, and that a fixed length has no offsets."""
-        _checkbuffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
+        _check_buffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
     def type_text(self) -> str:
         """`Binary(16)`."""
@@ -238,7 +222,7 @@ class List(WithoutValues, Checked):
 
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that a fixed length has no offsets; runs are refused."""
-        _checkbuffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
+        _check_buffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
     def type_text(self) -> str:
         """`List<Float32>[768]`."""

@@ -75,19 +75,33 @@ class Date(Invariable):
         return (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31))
 
 
-class Time(LogicalType):
+class UnitType(LogicalType):
+    """What kinds of one property have in common: the unit that their values are counted in."""
+
+    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
+
+    def type_text(self) -> str:
+        """`Time(Microsecond)`."""
+        return f"{self.kind}({self.unit})"
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Return the unit."""
+        return unit_facts(self.unit, new.unit)
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """One a unit."""
+        return tuple(cls(kind=cls.__name__, unit=unit) for unit in ALL_UNITS)
+
+
+class Time(UnitType):
     """A time of day."""
 
     kind: Literal["Time"] = "Time"
-    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
     family: ClassVar[Family] = Family.TIME
     standard_number: ClassVar[int | None] = 22
     foreign_names: ClassVar[tuple[str, ...]] = ("time32", "time64", "timewithouttimezone")
     example: ClassVar[str] = "{kind: Time, unit: Microsecond}"
-
-    def type_text(self) -> str:
-        """`Time(Microsecond)`."""
-        return f"Time({self.unit})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """time32 for seconds and milliseconds, else time64."""
@@ -99,20 +113,11 @@ class Time(LogicalType):
         """Return the unit."""
         return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_time(type_) else None
 
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Return the unit."""
-        return unit_facts(self.unit, new.unit)
-
     def castability(self, new: Self) -> Castability:
         """Compare the units; a time of day is within reach of every one."""
         if self.unit == new.unit:
             return Castability.EQUAL
         return Castability.LOSSLESS if is_finer(new.unit, self.unit) else Castability.DEPENDS
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """One a unit."""
-        return tuple(cls(unit=unit) for unit in ALL_UNITS)
 
     def samples(self) -> tuple[int, ...]:
         """From midnight to the last moment of the day."""
@@ -140,38 +145,32 @@ class Timestamp(LogicalType, Checked):
 
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that the zone is an offset, or a name of the zone database."""
-        zone = self.timezone
+        zone, code = self.timezone, OUT_OF_RANGE
+        help: str
         if zone == "":
-            findings.at_type(
-                field,
-                OUT_OF_RANGE,
-                "`timezone` may not be empty",
-                "timezone",
-                help=Help.write("null", key="timezone", reason=" for a timestamp without zone"),
-            )
-            return
-        if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
-            help = Help.write(_mended_offset(zone), key="timezone", is_safe=False)
+            message = "`timezone` may not be empty"
+            help = Help.write("null", key="timezone", reason=" for a timestamp without zone")
+        elif zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
+            # The offset that was probably meant; UTC if that cannot be guessed.
+            digits = re.sub(r"[^0-9]", "", zone)
+            hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
+            offset = f"{zone[0]}{hours:0>2}:{minutes}"
+            meant = f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"
             message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
-            findings.at_type(field, OUT_OF_RANGE, message, "timezone", help=help)
+            help = Help.write(meant, key="timezone", is_safe=False)
+        elif zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
             return
-        if zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
-            return
-        # Imported here for start-up time: hardly any manifest names a zone other than UTC.
-        from zoneinfo import available_timezones
+        else:
+            # Imported here for start-up time: hardly any manifest names a zone other than UTC.
+            from zoneinfo import available_timezones
 
-        names = available_timezones()
-        if names and zone not in names:
-            nearest = closest(zone, names)
-            findings.at_type(
-                field,
-                UNKNOWN_TIMEZONE,
-                f"there is no time zone '{zone}'",
-                "timezone",
-                help=Help.did_you_mean(nearest, zone, mark="'")
-                if nearest
-                else "write a name such as UTC, or an offset such as +05:30",
-            )
+            names = available_timezones()
+            if not names or zone in names:
+                return
+            code, message, nearest = UNKNOWN_TIMEZONE, f"there is no time zone '{zone}'", closest(zone, names)
+            help = "write a name such as UTC, or an offset such as +05:30"
+            help = Help.did_you_mean(nearest, zone, mark="'") if nearest else help
+        findings.at_type(field, code, message, "timezone", help=help)
 
     def type_text(self) -> str:
         """`Timestamp(Millisecond, UTC)`."""
@@ -221,27 +220,14 @@ class Timestamp(LogicalType, Checked):
         return tuple(sorted(count for count in counts if -(2**63) <= count < 2**63))
 
 
-def _mended_offset(zone: str) -> str:
-    """Return the offset that was probably meant, in Arrow's form; UTC if that cannot be guessed."""
-    digits = re.sub(r"[^0-9]", "", zone)
-    hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
-    offset = f"{zone[0]}{hours:0>2}:{minutes}"
-    return f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"
-
-
-class Duration(LogicalType):
+class Duration(UnitType):
     """A length of time."""
 
     kind: Literal["Duration"] = "Duration"
-    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
     family: ClassVar[Family] = Family.DURATION
     standard_number: ClassVar[int | None] = 5
     foreign_names: ClassVar[tuple[str, ...]] = ("interval", "timedelta", "timedelta64", "intervaldaytosecond")
     example: ClassVar[str] = "{kind: Duration, unit: Second}"
-
-    def type_text(self) -> str:
-        """`Duration(Second)`."""
-        return f"Duration({self.unit})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Duration of the unit."""
@@ -252,18 +238,9 @@ class Duration(LogicalType):
         """Return the unit."""
         return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_duration(type_) else None
 
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Return the unit."""
-        return unit_facts(self.unit, new.unit)
-
     def castability(self, new: Self) -> Castability:
         """Compare the units; a finer one does not reach as far, a coarser one cuts."""
         return Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """One a unit."""
-        return tuple(cls(unit=unit) for unit in ALL_UNITS)
 
     def samples(self) -> tuple[int, ...]:
         """Around one and a thousand seconds, and the bounds of 64 bits."""

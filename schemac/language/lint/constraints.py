@@ -11,8 +11,7 @@ from schemac.language.attributes.attribute import Attribute, Family
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED, OWNER
 from schemac.language.lint import codes
 from schemac.language.lint.rule import Reporter, Subject, has_word, rule
-from schemac.language.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case
 from schemac.text.source.help import Help
 
 if TYPE_CHECKING:
@@ -48,11 +47,7 @@ def equal_bounds(subject: Subject, report: Reporter) -> None:
             )
 
 
-@rule(
-    codes.REDUNDANT_CONSTRAINT,
-    category=CONSTRAINTS,
-    is_default=True,
-)
+@rule(codes.REDUNDANT_CONSTRAINT, category=CONSTRAINTS, is_default=True)
 def redundant_constraint(subject: Subject, report: Reporter) -> None:
     """A UInt8 is at least 0 anyway."""
     for field, constraints in subject.constraints:
@@ -81,8 +76,7 @@ def unanchored_pattern(subject: Subject, report: Reporter) -> None:
 @rule(codes.OPEN_STATE, category=CONSTRAINTS)
 def open_state(subject: Subject, report: Reporter) -> None:
     """Readers of a field `status` need to know all its values."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         is_open = (
             field.type.family is Family.TEXT
             and not {attributes.ENUM.key, attributes.PATTERN.key} & field.extra.keys()
@@ -112,10 +106,7 @@ def missing_owner(subject: Subject, report: Reporter) -> None:
         report.schema(f"{subject.dataset.name} has no owner", help=help)
 
 
-@rule(
-    codes.DEPRECATED_WITHOUT_SUCCESSOR,
-    category=OWNERSHIP,
-)
+@rule(codes.DEPRECATED_WITHOUT_SUCCESSOR, category=OWNERSHIP)
 def deprecated_without_successor(subject: Subject, report: Reporter) -> None:
     """Readers need to know what to read instead, or why there is nothing."""
     for field in subject.fields:
@@ -154,18 +145,10 @@ def unclassified_personal_data(subject: Subject, report: Reporter) -> None:
         return
     for field in subject.fields:
         is_personal = has_word(field, PERSONAL) or snake_case(str(field.segment)) in PERSONAL_NAMES
-        if is_personal and not _is_classified(field) and not field.children:
+        is_classified = any(CLASSIFICATION.key in one.extra for one in (field, *field.ancestors))
+        if is_personal and not is_classified and not field.children:
             help = f"write `{CLASSIFICATION.key}: personal` under its `extra:`, or what it is otherwise"
             report.name(field, f"{field.path_text} looks like data about people", help=help)
-
-
-def _is_classified(field: SchemaField) -> bool:
-    above: SchemaField | None = field
-    while above is not None:
-        if CLASSIFICATION.key in above.extra:
-            return True
-        above = above.parent
-    return False
 
 
 @rule(codes.STORED_SECRET, category=PRIVACY)

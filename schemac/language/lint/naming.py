@@ -85,8 +85,7 @@ def reserved_word(subject: Subject, report: Reporter) -> None:
 @rule(codes.FLAG_WITHOUT_VERB, category=NAMING)
 def flag_without_verb(subject: Subject, report: Reporter) -> None:
     """A Bool whose name starts with a verb can be read as a statement."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         if field.type.family is Family.BOOLEAN and words and words[0] not in FLAGS:
             report.name(
                 field,
@@ -97,16 +96,15 @@ def flag_without_verb(subject: Subject, report: Reporter) -> None:
 @rule(codes.NEGATED_FLAG, category=NAMING)
 def negated_flag(subject: Subject, report: Reporter) -> None:
     """Who reads `not is_not_paid` has to think twice."""
-    for field in subject.fields:
-        if field.type.family is Family.BOOLEAN and not NEGATIONS.isdisjoint(words_of(str(field.segment))):
+    for field, words in subject.named_words:
+        if field.type.family is Family.BOOLEAN and not NEGATIONS.isdisjoint(words):
             report.name(field, f"'{field.segment}' is negated; name what is true, and invert its values")
 
 
 @rule(codes.SINGULAR_LIST, category=NAMING)
 def singular_list(subject: Subject, report: Reporter) -> None:
     """Lists of variable length hold several things; vectors are one."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         is_list = field.type.family is Family.LIST and getattr(field.type, "fixed_length", None) is None
         if is_list and words and not is_plural(words[-1]):
             report.name(
@@ -118,8 +116,7 @@ def singular_list(subject: Subject, report: Reporter) -> None:
 def plural_value(subject: Subject, report: Reporter) -> None:
     """A text or a date named in the plural looks like a list."""
     single = (Family.TEXT, Family.DATE, Family.TIMESTAMP, Family.BOOLEAN)
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         if field.type.family in single and words and is_plural(words[-1]) and words[0] not in FLAGS:
             report.name(field, f"'{field.segment}' names several things, but is one {field.type.type_text()}")
 
@@ -127,8 +124,8 @@ def plural_value(subject: Subject, report: Reporter) -> None:
 @rule(codes.ABBREVIATED_NAME, category=NAMING)
 def abbreviated_name(subject: Subject, report: Reporter) -> None:
     """Abbreviations are read differently by different people."""
-    for field in subject.fields:
-        for word in words_of(str(field.segment)):
+    for field, words in subject.named_words:
+        for word in words:
             if word in ABBREVIATIONS:
                 report.name(
                     field,
@@ -140,8 +137,7 @@ def abbreviated_name(subject: Subject, report: Reporter) -> None:
 @rule(codes.ID_BEFORE_NAME, category=NAMING)
 def id_before_name(subject: Subject, report: Reporter) -> None:
     """`ride_id`, so that ids are next to what they identify when names are sorted."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         if len(words) > 1 and words[0] == "id":
             report.name(
                 field,
@@ -150,11 +146,7 @@ def id_before_name(subject: Subject, report: Reporter) -> None:
             )
 
 
-@rule(
-    codes.NEAR_DUPLICATE_NAME,
-    category=NAMING,
-    is_default=True,
-)
+@rule(codes.NEAR_DUPLICATE_NAME, category=NAMING, is_default=True)
 def near_duplicate_name(subject: Subject, report: Reporter) -> None:
     """`ride_id` and `rideid` side by side are one of them too many; case alone is SC303."""
     for siblings in subject.siblings():
@@ -174,9 +166,7 @@ def near_duplicate_name(subject: Subject, report: Reporter) -> None:
 def repeated_prefix(subject: Subject, report: Reporter) -> None:
     """`stop.stop_name` repeats `stop`."""
     for field in subject.fields:
-        above = field.parent
-        while above is not None and not above.is_member:
-            above = above.parent
+        above = next((one for one in field.ancestors if one.is_member), None)
         if above is None:
             continue
         words, around = words_of(str(field.segment)), words_of(str(above.segment))
@@ -191,8 +181,7 @@ def repeated_prefix(subject: Subject, report: Reporter) -> None:
 @rule(codes.TYPE_IN_NAME, category=NAMING)
 def type_in_name(subject: Subject, report: Reporter) -> None:
     """The schema has the type; a name with a type misleads once the type changes."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         if len(words) > 1 and (words[-1] in TYPE_WORDS or words[0] in TYPE_WORDS):
             report.name(field, f"the name '{field.segment}' contains its type, which the schema already has")
 
@@ -200,8 +189,7 @@ def type_in_name(subject: Subject, report: Reporter) -> None:
 @rule(codes.GENERIC_NAME, category=NAMING)
 def generic_name(subject: Subject, report: Reporter) -> None:
     """Names such as `value`, `data` or `col_1` come from tools, not from people."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         if (
             words
             and all(word in GENERIC or word.isdecimal() for word in words)

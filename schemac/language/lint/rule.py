@@ -42,6 +42,11 @@ class Subject:
         return [field for field in self.all_fields if field.is_member]
 
     @cached_property
+    def named_words(self) -> list[tuple[SchemaField, tuple[str, ...]]]:
+        """All fields with a name, each with the words of it."""
+        return [(field, words_of(str(field.segment))) for field in self.fields]
+
+    @cached_property
     def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
         """All constraints of values, by the field that they apply to."""
         constrained = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]

@@ -79,17 +79,17 @@ class Ignores:
 
     def remaining(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return the findings that no comment ignores."""
-        return [diagnostic for diagnostic in findings if not self._is_ignored(diagnostic)]
-
-    def _is_ignored(self, diagnostic: Diagnostic) -> bool:
-        if diagnostic.file != self._source.name:
-            return False
-        is_ignored = False
-        for one in self.found:
-            if one.line in (0, diagnostic.line) and diagnostic.code in one.names:
+        remaining: list[Diagnostic] = []
+        for diagnostic in findings:
+            comments = self.found if diagnostic.file == self._source.name else []
+            ignoring = [
+                one for one in comments if one.line in (0, diagnostic.line) and diagnostic.code in one.names
+            ]
+            for one in ignoring:
                 one.used.add(diagnostic.code)
-                is_ignored = True
-        return is_ignored
+            if not ignoring:
+                remaining.append(diagnostic)
+        return remaining
 
     def unused(self, looked_for: Collection[str]) -> Iterator[Diagnostic]:
         """Yield a finding for each code that a comment ignores and that is not found; `looked_for` are those that could be."""
@@ -111,7 +111,13 @@ class Ignores:
 
     def _read(self) -> Iterator[Ignore]:
         content = self._source.content
-        scalars = _scalars(content)
+        scalars: list[tuple[int, int]] = []
+        with suppress(YAMLError):
+            scalars += [
+                (event.start_mark.index, event.end_mark.index)
+                for event in events(content)
+                if MARK in str(getattr(event, "value", ""))
+            ]
         for comment in _COMMENT.finditer(content):
             span = Span(comment.start(), comment.end())
             if any(start <= span.start < end for start, end in scalars):
@@ -149,17 +155,15 @@ class Ignores:
         return code
 
     def _reporter(self, span: Span, message: str, help: str) -> None:
-        fix = self._fix(help, span) if isinstance(help, Help) else None
+        fix = None
+        if isinstance(help, Help):
+            word = rf"(?<![\w-]){re.escape(help.arguments['instead_of'])}(?![\w-])"
+            matches = list(re.finditer(word, self._source.excerpt(span)))
+            if len(matches) == 1:
+                at = self._source.region(Span(*(span.start + end for end in matches[0].span())))
+                edit = Edit(self._source.name, *at, help.arguments["near"])
+                fix = Fix(str(help), (edit,), help.is_safe)
         self.report.add(INVALID_IGNORE, message, source=self._source, span=span, help=help, fix=fix)
-
-    def _fix(self, help: Help, span: Span) -> Fix | None:
-        """Return the fix that writes the word that was meant, where the other one occurs once in a comment."""
-        text = self._source.excerpt(span)
-        matches = list(re.finditer(rf"(?<![\w-]){re.escape(help.arguments['instead_of'])}(?![\w-])", text))
-        if len(matches) != 1:
-            return None
-        region = self._source.region(Span(span.start + matches[0].start(), span.start + matches[0].end()))
-        return Fix(str(help), (Edit(self._source.name, *region, help.arguments["near"]),), help.is_safe)
 
     def _line(self, span: Span) -> int:
         """Return the line that a comment is about: its own, or the next one that has more than comments."""
@@ -178,31 +182,16 @@ class Ignores:
         if others:
             span, text = one.names_span, ", ".join(others)
         else:
-            span, text = _with_blanks(content, one.span), ""
+            start = one.span.start
+            while start and content[start - 1] in " \t":
+                start -= 1
+            is_alone = not start or content[start - 1] == "\n"
+            end = one.span.end
+            if is_alone:
+                end += 2 if content.startswith("\r\n", end) else 1 if content.startswith("\n", end) else 0
+            span, text = Span(start, end), ""
         edit = Edit(self._source.name, *self._source.region(span), text)
         return Fix("remove it", (edit,))
-
-
-def _with_blanks(content: str, span: Span) -> Span:
-    """Return a comment with the blanks before it, or with its line if it is alone there."""
-    start = span.start
-    while start and content[start - 1] in " \t":
-        start -= 1
-    is_alone = not start or content[start - 1] == "\n"
-    end = span.end
-    if is_alone:
-        end += 2 if content.startswith("\r\n", end) else 1 if content.startswith("\n", end) else 0
-    return Span(start, end)
-
-
-def _scalars(content: str) -> list[tuple[int, int]]:
-    """Yield the spans of scalars that may contain such a comment."""
-    spans: list[tuple[int, int]] = []
-    with suppress(YAMLError):
-        for event in events(content):
-            is_one = MARK in str(getattr(event, "value", ""))
-            spans += [(event.start_mark.index, event.end_mark.index)] if is_one else []
-    return spans
 
 
 GROUP = "schemac.language.lint"
@@ -244,19 +233,14 @@ def all_rules(files: tuple[Path, ...] = ()) -> tuple[Rule, ...]:
     for file in files:
         what = f"the rules in {file.name}"
         try:
-            module = _module(file)
+            module = ModuleType(f"schemac_rules_{file.stem}")
+            module.__file__ = str(file)
+            # Python's own way would write what it compiles into the project, and take it for the rules of a file that was edited within a second.
+            exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102 — these are the author's own rules
         except Exception as error:
             raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
         rules += _checked(_rules_in(vars(module).values()), what, rules)
     return tuple(rules)
-
-
-def _module(file: Path) -> ModuleType:
-    module = ModuleType(f"schemac_rules_{file.stem}")
-    module.__file__ = str(file)
-    # Python's own way would write what it compiles into the project, and take it for the rules of a file that was edited within a second.
-    exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102 — these are the author's own rules
-    return module
 
 
 def _rules_in(value: Any) -> Iterator[Any]:
@@ -296,7 +280,7 @@ class Selection:
             return self._selected
         refused: set[str] = set()
         for pattern, words in self.settings.per_path.items():
-            if _matches(path, pattern):
+            if fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*"):
                 refused |= self._named(words)
         return [rule for rule in self._selected if rule.code.id not in refused]
 
@@ -347,11 +331,6 @@ def _is_named(rule: Rule, word: str) -> bool:
     return is_prefix or word in (ALL, rule.category, rule.code.slug) or (word == DEFAULT and rule.is_default)
 
 
-def _matches(path: str, pattern: str) -> bool:
-    """Whether a path matches a pattern; the pattern of a folder matches everything below it."""
-    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")
-
-
 def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Report) -> None:
     """Report the findings of the rules that are enabled for a manifest; what a source reads has the names of others.
 
@@ -362,12 +341,17 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
     subject = Subject(dataset, selection.settings)
     for rule in selection.rules_for(path):
         report_of_rule = Report()
-        _run(rule, subject, Reporter(rule.code, Findings(report_of_rule, dataset.origins)))
+        try:
+            rule.check(subject, Reporter(rule.code, Findings(report_of_rule, dataset.origins)))
+        except ValidationError:
+            # The checks have said which attribute is wrong; what a rule makes of it is known once that is mended.
+            pass
+        except Exception as error:
+            if rule.code.id.startswith("SC8"):
+                raise
+            raise EngineError(f"the rule {rule.code.id} failed: {reason_of(error)}") from error
         severity = selection.severity(rule)
-        report.extend(
-            replace(d, severity=severity, excerpt=d.excerpt, fix=d.fix) if severity is not None else d
-            for d in report_of_rule.diagnostics
-        )
+        report.extend(replace(d, severity=severity or d.severity) for d in report_of_rule.diagnostics)
 
 
 def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, report: Report) -> None:
@@ -377,19 +361,4 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
             report_of_rule = Report()
             undescribed_groups(files, report_of_rule)
             severity = selection.severity(rule)
-            report.extend(
-                replace(d, severity=severity or d.severity, excerpt=d.excerpt)
-                for d in report_of_rule.diagnostics
-            )
-
-
-def _run(rule: Rule, subject: Subject, report: Reporter) -> None:
-    try:
-        rule.check(subject, report)
-    except ValidationError:
-        # The checks have said which attribute is wrong; what a rule makes of it is known once that is mended.
-        return
-    except Exception as error:
-        if rule.code.id.startswith("SC8"):
-            raise
-        raise EngineError(f"the rule {rule.code.id} failed: {reason_of(error)}") from error
+            report.extend(replace(d, severity=severity or d.severity) for d in report_of_rule.diagnostics)

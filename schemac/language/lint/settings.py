@@ -6,15 +6,9 @@ Layer: language.
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT = "default"
 """The rules that are on by default."""
-
-
 ALL = "all"
 
 

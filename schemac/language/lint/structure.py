@@ -206,11 +206,7 @@ def repeating_description(subject: Subject, report: Reporter) -> None:
             report.description(field, f"the description of {field.path_text} only repeats its name")
 
 
-@rule(
-    codes.PLACEHOLDER_DESCRIPTION,
-    category=DESCRIPTIONS,
-    is_default=True,
-)
+@rule(codes.PLACEHOLDER_DESCRIPTION, category=DESCRIPTIONS, is_default=True)
 def placeholder_description(subject: Subject, report: Reporter) -> None:
     """Texts such as "TODO" are forgotten easily."""
     for field in subject.fields:

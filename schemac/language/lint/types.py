@@ -19,7 +19,6 @@ from schemac.language.lint.words import (
     MONEY,
     TIME_WORDS,
     UNITS,
-    words_of,
 )
 from schemac.language.logical.model import Part
 from schemac.text.source.help import Help
@@ -36,8 +35,7 @@ _COMPRESSING = tuple(
 @rule(codes.UNIT_IN_NAME, category=TYPES)
 def unit_in_name(subject: Subject, report: Reporter) -> None:
     """As an attribute the unit is compared when the schema changes."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         is_number = field.type.family in NUMBERS or field.type.family is Family.DECIMAL
         if is_number and len(words) > 1 and words[-1] in UNITS and UNIT.key not in field.extra:
             help = Help.add_attribute(UNIT.key, written(UNITS[words[-1]]))
@@ -60,8 +58,7 @@ def float_money(subject: Subject, report: Reporter) -> None:
 @rule(codes.TEXT_DATE, category=TYPES)
 def text_date(subject: Subject, report: Reporter) -> None:
     """Texts are not compared, sorted and checked as dates are."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         if field.type.family is not Family.TEXT or not words:
             continue
         is_time = has_word(field, TIME_WORDS) or (words[-1] == "at" and len(words) > 1)
@@ -131,8 +128,7 @@ def wide_decimal(subject: Subject, report: Reporter) -> None:
 @rule(codes.TEXT_NUMBER, category=TYPES)
 def text_number(subject: Subject, report: Reporter) -> None:
     """Texts sort 10 before 9."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         if field.type.family is Family.TEXT and words and words[-1] in COUNTS:
             report.type(
                 field,
@@ -144,8 +140,7 @@ def text_number(subject: Subject, report: Reporter) -> None:
 @rule(codes.TEXT_FLAG, category=TYPES)
 def text_flag(subject: Subject, report: Reporter) -> None:
     """`Y`, `1` and `true` are three spellings of one value."""
-    for field in subject.fields:
-        words = words_of(str(field.segment))
+    for field, words in subject.named_words:
         is_other = field.type.family in (Family.TEXT, Family.INTEGER)
         if is_other and len(words) > 1 and words[0] in FLAGS:
             report.type(

@@ -12,7 +12,6 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.diagnostic import Code, Label, Severity
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report, label
-from schemac.text.syntax.document import Location
 
 
 class Other(NamedTuple):
@@ -46,19 +45,19 @@ class Findings:
             there = self.origins.location((*other.field.declared_at, "name"))
             if there is not None:
                 labels = (label(other.message, there.source, there.span), *there.labels)
-        self._add(self._place(field, path), code, message, help, labels, severity)
+        self._add(field, path, code, message, help, labels=labels, severity=severity)
 
     def at_type(
         self, field: SchemaField, code: Code, message: str, *steps: str | int, help: str = ""
     ) -> None:
         """Report a finding about a field's type, or about the property of it that `steps` lead to."""
         path = (*field.type_at, *steps) if steps else (*field.type_at, "kind")
-        self._add(self._place(field, path), code, message, help)
+        self._add(field, path, code, message, help)
 
     def at_option(self, field: SchemaField, index: int, code: Code, message: str, *, help: str = "") -> None:
         """Report a finding about one of the Options around a field's type, counted from the outermost."""
         path = (*field.type_at[: len(field.type_at) - len(field.options) + index], "kind")
-        self._add(self._place(field, path), code, message, help)
+        self._add(field, path, code, message, help)
 
     def at_extra(
         self,
@@ -73,13 +72,13 @@ class Findings:
         """Report a finding about an attribute of a field, or about the part of its value that `steps` lead to."""
         paths = field.extra_places(key)
         path = next((p for p in paths if self.origins.has(p)), paths[0])
-        self._add(self._place(field, (*path, *steps), on_key=on_key), code, message, help)
+        self._add(field, (*path, *steps), code, message, help, on_key=on_key)
 
     def at_description(self, field: SchemaField, code: Code, message: str, *, help: str = "") -> None:
         """Report a finding about a field's description, wherever it is written."""
         friendly = (*field.declared_at, "description")
         if self.origins.has(friendly):
-            self._add(self._place(field, friendly), code, message, help)
+            self._add(field, friendly, code, message, help)
         else:
             self.at_extra(field, DESCRIPTION.key, code, message, help=help)
 
@@ -87,39 +86,30 @@ class Findings:
         self, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
     ) -> None:
         """Report a finding about the schema as a whole, or about the part that `steps` lead to."""
-        self._add(self._place(None, steps, on_key=on_key), code, message, help)
-
-    def _place(self, field: SchemaField | None, path: TreePath, *, on_key: bool = False) -> "_Place":
-        location = self.origins.location(path, on_key=on_key)
-        return _Place(location, field.path_text if field is not None else "")
+        self._add(None, steps, code, message, help, on_key=on_key)
 
     def _add(
         self,
-        place: "_Place",
+        field: SchemaField | None,
+        path: TreePath,
         code: Code,
         message: str,
         help: str,
+        *,
+        on_key: bool = False,
         labels: tuple[Label, ...] = (),
         severity: Severity | None = None,
     ) -> None:
         self.report.add(
             code,
             message,
-            location=place.location,
+            location=self.origins.location(path, on_key=on_key),
             file=self.origins.file,
-            path=place.field,
+            path=field.path_text if field is not None else "",
             help=help,
             labels=labels,
             severity=severity,
         )
-
-
-class _Place(NamedTuple):
-    """Where a finding is: in the text, and in the schema."""
-
-    location: Location | None
-    field: str
-    """The path of the field; empty for the schema as a whole."""
 
 
 class Checked(ABC):

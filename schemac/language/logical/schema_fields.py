@@ -5,11 +5,11 @@ Shape: a tree, in pre-order of the manifest. A field is a column, a struct's mem
 value; `Option` is not a field but makes its field nullable. Arrow calls the same nodes fields.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self, TypeVar
 
-from schemac.language.attributes.attribute import Attribute, Extra, Family, Inheritance
+from schemac.language.attributes.attribute import Attribute, Family, Inheritance
 from schemac.language.attributes.builtin import (
     CLASSIFICATION,
     DEPRECATED,
@@ -186,9 +186,9 @@ ATTRIBUTES = (OWNER, TAGS, CLASSIFICATION, DEPRECATED)
 
 def inherited(attribute: Attribute[T], field: SchemaField | None, schema: Schema) -> T | None:
     """Return what an attribute is for a field, or for the schema as a whole."""
-    values: list[Any] = [
-        value for extra in _around(field, schema) if (value := attribute.read(extra)) is not None
-    ]
+    fields = [] if field is None else [field, *field.ancestors]
+    extras = [*(around.extra for around in fields), schema.extra]
+    values: list[Any] = [value for extra in extras if (value := attribute.read(extra)) is not None]
     if not values:
         return None
     if attribute.inheritance is Inheritance.ADDED:
@@ -196,14 +196,6 @@ def inherited(attribute: Attribute[T], field: SchemaField | None, schema: Schema
         return added  # type: ignore[no-any-return]
     nearest: T = values[0]
     return nearest
-
-
-def _around(field: SchemaField | None, schema: Schema) -> Iterator[Extra]:
-    """Yield the attributes of a field and of what is around it, from the inside."""
-    while field is not None:
-        yield field.extra
-        field = field.parent
-    yield schema.extra
 
 
 class Ownership(NamedTuple):

@@ -23,7 +23,7 @@ from schemac.language.logical.dataset import LogicalDataset, Origins, with_disti
 from schemac.language.logical.model import Field, Part, Schema, dotted
 from schemac.language.logical.schema_fields import columns
 from schemac.language.manifest.documents import Body, Documents, is_library
-from schemac.language.manifest.expansion import Expander
+from schemac.language.manifest.expansion import Expander, replaced
 from schemac.language.manifest.library import Reuse, Scope, scope_of
 from schemac.language.manifest.standard import Standardizer
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
@@ -58,7 +58,23 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
     written_fields = schema.get("fields") if isinstance(schema, dict) else None
     if not isinstance(written_fields, list):
         return None
-    unread = frozenset(_stand_in(schema, mistakes))
+    unread: set[TreePath] = set()
+    for mistake in sorted(mistakes, key=len):
+        path, is_type = _innermost(mistake)
+        if len(path) < 3:
+            # Of the schema as a whole, or of a field that is none.
+            continue
+        parent: Any = schema
+        for step in path[:-1]:
+            try:
+                parent = parent[step]
+            except (KeyError, IndexError, TypeError):
+                parent = None
+        if isinstance(parent, dict) and is_type:
+            parent[path[-1]] = dict(_STAND_IN)
+            unread.add(path)
+        elif isinstance(parent, dict) and path[-1] != "name":
+            parent.pop(path[-1], None)
     fields: dict[int, Field] = {}
     for i, value in enumerate(written_fields):
         try:
@@ -67,29 +83,8 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
             continue
     extra = schema.get("extra", {})
     readable = Schema(fields=tuple(fields.values()), extra=extra if isinstance(extra, dict) else {})
-    return Recovered(readable, list(fields), unread, len(fields) == len(written_fields) and not unread)
-
-
-def _stand_in(schema: Any, mistakes: Iterable[TreePath]) -> Iterable[TreePath]:
-    """Replace each mistake by something valid; yield the paths of replaced types."""
-    for mistake in sorted(mistakes, key=len):
-        path, is_type = _innermost(mistake)
-        if len(path) < 3:
-            # Of the schema as a whole, or of a field that is none.
-            continue
-        parent = schema
-        for step in path[:-1]:
-            try:
-                parent = parent[step]
-            except (KeyError, IndexError, TypeError):
-                parent = None
-        if not isinstance(parent, dict):
-            continue
-        if is_type:
-            parent[path[-1]] = dict(_STAND_IN)
-            yield path
-        elif path[-1] != "name":
-            parent.pop(path[-1], None)
+    is_whole = len(fields) == len(written_fields) and not unread
+    return Recovered(readable, list(fields), frozenset(unread), is_whole)
 
 
 def _innermost(mistake: TreePath) -> tuple[TreePath, bool]:
@@ -221,11 +216,7 @@ _WORDS = Vocabulary(
     },
     type_help=_type_help,
     complete_type=_complete_type,
-    nouns={
-        "Field": "a field",
-        "Schema": "a schema",
-        **dict.fromkeys(BY_NAME, "a type"),
-    },
+    nouns={"Field": "a field", "Schema": "a schema", **dict.fromkeys(BY_NAME, "a type")},
     examples={
         "Field": "{name: a, type: String}",
         **{name: kind.example for name, kind in BY_NAME.items()},
@@ -362,22 +353,34 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
     return list(by_name.values())
 
 
-def standard_schemas(
-    documents: Sequence[Document], source: SourceText, reuse: Reuse, report: Report
-) -> list[list[tuple[Body, Any]]]:
-    """Return the schemas of each document in the standard's form, without groups, and where each of them is."""
-    stem = stem_of(source)
-    scope = scope_of(documents, stem, Reuse() if reuse is None else reuse, report)
-    schemas_by_document: list[list[tuple[Body, Any]]] = []
+def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reuse) -> str:
+    """Return the text of a manifest without errors, without groups and in the standard's form.
+
+    There is one document for each that has a schema or other events; what is not a schema stays as it is. A schema with nothing
+    around it is in a DatasetSnapshot, for the standard has no name next to `fields`.
+    """
+    from schemac.language.manifest.write import write_documents  # for start-up time, as above
+
+    stem, report = stem_of(source), Report()
+    scope = scope_of(documents, stem, reuse, report)
+    values: list[Any] = []
     for document in documents:
+        if document.value is None or is_library(document.value):
+            continue
+        value: Any = document.value
         add = DocumentFindings(document, report, is_named=True)
-        schemas: list[tuple[Body, Any]] = []
         for body in Documents(document, stem, False, True, add).bodies():
             expanded = Expander(scope, report).expand(document, body.path) if scope is not None else document
-            binder = _DocumentBinder(expanded, False, report, is_named=True)
-            schemas.append((body, binder.standard(body.path)))
-        schemas_by_document.append(schemas)
-    return schemas_by_document
+            schema = _DocumentBinder(expanded, False, report, is_named=True).standard(body.path)
+            if body.path:
+                value = replaced(value, body.path, schema)
+            else:
+                event = {"kind": "SetDataSchema", "schema": schema}
+                content = {"name": body.name, "kind": "Root", "metadata": [event]}
+                value = {"kind": "DatasetSnapshot", "version": 1, "content": content}
+        values.append(value)
+    assert not report.has_errors, "a manifest with errors is not expanded"
+    return write_documents(values)
 
 
 def _check_groups(scope: Scope, strict: bool, report: Report) -> None:
@@ -399,9 +402,7 @@ class _DocumentBinder:
 
     def standard(self, base: TreePath) -> Any:
         """Return the schema at a path in the standard's form."""
-        value: Any = self._document.value
-        for segment in base:
-            value = value[segment]
+        value = self._document.part(base)
         if not base and isinstance(value, dict):
             value = {key: item for key, item in value.items() if key != "name"}
         return self._standardizer.schema(value, base)

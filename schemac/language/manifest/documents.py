@@ -35,6 +35,7 @@ from schemac.text.source.catalogue import (
     UNSUPPORTED_VERSION,
     WRONG_TYPE,
 )
+from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
@@ -79,33 +80,36 @@ class Documents:
         """All bodies, in the order of the text."""
         bodies = self._bodies()
         for body in bodies:
-            self._check_name(body)
+            if is_dataset_name(body.name):
+                continue
+            message = f"{sort_of(body.name)} is not a valid dataset name"
+            help = (
+                "use letters, digits, dots, dashes and underscores; an account and one slash may come first"
+            )
+            reason, way_out = trouble_with(body.name)
+            if reason:
+                message, help = f"{message}: {reason}", way_out
+            if body.named_at:
+                self._add(INVALID_DATASET_NAME, body.named_at, message, help=help)
+            else:
+                help = f"add a `name:`, or rename the file: {help}"
+                self._add(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
         return bodies
 
     def _bodies(self) -> list[Body]:
         value = self._value
-        if value is None:
-            self._add(
-                EMPTY_DOCUMENT,
-                (),
-                "the document is empty",
-                help="write `fields:` with the columns of the dataset",
-            )
-            return []
-        if value == [] and self._is_named:
+        if value is None or (value == [] and self._is_named):
+            what = "empty" if value is None else "a list without events"
             help = "write `fields:` with the columns of the dataset"
-            self._add(EMPTY_DOCUMENT, (), "the document is a list without events", help=help)
-            return []
+            return self._refuse(EMPTY_DOCUMENT, (), f"the document is {what}", help=help)
         if isinstance(value, list):
             if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
-                self._add(UNKNOWN_DOCUMENT, (), "this list has no events")
-                return []
+                return self._refuse(UNKNOWN_DOCUMENT, (), "this list has no events")
             return self._events(value, (), Body(self._stem, ()))
         if not isinstance(value, dict):
-            self._add(
+            return self._refuse(
                 UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
             )
-            return []
         if is_pipeline(value):
             # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
             if self._is_named:
@@ -136,12 +140,16 @@ class Documents:
         near = closest(kind, (*DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
         if kind in _EVENT_SPELLINGS or near in EVENTS:
             return self._events([value], (), Body(self._stem, ()), steps=((),))
-        self._add(
+        return self._refuse(
             UNKNOWN_DOCUMENT,
             ("kind",),
             f"there is no document kind '{kind}'",
             help=Help.did_you_mean(near, kind) if near else _BEGINNINGS,
         )
+
+    def _refuse(self, code: Code, at: TreePath, message: str, **options: Any) -> list[Body]:
+        """Report why there is no body, and return none."""
+        self._add(code, at, message, **options)
         return []
 
     def _unknown(self, value: Json) -> None:
@@ -184,8 +192,9 @@ class Documents:
             return []
         content = value["content"]
         if not isinstance(content, dict):
-            self._add(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
-            return []
+            return self._refuse(
+                WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}"
+            )
         noun = "the content of a DatasetSnapshot"
         self._has_shape(content, ("content",), "DatasetSnapshotContent", noun)
         self._dataset_kind(content.get("kind", "Root"), ("content", "kind"))
@@ -201,11 +210,10 @@ class Documents:
     def _resource(self, value: Json) -> list[Body]:
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
         if resource == "Flow":
-            self._add(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
-            return []
+            return self._refuse(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
         if resource not in _RESOURCES:
             near = closest(resource, _RESOURCES)
-            self._add(
+            return self._refuse(
                 UNKNOWN_DOCUMENT,
                 ("$schema",),
                 f"the resource '{resource}' contains no schema",
@@ -213,15 +221,13 @@ class Documents:
                 if near
                 else "the resources with a schema are Dataset and Source",
             )
-            return []
         is_whole = self._has_shape(value, (), f"{resource}Resource", f"a {resource}")
         headers, spec = value.get("headers"), value.get("spec")
         named = self._named(headers if isinstance(headers, dict) else {}, ("headers", "name"))
         if not is_whole:
             return []
         if not isinstance(spec, dict):
-            self._add(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
-            return []
+            return self._refuse(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
         if resource == "Source":
             return self._read_schema(spec, ("spec",), named._replace(is_source=True))
         self._dataset_kind(spec.get("kind", "Root"), ("spec", "kind"))
@@ -229,8 +235,9 @@ class Documents:
 
     def _metadata(self, events: Any, at: TreePath, named: Body) -> list[Body]:
         if not isinstance(events, list):
-            self._add(WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}")
-            return []
+            return self._refuse(
+                WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}"
+            )
         return self._events(events, at, named)
 
     def _events(
@@ -269,59 +276,41 @@ class Documents:
         ]
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
+        written = event.get("kind") if isinstance(event, dict) else None
+        kind = _EVENT_SPELLINGS.get(written) if isinstance(written, str) else None
+        help: str
         if not isinstance(event, dict):
-            self._add(
-                WRONG_TYPE,
-                at,
-                f"an event is a mapping, not {sort_of(event)}",
-                help="write `- kind: SetDataSchema`",
-            )
-            return None
-        written = event.get("kind")
-        if "kind" not in event:
+            message = f"an event is a mapping, not {sort_of(event)}"
+            self._add(WRONG_TYPE, at, message, help="write `- kind: SetDataSchema`")
+        elif "kind" not in event:
             near = next((key for key in event if closest(key, ("kind",))), None)
             if near is not None:
                 self._unknown_key((*at, near), "kind")
             else:
-                self._add(
-                    MISSING_PROPERTY,
-                    at,
-                    "an event needs a `kind`",
-                    help=Help.add_key("kind", "SetDataSchema"),
-                )
-            return None
-        if not isinstance(written, str):
-            self._add(
-                WRONG_TYPE,
-                (*at, "kind"),
-                f"the `kind` of an event has to be a text, not {sort_of(written)}",
-                help=Help.write("SetDataSchema", key="kind", is_safe=False),
-            )
-            return None
-        kind = _EVENT_SPELLINGS.get(written)
-        if kind is None:
+                help = Help.add_key("kind", "SetDataSchema")
+                self._add(MISSING_PROPERTY, at, "an event needs a `kind`", help=help)
+        elif not isinstance(written, str):
+            message = f"the `kind` of an event has to be a text, not {sort_of(written)}"
+            help = Help.write("SetDataSchema", key="kind", is_safe=False)
+            self._add(WRONG_TYPE, (*at, "kind"), message, help=help)
+        elif kind is None:
             near = closest(written, EVENTS)
             help = Help.did_you_mean(near, written) if near else f"the events are {', '.join(EVENTS)}"
             self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
-            self._add(
-                LENIENT_SPELLING,
-                (*at, "kind"),
-                f"the standard spells '{written}' as {kind}",
-                help=Help.write(kind),
-            )
+            message = f"the standard spells '{written}' as {kind}"
+            self._add(LENIENT_SPELLING, (*at, "kind"), message, help=Help.write(kind))
         return kind
 
     def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
         if _is_binary(event):
-            self._add(
+            return self._refuse(
                 UNKNOWN_DOCUMENT,
                 (*at, "rawArrowSchema"),
                 "this event has its schema only in Arrow's binary form",
                 help="write the columns under `schema:`, or write them with `schemac import`",
                 on_key=True,
             )
-            return []
         if not self._has_shape(event, at, "SetDataSchema", "SetDataSchema"):
             return []
         return [named._replace(path=(*at, "schema"))]
@@ -340,14 +329,13 @@ class Documents:
             return []
         place = (*at, "read", "schema")
         if isinstance(read["schema"], list):
-            self._add(
+            return self._refuse(
                 WRONG_TYPE,
                 place,
                 "`schema` of a read step is a mapping with `fields`, not a list",
                 help=f"`schemac import {shlex.quote(self._file)} --out new.yaml` writes such fields for lines of DDL and "
                 "keeps the rest of the file; or move the lines unchanged under `ddlSchema:`",
             )
-            return []
         return [named._replace(path=place)]
 
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
@@ -417,20 +405,6 @@ class Documents:
         message = f"{sort_of(written)} is not a valid dataset name"
         self._add(INVALID_DATASET_NAME, at, message, help=Help.quote())
         return Body(self._stem, (), at)
-
-    def _check_name(self, body: Body) -> None:
-        if is_dataset_name(body.name):
-            return
-        message = f"{sort_of(body.name)} is not a valid dataset name"
-        help = "use letters, digits, dots, dashes and underscores; an account and one slash may come first"
-        reason, way_out = trouble_with(body.name)
-        if reason:
-            message, help = f"{message}: {reason}", way_out
-        if body.named_at:
-            self._add(INVALID_DATASET_NAME, body.named_at, message, help=help)
-        else:
-            help = f"add a `name:`, or rename the file: {help}"
-            self._add(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
 
 
 def is_pipeline(value: Any) -> bool:

@@ -123,9 +123,7 @@ class Expander:
 
     def expand(self, document: Document, base: TreePath) -> Document:
         """Return the document with one of its schemas expanded; what is wrong is in the report."""
-        value: Any = document.value
-        for segment in base:
-            value = value[segment]
+        value = document.part(base)
         if not isinstance(value, dict) or not (
             _has_use(value.get("fields")) or any(k in value for k in KEYS)
         ):
@@ -276,13 +274,7 @@ class Expander:
             use = Use.model_validate(item, by_name=False)
         except ValidationError as error:
             for e in model_errors(error, Use, item, WORDS):
-                self._add(
-                    frame.origin((*here, *e.path)),
-                    e.code,
-                    e.message,
-                    help=e.help,
-                    on_key=e.on_key,
-                )
+                self._add(frame.origin((*here, *e.path)), e.code, e.message, help=e.help, on_key=e.on_key)
             return SequenceNode()
         known = frame.scope.find(use.use)
         if not frame.scope.is_sound(use.use):
@@ -311,26 +303,22 @@ class Expander:
 
     def _may_enter(self, definition: Definition, frame: Frame, here: TreePath) -> bool:
         """Whether a group may be used; not in itself, nor where groups have made too much already."""
-        origin = frame.origin((*here, "use"))
         names = [group.name for group in frame.groups]
+        help: str
         if any(group is definition for group in frame.groups):
             way = " → ".join([*names[names.index(definition.name) :], definition.name])
-            self._add(
-                origin,
-                REUSE_CYCLE,
-                f"the group contains itself: {way}",
-                help=Help.remove_item("remove this use"),
-            )
-            return False
-        if len(names) >= _MOST_GROUPS:
-            message = f"groups are nested more than {_MOST_GROUPS} levels deep"
-            self._add(origin, TOO_DEEP, message, help="write the fields out")
-            return False
-        if self._count > MAX_VALUES:
-            message = f"groups expand to more than {MAX_VALUES:,} values"
-            self._add(origin, ALIAS_BOMB, message, help="write the fields out, or use fewer groups in groups")
-            return False
-        return True
+            code, message = REUSE_CYCLE, f"the group contains itself: {way}"
+            help = Help.remove_item("remove this use")
+        elif len(names) >= _MOST_GROUPS:
+            code, message = TOO_DEEP, f"groups are nested more than {_MOST_GROUPS} levels deep"
+            help = "write the fields out"
+        elif self._count > MAX_VALUES:
+            code, message = ALIAS_BOMB, f"groups expand to more than {MAX_VALUES:,} values"
+            help = "write the fields out, or use fewer groups in groups"
+        else:
+            return True
+        self._add(frame.origin((*here, "use")), code, message, help=help)
+        return False
 
     def _report_unknown(self, name: str, frame: Frame, here: TreePath) -> None:
         if not frame.scope.is_whole:

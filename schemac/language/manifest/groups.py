@@ -7,8 +7,7 @@ Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 o
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
@@ -152,19 +151,11 @@ class GroupFile:
         """The groups that it names in a use."""
         self.unsound: set[str] = set()
         """Groups that cannot be used, for what is wrong with them is in the report."""
-        self._documents = documents
-        self._stem = stem
-        self.groups: Mapping[str, Definition] = self._read_groups()
-
-    @cached_property
-    def is_library(self) -> bool:
+        self.groups: dict[str, Definition] = {}
+        self.is_library = all(is_library(document.value) for document in documents)
         """Whether there are groups in it and nothing else."""
-        return all(is_library(document.value) for document in self._documents)
-
-    def _read_groups(self) -> dict[str, Definition]:
-        groups: dict[str, Definition] = {}
-        for document in self._documents:
-            for base, holder in _holders(document, self._stem):
+        for document in documents:
+            for base, holder in _holders(document, stem):
                 self._take_imports(document, base, holder.get("imports", []))
                 self.used |= _used_in(holder.get("fields")) | _used_in(holder.get("groups"))
                 for definition in self._definitions(document, (*base, "groups"), holder.get("groups", {})):
@@ -172,10 +163,9 @@ class GroupFile:
                     check_definition(definition, report)
                     self.unsound |= {definition.name} if report.has_errors else set()
                     self.report.extend(report.diagnostics)
-                    first = groups.setdefault(definition.name, definition)
+                    first = self.groups.setdefault(definition.name, definition)
                     if first is not definition:
                         report_clash(definition, first, self.report)
-        return groups
 
     def _take_imports(self, document: Document, base: TreePath, written: Any) -> None:
         at = (*base, "imports")
@@ -316,8 +306,6 @@ def _holders(document: Document, stem: str) -> Iterator[tuple[TreePath, Json]]:
         return
     # What is wrong with the documents themselves is said where they are bound.
     for body in Documents(document, stem, False, False, lambda *_, **__: None).bodies():
-        holder: Any = value
-        for segment in body.path:
-            holder = holder[segment]
+        holder = document.part(body.path)
         if isinstance(holder, dict):
             yield body.path, holder

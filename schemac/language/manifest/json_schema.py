@@ -68,7 +68,14 @@ def attribute_definitions(*, strict: bool) -> Json:
         )
         for family in _FAMILIES
     }
-    values["JsonValue"] = _json_value()
+    # What JSON can hold, at every depth: YAML has infinity as well.
+    inside = {"$ref": "#/$defs/JsonValue"}
+    values["JsonValue"] = {
+        "if": {"type": "number"},
+        "then": {"minimum": -sys.float_info.max, "maximum": sys.float_info.max},
+        "items": inside,
+        "additionalProperties": inside,
+    }
     return {**values, **{name: _mapping(keys) for name, keys in places.items()}, **of_families}
 
 
@@ -93,24 +100,12 @@ def _mapping(keys: Iterable[str], family: Family | None = None) -> Json:
     }
 
 
-def _json_value() -> Json:
-    """Return what JSON can hold, at every depth: YAML has infinity as well."""
-    inside = {"$ref": "#/$defs/JsonValue"}
-    return {
-        "if": {"type": "number"},
-        "then": {"minimum": -sys.float_info.max, "maximum": sys.float_info.max},
-        "items": inside,
-        "additionalProperties": inside,
-    }
-
-
 def attributes_by_type(key: str) -> list[Json]:
     """Return the rules that choose the attributes under `extra` by the type under a key, `type` or `inner`."""
     rules: list[Json] = []
     for family in _FAMILIES:
         condition = {"properties": {key: {"$ref": f"#/$defs/{_type_name(family)}"}}, "required": [key]}
-        attributes = {"$ref": f"#/$defs/{family.value.capitalize()}Attributes"}
-        rules.append({"if": condition, "then": {"properties": {"extra": attributes}}})
+        rules.append({"if": condition, "then": {"properties": {"extra": family_attributes(family)}}})
     known = {"properties": {key: {"anyOf": [{"$ref": f"#/$defs/{_type_name(f)}"} for f in _FAMILIES]}}}
     unknown = {"properties": {"extra": {"$ref": "#/$defs/FieldAttributes"}}}
     return [*rules, {"if": {**known, "required": [key]}, "then": True, "else": unknown}, *shape_rules(key)]
@@ -118,14 +113,12 @@ def attributes_by_type(key: str) -> list[Json]:
 
 def type_definitions() -> Json:
     """Return what a type of each family is, inside of its Options."""
-    definitions = {_type_name(family): _of_family(family) for family in _FAMILIES}
+    definitions: Json = {}
+    for family in _FAMILIES:
+        name, words = _type_name(family), {"enum": words_of(family)}
+        body = {"type": "object", "properties": {"kind": words}, "required": ["kind"]}
+        definitions[name] = inside_options(name, words, body)
     return {**definitions, **shape_definitions()}
-
-
-def _of_family(family: Family) -> Json:
-    words = {"enum": words_of(family)}
-    body = {"type": "object", "properties": {"kind": words}, "required": ["kind"]}
-    return inside_options(_type_name(family), words, body)
 
 
 def _type_name(family: Family) -> str:
@@ -197,7 +190,15 @@ def manifest_schema(*, strict: bool) -> Json:
     for name in _HOLDERS:
         if name in definitions:
             _describe_extra(definitions[name], on_schema=name != "Field", strict=strict)
-    definitions |= _types(strict=strict)
+    option = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
+    # The standard has a Null alone.
+    null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]
+    is_alone = "only an Option may be null: write `{kind: Option, inner: Null}`"
+    definitions |= {
+        "Type": _type(null, is_alone, strict=strict),
+        "InnerType": _type(option, "this is inside of an Option already", strict=strict),
+        "KeyType": _type([*option, *null], "the key of a map may not be null", strict=strict),
+    }
     definitions |= {"Event": _event(), **type_definitions()}
     definitions |= attribute_definitions(strict=strict)
     if not strict:
@@ -298,19 +299,6 @@ def _field_or_use(field: str) -> Json:
     return {**_either({"required": ["use"]}, _of("Use"), _of(field)), "defaultSnippets": [use]}
 
 
-def _types(*, strict: bool) -> Json:
-    """Return the schemas of a type: anywhere, inside an Option, and as the key of a map."""
-    option = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
-    # The standard has a Null alone.
-    null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]
-    is_alone = "only an Option may be null: write `{kind: Option, inner: Null}`"
-    return {
-        "Type": _type(null, is_alone, strict=strict),
-        "InnerType": _type(option, "this is inside of an Option already", strict=strict),
-        "KeyType": _type([*option, *null], "the key of a map may not be null", strict=strict),
-    }
-
-
 def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
     """Return a type: a kind's name alone where the kind needs no property, or the kind with its properties."""
     bare = [name for name, kind in BY_NAME.items() if kind.has_short_form and name not in refused]
@@ -323,10 +311,7 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         if name not in refused
     ]
     of_kinds.append(
-        {
-            "if": _has("kind", {"enum": spelled_words(refused)}),
-            "then": {"not": {}, "errorMessage": reason},
-        }
+        {"if": _has("kind", {"enum": spelled_words(refused)}), "then": {"not": {}, "errorMessage": reason}}
     )
     long = {
         "type": "object",

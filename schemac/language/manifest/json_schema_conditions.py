@@ -9,7 +9,7 @@ compiler.
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -103,7 +103,34 @@ def _object(words: list[str], properties: Json | None = None, required: Iterable
 
 def shapes() -> tuple[Shape, ...]:
     """Return the rules of some types of a kind."""
-    return (*_fixed_lengths(), *_uuids(), *_long_decimals(), *_integers(), *_vectors(), *_keys())
+    of_bytes, of_lists = words_of(Family.BYTES), words_of(Family.LIST)
+    useless = [arrow.BUFFER_ENCODING.key, *(attribute.key for attribute in _OF_LENGTH)]
+    fixed = Shape(
+        "FixedLengthType",
+        _object([*of_bytes, *of_lists], _LENGTH, ["fixedLength"]),
+        dict.fromkeys(useless, False),
+        (*_named(Family.BYTES), *_named(Family.LIST)),
+    )
+    of_a_uuid = {"properties": {"fixedLength": {"const": arrow.UUID_LENGTH}}, "required": ["fixedLength"]}
+    no_uuid = {"anyOf": [{"enum": of_bytes}, {**_object(of_bytes), "not": of_a_uuid}]}
+    no_uuids = _without_extensions(["arrow.uuid"])
+    result = [fixed, Shape("BytesOfOtherLengthType", no_uuid, no_uuids, _named(Family.BYTES))]
+    for width, digits in list(MOST_DIGITS.items())[:-1]:
+        precision = {"precision": {"type": "integer", "minimum": digits + 1}}
+        body = _object(words_of(Family.DECIMAL), precision, ["precision"])
+        narrow = {arrow.DECIMAL_ENCODING.key: {"properties": {"bitWidth": {"not": {"const": width}}}}}
+        result.append(Shape(f"DecimalOver{digits}Type", body, narrow, _named(Family.DECIMAL)))
+    # The bounds of integers are numbers that they have; texts are left to the compiler.
+    for name in _named(Family.INTEGER):
+        words = spelled_words([name])
+        samples: Any = BY_NAME[name].variants()[0].samples()
+        within = {"minimum": min(samples), "maximum": max(samples)}
+        bounds: Json = {a.key: within for a in (constraints.MINIMUM, constraints.MAXIMUM)}
+        body = {"anyOf": [{"enum": words}, _object(words)]}
+        result.append(
+            Shape(f"{name}Type", body, {**bounds, constraints.ENUM.key: {"items": within}}, (name,))
+        )
+    return (*result, *_vectors(), *_keys())
 
 
 def _named(family: Family) -> tuple[str, ...]:
@@ -113,46 +140,8 @@ def _named(family: Family) -> tuple[str, ...]:
 _LENGTH = {"fixedLength": {"type": "integer"}}
 
 
-def _fixed_lengths() -> Iterator[Shape]:
-    words = [*words_of(Family.BYTES), *words_of(Family.LIST)]
-    body = _object(words, _LENGTH, ["fixedLength"])
-    kinds = (*_named(Family.BYTES), *_named(Family.LIST))
-    useless = [arrow.BUFFER_ENCODING.key, *(attribute.key for attribute in _OF_LENGTH)]
-    yield Shape("FixedLengthType", body, dict.fromkeys(useless, False), kinds)
-
-
-def _uuids() -> Iterator[Shape]:
-    words = words_of(Family.BYTES)
-    of_a_uuid = {"properties": {"fixedLength": {"const": arrow.UUID_LENGTH}}, "required": ["fixedLength"]}
-    body = {"anyOf": [{"enum": words}, {**_object(words), "not": of_a_uuid}]}
-    yield Shape("BytesOfOtherLengthType", body, _without_extensions(["arrow.uuid"]), _named(Family.BYTES))
-
-
 def _without_extensions(names: list[str]) -> Json:
     return {arrow.EXTENSION_TYPE.key: {"properties": {"name": {"not": {"enum": names}}}}}
-
-
-def _long_decimals() -> Iterator[Shape]:
-    words = words_of(Family.DECIMAL)
-    for width, digits in list(MOST_DIGITS.items())[:-1]:
-        body = _object(words, {"precision": {"type": "integer", "minimum": digits + 1}}, ["precision"])
-        narrow = {"properties": {"bitWidth": {"not": {"const": width}}}}
-        yield Shape(
-            f"DecimalOver{digits}Type", body, {arrow.DECIMAL_ENCODING.key: narrow}, _named(Family.DECIMAL)
-        )
-
-
-def _integers() -> Iterator[Shape]:
-    """Yield the integers: their bounds are numbers that they have; texts are left to the compiler."""
-    for name, kind in BY_NAME.items():
-        if kind.family is not Family.INTEGER:
-            continue
-        words = spelled_words([name])
-        samples: Any = kind.variants()[0].samples()
-        within = {"minimum": min(samples), "maximum": max(samples)}
-        bounds = {a.key: within for a in (constraints.MINIMUM, constraints.MAXIMUM)}
-        body = {"anyOf": [{"enum": words}, _object(words)]}
-        yield Shape(f"{name}Type", body, {**bounds, constraints.ENUM.key: {"items": within}}, (name,))
 
 
 def _vectors() -> Iterator[Shape]:
@@ -164,10 +153,7 @@ def _vectors() -> Iterator[Shape]:
     names = [name for name, kind in floats.items() if getattr(kind, "bits", 64) <= 32]
     words, of_items = words_of(Family.LIST), spelled_words(names)
     item = {"anyOf": [{"enum": of_items}, {"$ref": "#/$defs/ShortFloatType"}]}
-    vector = {
-        "properties": {**_LENGTH, "itemType": item},
-        "required": ["fixedLength", "itemType"],
-    }
+    vector = {"properties": {**_LENGTH, "itemType": item}, "required": ["fixedLength", "itemType"]}
     body = {**_object(words), "not": vector}
     yield Shape("NoVectorType", body, dict.fromkeys(keys, False), _named(Family.LIST))
     yield Shape("ShortFloatType", {"anyOf": [{"enum": of_items}, _object(of_items)]}, {}, ())
@@ -178,10 +164,7 @@ def _keys() -> Iterator[Shape]:
     if not _KEY_PARTS:
         return
     nested = [word for family in NESTED - {Family.LIST} for word in words_of(family)]
-    lists = {
-        **_object(words_of(Family.LIST)),
-        "not": {"properties": _LENGTH, "required": ["fixedLength"]},
-    }
+    lists = {**_object(words_of(Family.LIST)), "not": {"properties": _LENGTH, "required": ["fixedLength"]}}
     body = {"anyOf": [_object([*sorted(nested), *words_of(Family.OPTION)]), lists]}
     kinds = tuple(name for name, kind in BY_NAME.items() if kind.family in (*NESTED, Family.OPTION))
     yield Shape("NoKeyType", body, _KEY_PARTS, kinds)
@@ -196,9 +179,7 @@ def shape_definitions() -> Json:
 def inside_definition() -> Json:
     """Return what holds inside of a type that may be null or repeated: nothing there is part of a primary key."""
     steps: Json = dict.fromkeys(("type", *_steps_of(*KINDS)), _INSIDE)
-    return {
-        "properties": {"extra": {"properties": _KEY_PARTS}, **steps, "fields": {"items": _INSIDE}},
-    }
+    return {"properties": {"extra": {"properties": _KEY_PARTS}, **steps, "fields": {"items": _INSIDE}}}
 
 
 def _steps_of(*kinds: type[LogicalType]) -> list[str]:
@@ -248,7 +229,12 @@ def columns_definition() -> Json:
     Validators of draft-07 ignore `maxContains`, so for them these rules accept more.
     """
     keys = [attribute.key for role in (Role.KEY_PART, Role.CLUSTERING_PART) for attribute in of_role(role)]
-    items = [_at(key, position) for key in keys for position in range(1, _MOST_KEY_FIELDS + 1)]
+    items: list[Json] = []
+    for key, position in product(keys, range(1, _MOST_KEY_FIELDS + 1)):
+        item: Json = {"const": position}
+        for step in ("position", key, "extra"):
+            item = {"type": "object", "properties": {step: item}, "required": [step]}
+        items.append(item)
     return {
         "allOf": [
             {"if": {"type": "array", "contains": item}, "then": {"contains": item, "maxContains": 1}}
@@ -257,39 +243,25 @@ def columns_definition() -> Json:
     }
 
 
-def _at(key: str, position: int) -> Json:
-    schema: Json = {"const": position}
-    for step in ("position", key, "extra"):
-        schema = {"type": "object", "properties": {step: schema}, "required": [step]}
-    return schema
-
-
 def _no_word(*words: str) -> Json:
     return {"properties": {"kind": {"not": {"enum": spelled_words(words)}}}}
 
 
 def rules_of_mapping(keys: Iterable[str], family: Family | None) -> list[Json]:
     """Return the rules of attributes together, and of those that a family has."""
-    known = set(keys)
+    known, buffer = set(keys), arrow.BUFFER_ENCODING.key
+    deciding = sorted(key for key in known & set(ATTRIBUTES) if ATTRIBUTES[key].decides_type)
+    pairs = [*combinations(deciding, 2), *((blob.key, buffer) for blob in of_role(Role.BLOB))]
     rules: list[Json] = [
         {
             "not": {"required": list(pair)},
             "errorMessage": f"`{pair[0]}` and `{pair[1]}` cannot be used together",
         }
-        for pair in _pairs(known)
+        for pair in pairs
+        if known.issuperset(pair)
     ]
     narrowed = {} if family is None else {k: v for k, v in _of_family(family).items() if k in known}
     return [*rules, {"properties": narrowed}] if narrowed else rules
-
-
-def _pairs(known: set[str]) -> Iterator[tuple[str, str]]:
-    deciding = sorted(key for key in known & set(ATTRIBUTES) if ATTRIBUTES[key].decides_type)
-    yield from combinations(deciding, 2)
-    yield from (
-        (attribute.key, arrow.BUFFER_ENCODING.key)
-        for attribute in of_role(Role.BLOB)
-        if {attribute.key, arrow.BUFFER_ENCODING.key} <= known
-    )
 
 
 def _of_family(family: Family) -> Json:

@@ -42,20 +42,18 @@ class Library:
     def file(self, files: Files, path: str) -> Read:
         """Return a file with its groups; it is parsed once."""
         key = files.key(path)
-        if key not in self.read:
-            self.read[key] = self._parsed(self.contents.of(files, path), files.name(path))
-        return self.read[key]
-
-    def _parsed(self, content: bytes | OSError, name: str) -> Read:
-        if isinstance(content, OSError):
-            return Read(content)
-        report = Report()
-        source = decode_text(content[: MAX_BYTES + 1], name, report)
-        documents = parse(source, report) if source is not None else []
-        file = GroupFile(documents, PurePosixPath(name).stem) if source is not None else None
-        if file is not None:
+        if key in self.read:
+            return self.read[key]
+        content, name, report = self.contents.of(files, path), files.name(path), Report()
+        source = (
+            decode_text(content[: MAX_BYTES + 1], name, report) if not isinstance(content, OSError) else None
+        )
+        file = None
+        if source is not None:
+            file = GroupFile(parse(source, report), PurePosixPath(name).stem)
             report.extend(file.report.diagnostics)
-        return Read(content, file, report.diagnostics)
+        self.read[key] = Read(content, file, report.diagnostics)
+        return self.read[key]
 
 
 @dataclass
@@ -151,7 +149,14 @@ class Scope:
         way = (*self._above, Step(_key(self.path, self._reuse), import_))
         keys = [step.key for step in way]
         if (key := _key(path, self._reuse)) in keys:
-            _report_cycle(way[keys.index(key) :], files.name(path), report)
+            # The last import of the circle is reported, and the others of it are shown.
+            circle = [step.import_ for step in way[keys.index(key) :]]
+            locations = [import_.document.location(import_.at) for import_ in circle]
+            through = ", ".join(location.source.name for location in locations[1:])
+            message = f"{files.name(path)} imports itself" + (f" through {through}" if through else "")
+            labels = [label("imported here", location.source, location.span) for location in locations[:-1]]
+            help = "remove this import, or move the groups that both files need into a third one"
+            report.add(REUSE_CYCLE, message, location=locations[-1], labels=tuple(labels), help=help)
             self.is_whole = False
             return
         self._take(read.file, path, way, report)
@@ -177,36 +182,22 @@ class Scope:
 
     def _path_of(self, import_: Import, report: Report) -> str | None:
         """Return the path of an import from the folder of the text that a run began with."""
+        is_elsewhere = posixpath.isabs(import_.path) or "://" in import_.path or "\\" in import_.path
         if self._reuse.files is None:
             message = f"{import_.path} cannot be imported: this text is not a file, so it has no folder to import from"
-            self._refuse(import_, message, report, help="compile it as a file")
-            return None
-        is_elsewhere = posixpath.isabs(import_.path) or "://" in import_.path or "\\" in import_.path
-        if is_elsewhere or import_.path[1:2] == ":":
+            help = "compile it as a file"
+        elif is_elsewhere or import_.path[1:2] == ":":
             message = f"{import_.path} is not a relative path"
             help = "write the path from the folder of this file, with `/`, such as ../groups/audit.yaml"
-            self._refuse(import_, message, report, help=help)
-            return None
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
+        else:
+            return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
+        self._refuse(import_, message, report, help=help)
+        return None
 
     def _refuse(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
         location = import_.document.location(import_.at)
         help = help or "write the path of the file, from the folder of the one that imports it"
         report.add(UNREADABLE_IMPORT, message, source=location.source, span=location.span, help=help)
-
-
-def _report_cycle(way: Sequence[Step], name: str, report: Report) -> None:
-    """Report the last import of a circle, and show the others of it."""
-    locations = [step.import_.document.location(step.import_.at) for step in way]
-    through = ", ".join(location.source.name for location in locations[1:])
-    report.add(
-        REUSE_CYCLE,
-        f"{name} imports itself through {through}" if through else f"{name} imports itself",
-        source=locations[-1].source,
-        span=locations[-1].span,
-        labels=tuple([label("imported here", location.source, location.span) for location in locations[:-1]]),
-        help="remove this import, or move the groups that both files need into a third one",
-    )
 
 
 def _key(path: str, reuse: Reuse) -> str:

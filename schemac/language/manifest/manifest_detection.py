@@ -26,12 +26,21 @@ def is_meant(documents: Sequence[Document], content: str) -> bool:
         return True
     # What could not be read is known by what stands at the starts of lines, whatever ends them.
     content = content.replace("\r\n", "\n").replace("\r", "\n")
-    return any(_is_text(part) for part in re.split(r"^---.*$", content, flags=re.MULTILINE))
+    for part in re.split(r"^---.*$", content, flags=re.MULTILINE):
+        keys = {m[2]: (m[3] or "").partition(" #")[0].strip().strip("\"'") for m in _KEY.finditer(part)}
+        is_of_kind = bool(keys.get("kind")) and closest(keys["kind"], _KINDS) is not None
+        if "apiVersion" not in keys and ("fields" in keys or is_of_kind):
+            return True
+    return False
 
 
 def _is_document(value: Any) -> bool:
     if isinstance(value, list):
-        return any(isinstance(event, dict) and (_is_ours(event) or _is_schema(event)) for event in value)
+        return any(
+            isinstance(event, dict)
+            and (_is_ours(event) or (isinstance(event.get("schema"), dict) and "fields" in event["schema"]))
+            for event in value
+        )
     return isinstance(value, dict) and (_is_ours(value) or _has_columns(value))
 
 
@@ -46,23 +55,12 @@ def _is_ours(value: Mapping[str, Any]) -> bool:
         return True
     if isinstance(resource, str):
         return closest(resource.rstrip("/").rpartition("/")[2], _RESOURCES) is not None
-    return is_library(value) and _are_groups(value["groups"], is_alone=value.keys() <= {*OF_LIBRARIES})
-
-
-def _are_groups(groups: Any, *, is_alone: bool) -> bool:
-    """Whether groups are groups of fields; other programs have lists of rules under this key."""
-    if isinstance(groups, dict):
-        return is_alone or any(map(_is_group, groups.values()))
-    return isinstance(groups, list) and any(map(_is_group, groups))
-
-
-def _is_schema(event: Mapping[str, Any]) -> bool:
-    """Whether a mapping is an event that has its schema and lacks its kind."""
-    return isinstance(event.get("schema"), dict) and "fields" in event["schema"]
-
-
-def _is_group(value: Any) -> bool:
-    return isinstance(value, dict) and _has_columns(value)
+    groups = value["groups"] if is_library(value) else None
+    if isinstance(groups, dict) and value.keys() <= {*OF_LIBRARIES}:
+        return True
+    # Other programs have lists of rules under this key.
+    items = groups.values() if isinstance(groups, dict) else groups if isinstance(groups, list) else ()
+    return any(isinstance(item, dict) and _has_columns(item) for item in items)
 
 
 def _has_columns(value: Mapping[str, Any]) -> bool:
@@ -72,21 +70,13 @@ def _has_columns(value: Mapping[str, Any]) -> bool:
         return True
     if "fields" in value:
         return "apiVersion" not in value
-    return any(_are_columns(item) for key, item in value.items() if closest(str(key), ("fields",), _SYNONYMS))
-
-
-_SYNONYMS = {"columns": "fields"}
-
-
-def _are_columns(value: Any) -> bool:
-    return isinstance(value, list) and any(
-        isinstance(item, dict) and "name" in item and {"type", "kind"} & item.keys() for item in value
+    lists = [
+        items
+        for key, items in value.items()
+        if isinstance(items, list) and closest(str(key), ("fields",), {"columns": "fields"})
+    ]
+    return any(
+        isinstance(item, dict) and "name" in item and bool({"type", "kind"} & item.keys())
+        for items in lists
+        for item in items
     )
-
-
-def _is_text(part: str) -> bool:
-    keys = {m[2]: (m[3] or "").partition(" #")[0].strip().strip("\"'") for m in _KEY.finditer(part)}
-    if "apiVersion" in keys:
-        return False
-    kind = keys.get("kind", "")
-    return "fields" in keys or (bool(kind) and closest(kind, _KINDS) is not None)

@@ -88,7 +88,7 @@ class Standardizer:
             field = self._with_description(field, at)
         name = field.get("name")
         if name.__class__ is not str and "name" in field and not isinstance(name, list | dict):
-            field = {**field, "name": self._quoted_name((*at, "name"))}
+            field = {**field, "name": self._quoted_name(name, (*at, "name"))}
         if "type" not in field:
             return field
         type_ = field["type"]
@@ -98,53 +98,34 @@ class Standardizer:
             field["type"] = standard
         return field
 
-    def _quoted_name(self, at: TreePath) -> str:
+    def _quoted_name(self, name: Any, at: TreePath) -> str:
         location = self._document.location(at)
         written = location.source.excerpt(location.span)
         self._add(
             UNQUOTED_NAME,
             at,
-            f"YAML reads the name {written or 'here'} as {sort_of(self._value(at))}",
+            f"YAML reads the name {written or 'here'} as {sort_of(name)}",
             help=Help.quote(written),
         )
         return written or "?"
-
-    def _value(self, at: TreePath) -> Any:
-        value: Any = self._document.value
-        for segment in at:
-            value = value[segment]
-        return value
 
     def _with_description(self, holder: Json, at: TreePath) -> Json:
         """Return `description:` next to the name is the attribute of that name."""
         rest = dict(holder)
         text, extra = rest.pop("description"), holder.get("extra", {})
-        path = (*at, "description")
+        help: str
         if self._is_strict:
-            self._add(
-                FRIENDLY_FORM,
-                path,
-                "the standard has no `description` here",
-                help=Help.move_to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key),
-                on_key=True,
-            )
+            code, message = FRIENDLY_FORM, "the standard has no `description` here"
+            help = Help.move_to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key)
         elif not isinstance(text, str):
-            self._add(
-                WRONG_TYPE,
-                path,
-                f"a description has to be a text, not {sort_of(text)}",
-                help=Help.quote(),
-            )
+            code, message = WRONG_TYPE, f"a description has to be a text, not {sort_of(text)}"
+            help = Help.quote()
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
-            self._add(
-                SECOND_DESCRIPTION,
-                path,
-                "there are two descriptions",
-                help=f"keep this one, or `{DESCRIPTION.key}`",
-                on_key=True,
-            )
-        elif isinstance(extra, dict):
-            rest["extra"] = {DESCRIPTION.key: text, **extra}
+            code, message = SECOND_DESCRIPTION, "there are two descriptions"
+            help = f"keep this one, or `{DESCRIPTION.key}`"
+        else:
+            return {**rest, "extra": {DESCRIPTION.key: text, **extra}} if isinstance(extra, dict) else rest
+        self._add(code, (*at, "description"), message, help=help, on_key=code is not WRONG_TYPE)
         return rest
 
     def _type(self, value: Any, at: TreePath, *, is_nested: bool) -> Any:
@@ -196,16 +177,11 @@ class Standardizer:
     def _without_misplaced_extra(self, value: Json, at: TreePath, is_nested: bool) -> Json:
         if is_nested and not self._is_strict:
             return value
-        message = (
-            "the standard has attributes only on fields"
-            if is_nested
-            else "the `extra` of a field belongs beside its `name`"
-        )
-        help = (
-            Help.remove(help="remove it, or compile without --strict", is_safe=False)
-            if is_nested
-            else Help.move_to_field("move it one level out, beside `name` and `type`")
-        )
+        message = "the `extra` of a field belongs beside its `name`"
+        help = Help.move_to_field("move it one level out, beside `name` and `type`")
+        if is_nested:
+            message = "the standard has attributes only on fields"
+            help = Help.remove(help="remove it, or compile without --strict", is_safe=False)
         self._add(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
         return {key: item for key, item in value.items() if key != "extra"}
 

@@ -59,7 +59,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """Give the document that `--format json` prints."""
-        from schemac.text.source.json_report import envelope
+        from schemac.text.source.report import envelope
 
         run = None if self.report is None else self.report.to_json()
         return envelope("run", self.diagnostics, {"run": run})

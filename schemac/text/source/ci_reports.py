@@ -21,7 +21,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 
 from schemac.text.source.catalogue import CATALOGUE
-from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, Severity
+from schemac.text.source.diagnostic import Code, Diagnostic, Edit, Fix, Label, Severity
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import printable
 from schemac.version import __version__
@@ -60,17 +60,14 @@ def from_root(diagnostics: Iterable[Diagnostic], here: Path) -> list[Diagnostic]
             diagnostic,
             file=place(diagnostic.file),
             labels=tuple([replace(label, file=place(label.file)) for label in diagnostic.labels]),
-            excerpt=diagnostic.excerpt,
-            fix=_placed(diagnostic.fix, place),
+            fix=diagnostic.fix
+            and replace(
+                diagnostic.fix,
+                edits=tuple([edit._replace(file=place(edit.file)) for edit in diagnostic.fix.edits]),
+            ),
         )
         for diagnostic in diagnostics
     ]
-
-
-def _placed(fix: Fix | None, place: Callable[[str], str]) -> Fix | None:
-    if fix is None:
-        return None
-    return replace(fix, edits=tuple([edit._replace(file=place(edit.file)) for edit in fix.edits]))
 
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -78,23 +75,22 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 def render_github(diagnostics: Iterable[Diagnostic]) -> str:
     """One command a finding."""
-    return "".join(_command(d) for d in diagnostics)
-
-
-def _command(d: Diagnostic) -> str:
-    # GitHub shows what is in the repository; all else is told by name.
-    is_inside = bool(d.file) and not d.file.startswith("/") and "://" not in d.file
-    properties = {"file": d.file} if is_inside else {}
-    if d.line and is_inside:
-        properties |= {"line": str(d.line), "endLine": str(d.end_line), "col": str(d.column)}
-        # GitHub takes an end column only for a finding within one line.
-        if d.end_line == d.line:
-            properties["endColumn"] = str(d.end_column)
-    properties["title"] = f"{d.code} {d.slug}"
-    listed = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
-    place = "" if is_inside or not d.file else f"{d.file}:{d.line}: " if d.line else f"{d.file}: "
-    message = place + d.message + (f"\nhelp: {d.help}" if d.help else "")
-    return f"::{_COMMANDS[d.severity]} {listed}::{_escape(message)}\n"
+    commands: list[str] = []
+    for d in diagnostics:
+        # GitHub shows what is in the repository; all else is told by name.
+        is_inside = bool(d.file) and not d.file.startswith("/") and "://" not in d.file
+        properties = {"file": d.file} if is_inside else {}
+        if d.line and is_inside:
+            properties |= {"line": str(d.line), "endLine": str(d.end_line), "col": str(d.column)}
+            # GitHub takes an end column only for a finding within one line.
+            if d.end_line == d.line:
+                properties["endColumn"] = str(d.end_column)
+        properties["title"] = f"{d.code} {d.slug}"
+        listed = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
+        place = "" if is_inside or not d.file else f"{d.file}:{d.line}: " if d.line else f"{d.file}: "
+        message = place + d.message + (f"\nhelp: {d.help}" if d.help else "")
+        commands.append(f"::{_COMMANDS[d.severity]} {listed}::{_escape(message)}\n")
+    return "".join(commands)
 
 
 def _escape(text: str, more: str = "") -> str:
@@ -149,8 +145,17 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
         suite = Xml.SubElement(root, "testsuite", name=_text(file) or "schemac")
         if file:
             suite.set("file", _text(file))
-        for diagnostic in group:
-            _case(suite, diagnostic, fail_on)
+        for d in group:
+            name = f"{d.code} {d.slug}{f' ({d.path})' if d.path else ''}"
+            attributes = {"name": _text(name), "classname": _text(d.file) or "schemac"}
+            case = Xml.SubElement(suite, "testcase", attributes)
+            help = f"help: {d.help}" if d.help else ""
+            lines = [f"{d.severity}[{d.code}]: {d.message}", d.place, *d.excerpt, help]
+            body = _text("\n".join(line for line in lines if line))
+            if _fails(d, fail_on):
+                Xml.SubElement(case, "failure", message=_text(d.message), type=d.severity).text = body
+            else:
+                Xml.SubElement(case, "system-out").text = body
         _count(suite, group, fail_on)
     if not by_file:
         suite = Xml.SubElement(root, "testsuite", name="schemac", tests="1", failures="0", errors="0")
@@ -158,19 +163,6 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
     _count(root, diagnostics, fail_on)
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
-
-
-def _case(suite: Xml.Element, d: Diagnostic, fail_on: Severity) -> None:
-    place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
-    attributes = {"name": _text(f"{d.code} {d.slug}{f' ({d.path})' if d.path else ''}")}
-    attributes["classname"] = _text(d.file) or "schemac"
-    case = Xml.SubElement(suite, "testcase", attributes)
-    lines = [f"{d.severity}[{d.code}]: {d.message}", place, *d.excerpt, f"help: {d.help}" if d.help else ""]
-    body = _text("\n".join(line for line in lines if line))
-    if _fails(d, fail_on):
-        Xml.SubElement(case, "failure", message=_text(d.message), type=d.severity).text = body
-    else:
-        Xml.SubElement(case, "system-out").text = body
 
 
 def _count(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity) -> None:
@@ -237,24 +229,18 @@ def _result(d: Diagnostic, rules: list[str]) -> Json:
             {**_location(label), "message": {"text": label.message}} for label in d.labels
         ]
     if d.fix is not None:
-        result["fixes"] = [_codeclimate_fix(d.fix)]
+        result["fixes"] = [_sarif_fix(d.fix)]
     if d.path:
         logical = {"fullyQualifiedName": d.path, "kind": "member"}
         result.setdefault("locations", [{}])[0]["logicalLocations"] = [logical]
     return result
 
 
-def _codeclimate_fix(fix: Fix) -> Json:
+def _sarif_fix(fix: Fix) -> Json:
     """Return a fix; SARIF knows none that are unsafe, so its description says it."""
     changes: dict[str, list[Json]] = {}
     for edit in fix.edits:
-        region = {
-            "startLine": edit.line,
-            "startColumn": edit.column,
-            "endLine": edit.end_line,
-            "endColumn": edit.end_column,
-        }
-        replacement = {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+        replacement = {"deletedRegion": _region(edit), "insertedContent": {"text": edit.text}}
         changes.setdefault(edit.file, []).append(replacement)
     return {
         "description": {"text": fix.title + ("" if fix.is_safe else " (unsafe)")},
@@ -268,13 +254,13 @@ def _codeclimate_fix(fix: Fix) -> Json:
 def _location(place: Diagnostic | Label) -> Json:
     physical: Json = {"artifactLocation": _artifact(place.file)}
     if place.line:
-        physical["region"] = {
-            "startLine": place.line,
-            "startColumn": place.column,
-            "endLine": place.end_line,
-            "endColumn": place.end_column,
-        }
+        physical["region"] = _region(place)
     return {"physicalLocation": physical}
+
+
+def _region(place: Diagnostic | Label | Edit) -> Json:
+    ends = {"endLine": place.end_line, "endColumn": place.end_column}
+    return {"startLine": place.line, "startColumn": place.column, **ends}
 
 
 def _artifact(file: str) -> dict[str, str]:

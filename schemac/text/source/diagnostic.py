@@ -71,10 +71,13 @@ class Diagnostic:
     """The source line in which the finding starts; empty if there is none."""
     fix: Fix | None = dataclasses.field(default=None, repr=False, compare=False)
 
+    @property
+    def place(self) -> str:
+        """The file, with line and column where there are some; empty if it is about no file."""
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
     def __str__(self) -> str:
-        place = (
-            f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
-        )
+        place = f"{self.place}: " if self.place else ""
         return f"{place}{self.severity}[{self.code}]: {self.message}"
 
 

@@ -84,15 +84,15 @@ def fold(word: str) -> str:
     return "".join(c for c in word.lower() if c.isalnum())
 
 
-def shortened(text: str, length: int = 60) -> str:
+def shortened(text: str) -> str:
     """Return a text that a message can hold."""
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def fields_text(names: Sequence[str], most: int = 8) -> str:
+def fields_text(names: Sequence[str]) -> str:
     """Return what fields there are, as a help where none of them is near."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"the fields are {', '.join(names[:most])}{more}"
+    more = f" and {len(names) - 8:,} more" if len(names) > 8 else ""
+    return f"the fields are {', '.join(names[:8])}{more}"
 
 
 def counted(count: int, noun: str) -> str:

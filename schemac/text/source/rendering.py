@@ -44,12 +44,9 @@ def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
     message = _folded(f"{head}: ", printable(d.message), " " * _HANGING, width)
     lines = [f"{paint(f'1;{tint}', head)}{paint('1', message.removeprefix(head))}\n"]
     margin = len(str(max([d.line, *(label.line for label in d.labels)], default=0)))
-    if d.file:
-        place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
-        field = f" ({d.path})" if d.path else ""
-        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(place + field)}\n")
-    elif d.path:
-        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(d.path)}\n")
+    place = f"{d.place} ({d.path})" if d.file and d.path else d.place or d.path
+    if place:
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(place)}\n")
     if d.line and d.excerpt:
         lines.append(_excerpt(d, d.excerpt[0], "", (margin, width), tint, "^", paint))
     for label in d.labels:

@@ -2,14 +2,21 @@
 
 Layer: text.
 Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised by the stages.
+As JSON, findings are `{"diagnostics": [...], "summary": {"error": n, "warning": n, "note": n}}`; lines and columns are one-based, and
+0 if a finding is about a whole file. `fix` is null, or an object with a title, `safe` and edits. The envelope of all JSON that commands
+print begins with the command and the version of schemac, and ends with the members of the command; `schemas/output.schema.json`
+describes it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
 from schemac.text.source.help import Help, Lines, Located
+from schemac.text.source.json_object import Json
 from schemac.text.source.span import WHOLE_FILE, Region, Span
+from schemac.version import __version__
 
 
 class Report:
@@ -75,24 +82,13 @@ class Report:
 
         One that was found several times, from different places, is one finding with these places.
         """
-        if not self._diagnostics:
-            return ()
-        return tuple(
-            sorted(
-                _once(self._diagnostics), key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)
-            )
-        )
-
-
-def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return findings of which no two differ in their further places alone, such as those that use a group."""
-    findings = list(diagnostics)
-    if not any(d.labels for d in findings):
-        return findings
-    labels: dict[Diagnostic, dict[Label, None]] = {}
-    for d in findings:
-        labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
-    return [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
+        findings = list(self._diagnostics)
+        if any(d.labels for d in findings):
+            labels: dict[Diagnostic, dict[Label, None]] = {}
+            for d in findings:
+                labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
+            findings = [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
+        return tuple(sorted(findings, key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)))
 
 
 def _few(labels: tuple[Label, ...]) -> tuple[Label, ...]:
@@ -113,3 +109,46 @@ def label(message: str, source: Lines, span: Span) -> Label:
     """Return a secondary place in a source text."""
     at = source.region(span)
     return Label(message, source.name, *at, excerpt=source.line(at.line))
+
+
+_MEMBERS = (
+    "code",
+    "slug",
+    "severity",
+    "message",
+    "file",
+    "line",
+    "column",
+    "end_line",
+    "end_column",
+    "path",
+    "help",
+)
+
+
+_LABEL_MEMBERS = ("message", "file", "line", "column", "end_line", "end_column")
+
+
+def envelope(command: str, diagnostics: Sequence[Diagnostic], members: Mapping[str, Any]) -> Json:
+    """Return what a command prints as JSON: `members` are those that only this command has."""
+    return {"command": command, "schemac": __version__, **findings_document(diagnostics), **members}
+
+
+def findings_document(diagnostics: Sequence[Diagnostic]) -> Json:
+    """Return findings with their counts."""
+    return {
+        "diagnostics": [
+            {
+                **{name: getattr(d, name) for name in _MEMBERS},
+                "labels": [{name: getattr(label, name) for name in _LABEL_MEMBERS} for label in d.labels],
+                "fix": d.fix
+                and {
+                    "title": d.fix.title,
+                    "safe": d.fix.is_safe,
+                    "edits": [edit._asdict() for edit in d.fix.edits],
+                },
+            }
+            for d in diagnostics
+        ],
+        "summary": {severity: sum(d.severity is severity for d in diagnostics) for severity in Severity},
+    }

@@ -100,21 +100,16 @@ def read_file(path: str | Path, limit: int | None = None) -> bytes:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not is_open and not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
-        return _read(handle, status.st_size, limit)
+        most = sys.maxsize if limit is None else limit + 1
+        first = os.read(handle, min(status.st_size + 1, most))
+        if len(first) in (status.st_size, most):
+            return first
+        parts = [first]
+        while (left := most - sum(map(len, parts))) and (part := os.read(handle, min(left, _AT_ONCE))):
+            parts.append(part)
+        return b"".join(parts)
     finally:
         os.close(handle)
-
-
-def _read(handle: int, size: int, limit: int | None) -> bytes:
-    """Return all bytes of a file; most files have as many as their size says."""
-    most = sys.maxsize if limit is None else limit + 1
-    first = os.read(handle, min(size + 1, most))
-    if len(first) in (size, most):
-        return first
-    parts = [first]
-    while (left := most - sum(map(len, parts))) and (part := os.read(handle, min(left, _AT_ONCE))):
-        parts.append(part)
-    return b"".join(parts)
 
 
 _AT_ONCE = 1 << 20

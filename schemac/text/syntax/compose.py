@@ -39,7 +39,7 @@ from schemac.text.source.help import Help
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText, is_printable
-from schemac.text.syntax.entries import MAX_DEPTH, Entry, Positions, Root
+from schemac.text.syntax.entries import MAX_DEPTH, Entry, Positions, Root, event_span
 from schemac.text.syntax.events import (
     EventSource,
     Scalar,
@@ -276,19 +276,12 @@ class _Composer:
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
             name = event.anchor
+            message = f"the alias *{name} has no anchor before it"
+            help = f"write `&{name}` before the value that you mean, above this line"
             if name in self.anchors:
-                self.refuse(
-                    event,
-                    UNDEFINED_ALIAS,
-                    f"the alias *{name} is inside its own anchor",
-                    help="write the value out: a value cannot contain itself",
-                )
-            self.refuse(
-                event,
-                UNDEFINED_ALIAS,
-                f"the alias *{name} has no anchor before it",
-                help=f"write `&{name}` before the value that you mean, above this line",
-            )
+                message = f"the alias *{name} is inside its own anchor"
+                help = "write the value out: a value cannot contain itself"
+            self.refuse(event, UNDEFINED_ALIAS, message, help=help)
         value, size, levels = anchored
         self.nodes += size
         self.deepest = max(self.deepest, depth + levels)
@@ -325,24 +318,20 @@ class _Composer:
             f"the key '{key}' is given twice",
             location=self.location(second, help),
             help=help,
-            labels=(label("first written here", self.source, _span(first)),),
+            labels=(label("first written here", self.source, event_span(first)),),
         )
 
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
         self.report.add(code, message, location=self.location(event, help), help=help)
 
     def location(self, event: Any, help: str) -> Location:
-        span = _span(event)
+        span = event_span(event)
         entry = self.positions.keys.get(span.start) if isinstance(help, Help) else None
         return Location(self.source, span, entry=entry)
 
     def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
         self.report_at(event, code, message, help)
         raise _Abandoned
-
-
-def _span(event: Any) -> Span:
-    return Span(event.start_mark.index, event.end_mark.index)
 
 
 def _readable(tag: str) -> str:

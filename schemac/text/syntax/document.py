@@ -9,6 +9,8 @@ for: a text without findings is read once.
 """
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from schemac.text.source.diagnostic import Label
@@ -38,6 +40,11 @@ class Document:
         document = Document(self.source, value, self.index, self.positions)
         document._written = self._written
         return document
+
+    def part(self, path: TreePath) -> Any:
+        """Return the value at a path, which has to be there."""
+        value: Any = self.value
+        return reduce(getitem, path, value)
 
     def origin(self, path: TreePath) -> "Origin":
         """Return where a value was written."""

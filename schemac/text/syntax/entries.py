@@ -230,18 +230,18 @@ class _Reading:
                 self._anchors = {}
                 value = next(self._events)
                 target = self._collection(value, None, False, 0) if value.__class__ in _STARTS else None
-                self.roots.append(Root(target.span if target is not None else _span(value), target))
+                self.roots.append(Root(target.span if target is not None else event_span(value), target))
 
     def _collection(self, event: Any, holder: Entry | None, is_shared: bool, depth: int) -> Collection:
         if depth > MAX_DEPTH:
             raise _TooDeepError
         start = event.start_mark.index
-        collection = Collection(_span(event), bool(event.flow_style), holder)
+        collection = Collection(event_span(event), bool(event.flow_style), holder)
         is_shared = is_shared or event.anchor is not None
         is_mapping = event.__class__ is MappingStartEvent
         end = collection.span.end
         while (first := next(self._events)).__class__ not in _ENDS:
-            key_span = _span(first)
+            key_span = event_span(first)
             if is_mapping and first.__class__ in _STARTS:
                 # What a key may not be is skipped.
                 key_span = self._collection(first, None, True, depth + 1).span
@@ -258,7 +258,7 @@ class _Reading:
                 # The two parsers put a value that is not there at different places; nobody looks beside its key.
                 entry.value = Span(key_span.end, key_span.end)
             else:
-                entry.value = _span(value)
+                entry.value = event_span(value)
                 entry.target = self._anchors.get(value.anchor) if is_alias else None
             entry.span = Span(key_span.start, max(key_span.end, entry.value.end))
             if is_mapping:
@@ -272,7 +272,8 @@ class _Reading:
         return collection
 
 
-def _span(event: Any) -> Span:
+def event_span(event: Any) -> Span:
+    """Return where what an event stands for is written."""
     return Span(event.start_mark.index, event.end_mark.index)
 
 

@@ -71,7 +71,13 @@ def pure_events(text: str) -> Callable[[], Any]:
             # Some texts it does not refuse but stumbles over, such as a `%YAML 1.3` line.
             raise YAMLError(str(error) or "unreadable") from error
         if event.__class__ is ScalarEvent and not event.value.isascii():
-            _join_surrogates(event)
+            # JSON writes two escapes for one character.
+            try:
+                event.value = event.value.encode("utf-16", "surrogatepass").decode("utf-16")
+            except UnicodeDecodeError:
+                raise MarkedYAMLError(
+                    problem="half of a surrogate pair is not a character", problem_mark=event.start_mark
+                ) from None
         return event
 
     return next_event
@@ -84,19 +90,6 @@ def events(text: str, source: EventSource = fast_events) -> Iterator[Any]:
         yield event
         if event.__class__ is StreamEndEvent:
             return
-
-
-def _join_surrogates(event: Any) -> None:
-    """Join two escapes that JSON writes for one character; a lone surrogate stays as it is."""
-    try:
-        event.value.encode()
-    except UnicodeEncodeError:
-        try:
-            event.value = event.value.encode("utf-16", "surrogatepass").decode("utf-16")
-        except UnicodeDecodeError:
-            raise MarkedYAMLError(
-                problem="half of a surrogate pair is not a character", problem_mark=event.start_mark
-            ) from None
 
 
 Scalar = str | int | float | bool | None
@@ -204,13 +197,17 @@ def _value_in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None
 _AT_END = " at the end"
 _INDENTATION = "check the indentation of this line and of the lines above"
 _QUOTES = "write the text in quotes"
-_MESSAGES: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
+_NO_ITEM = _Words(
+    "this does not belong to an item of the list above", f"start it with `- `, or {_INDENTATION}"
+)
+_INCOMPLETE_TAG = _Words("this tag is incomplete", "remove it")
+_NO_NAME = _Words("an anchor or alias needs a name", _QUOTES)
+_UNKNOWN_DIRECTIVE = _Words("this directive is unknown", "remove the line that starts with %")
+_MESSAGES = (
+    ("quoted scalar", "end of stream", _Words("this quote is not closed", "close it", at_opening=True)),
     (
-        lambda context, problem: "quoted scalar" in context and "end of stream" in problem,
-        _Words("this quote is not closed", "close it", at_opening=True),
-    ),
-    (
-        lambda context, problem: "unknown escape" in problem,
+        "",
+        "unknown escape",
         _Words(
             "this backslash does not start a valid escape",
             "double it, or use single quotes",
@@ -218,11 +215,13 @@ _MESSAGES: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
         ),
     ),
     (
-        lambda context, problem: "escape" in problem or "escape sequence" in problem,
+        "",
+        "escape",
         _Words("this escape is incomplete or not a valid character", "write the character itself"),
     ),
     (
-        lambda context, problem: "mapping values are not allowed" in problem,
+        "",
+        "mapping values are not allowed",
         _Words(
             "a second colon is not allowed here",
             f"{_QUOTES} if it contains a colon; otherwise {_INDENTATION}",
@@ -230,66 +229,50 @@ _MESSAGES: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
         ),
     ),
     (
-        lambda context, problem: "sequence entries are not allowed" in problem,
+        "",
+        "sequence entries are not allowed",
         _Words("a list cannot start on this line", "start it on the next line"),
     ),
+    ("", "unexpected ':'", _Words("a colon inside brackets needs quotes, or a space after it", _QUOTES)),
     (
-        lambda context, problem: "unexpected ':'" in problem,
-        _Words("a colon inside brackets needs quotes, or a space after it", _QUOTES),
-    ),
-    (
-        lambda context, problem: "cannot start any token" in problem,
+        "",
+        "cannot start any token",
         _Words("an unquoted text cannot start with {}", _QUOTES, way_out=_in_quotes),
     ),
+    ("flow mapping", _AT_END, _Words("this brace is not closed", "close it with `}}`", at_opening=True)),
+    ("flow sequence", _AT_END, _Words("this bracket is not closed", "close it with `]`", at_opening=True)),
+    ("flow mapping", "", _Words("a comma or `}}` is missing before this")),
+    ("flow sequence", "", _Words("a comma or `]` is missing before this")),
     (
-        lambda context, problem: "flow mapping" in context and _AT_END in problem,
-        _Words("this brace is not closed", "close it with `}}`", at_opening=True),
-    ),
-    (
-        lambda context, problem: "flow sequence" in context and _AT_END in problem,
-        _Words("this bracket is not closed", "close it with `]`", at_opening=True),
-    ),
-    (lambda context, problem: "flow mapping" in context, _Words("a comma or `}}` is missing before this")),
-    (lambda context, problem: "flow sequence" in context, _Words("a comma or `]` is missing before this")),
-    (
-        lambda context, problem: "could not find expected ':'" in problem,
+        "",
+        "could not find expected ':'",
         _Words("this key has no colon", "write `key: value`", at_opening=True),
     ),
+    ("", "node content", _Words("a value is missing here", "write one, or `null`")),
+    ("block collection", "", _NO_ITEM),
+    ("block sequence", "", _NO_ITEM),
+    ("block mapping", "", _Words("this is not a key of the mapping above", _INDENTATION)),
     (
-        lambda context, problem: "node content" in problem,
-        _Words("a value is missing here", "write one, or `null`"),
-    ),
-    (
-        lambda context, problem: "block collection" in context or "block sequence" in context,
-        _Words("this does not belong to an item of the list above", f"start it with `- `, or {_INDENTATION}"),
-    ),
-    (
-        lambda context, problem: "block mapping" in context,
-        _Words("this is not a key of the mapping above", _INDENTATION),
-    ),
-    (
-        lambda context, problem: "block scalar" in context,
+        "block scalar",
+        "",
         _Words(
             "a text block cannot start like this", "write `|` or `>` alone, and the text on the next lines"
         ),
     ),
     (
-        lambda context, problem: "document start" in problem,
+        "",
+        "document start",
         _Words("there is something after the end of the document", "start another document with `---`"),
     ),
-    (
-        lambda context, problem: "tag" in context or "tag" in problem,
-        _Words("this tag is incomplete", "remove it"),
-    ),
-    (
-        lambda context, problem: "anchor" in context or "alias" in context,
-        _Words("an anchor or alias needs a name", _QUOTES),
-    ),
-    (
-        lambda context, problem: "directive" in context or "YAML document" in problem or "version" in problem,
-        _Words("this directive is unknown", "remove the line that starts with %"),
-    ),
+    ("tag", "", _INCOMPLETE_TAG),
+    ("", "tag", _INCOMPLETE_TAG),
+    ("anchor", "", _NO_NAME),
+    ("alias", "", _NO_NAME),
+    ("directive", "", _UNKNOWN_DIRECTIVE),
+    ("", "YAML document", _UNKNOWN_DIRECTIVE),
+    ("", "version", _UNKNOWN_DIRECTIVE),
 )
+"""What the parser says of the context and of the problem, each with our words for it; the first one counts."""
 
 
 def report_syntax_error(error: YAMLError, source: SourceText, report: Report) -> None:
@@ -298,18 +281,24 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
     if _offset(error, at_opening=False) >= len(source.content.rstrip()):
         problem += _AT_END
     words = next(
-        (w for applies, w in _MESSAGES if applies(context, problem)), _Words(problem.splitlines()[0])
+        (known for part, other, known in _MESSAGES if part in context and other in problem),
+        _Words(problem.splitlines()[0]),
     )
     offset = _offset(error, at_opening=words.at_opening)
-    tab = _indenting_tab(source, _offset(error, at_opening=False))
-    if tab is not None:
+    position = source.position(_offset(error, at_opening=False))
+    line = source.line(position.line)
+    blank = line[: len(line) - len(line.lstrip())]
+    if "\t" in blank:
+        tab = source.offset(position.line, blank.index("\t") + 1)
+        tabs = blank[blank.index("\t") :]
+        tabs = tabs[: len(tabs) - len(tabs.lstrip(" \t"))]
         report.add(
             TAB_INDENTATION,
             "YAML does not allow tabs in indentation",
             source=source,
             span=Span(tab, tab + 1),
             help="indent with spaces",
-            fix=_fix("indent with spaces", source, _spaces(source, tab)),
+            fix=_fix("indent with spaces", source, (Span(tab, tab + len(tabs)), tabs.replace("\t", _LEVEL))),
         )
         return
     character = source.content[offset : offset + 1]
@@ -336,22 +325,8 @@ _LEVEL = "  "
 """What a tab is taken for."""
 
 
-def _spaces(source: SourceText, tab: int) -> tuple[Span, str]:
-    """Return the indentation of a line from its first tab on, as spaces."""
-    match = re.compile(r"[ \t]+").match(source.content, tab)
-    assert match is not None
-    return Span(*match.span()), match[0].replace("\t", _LEVEL)
-
-
 def _offset(error: YAMLError, *, at_opening: bool) -> int:
     if isinstance(error, MarkedYAMLError):
         mark: Any = (at_opening and error.context_mark) or error.problem_mark or error.context_mark
         return int(mark.index) if mark else 0
     return int(error.position) if isinstance(error, ReaderError) else 0
-
-
-def _indenting_tab(source: SourceText, offset: int) -> int | None:
-    position = source.position(offset)
-    line = source.line(position.line)
-    blank = line[: len(line) - len(line.lstrip())]
-    return offset - (position.column - 1) + blank.index("\t") if "\t" in blank else None

@@ -7,6 +7,8 @@ Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.
 """
 
 from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -112,6 +114,10 @@ class Vocabulary(NamedTuple):
     document_keys: tuple[str, ...] = ()
     """Keys that may be at the top of a document beside those of what it has."""
 
+    def noun(self, model: Any) -> str:
+        """Return what a model is called; `this` where it is not known."""
+        return "this" if model is None else self.nouns.get(model.__name__, "this")
+
 
 def model_errors(
     error: "ValidationError",
@@ -151,7 +157,8 @@ def sort_of(value: Any) -> str:
 def _model_error(error: Any, model: Any, value: Any, words: Vocabulary) -> ModelError:
     kind, context, input = error["type"], error.get("ctx", {}), error["input"]
     path = _without_tags(error["loc"], value)
-    name = _name_of(error, path, model, words)
+    is_key = bool(path) and isinstance(path[-1], str)
+    name = f"`{path[-1]}`" if is_key else words.noun(_model_at(model, error["loc"]))
     if kind == "extra_forbidden":
         return _unknown_key(error, path, model, value, words)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
@@ -188,14 +195,6 @@ def _model_error(error: Any, model: Any, value: Any, words: Vocabulary) -> Model
     return ModelError(WRONG_TYPE, path, f"{name}: {str(error['msg']).lower()}")
 
 
-def _name_of(error: Any, path: TreePath, model: Any, words: Vocabulary) -> str:
-    """Return what a message calls the culprit: its key, or what it is meant to be."""
-    if path and isinstance(path[-1], str):
-        return f"`{path[-1]}`"
-    meant = _model_at(model, error["loc"])
-    return words.nouns.get(meant.__name__, "this") if meant is not None else "this"
-
-
 def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: Vocabulary) -> str:
     if kind == "string_type" and isinstance(input, int | float):
         return Help.quote()
@@ -213,7 +212,7 @@ def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: Vocabu
 def _missing(
     error: Any, of: TreePath, keys: list[str], model: Any, value: Any, words: Vocabulary
 ) -> ModelError:
-    parent = _at(value, of)
+    parent = reduce(getitem, of, value)
     owner = _model_at(model, error["loc"][:-1])
     if len(keys) == 1 and owner is not None and isinstance(parent, dict):
         # A model that takes any key does not say which of them it does not know.
@@ -228,8 +227,7 @@ def _missing(
     if isinstance(kind, str):
         noun, path, example = f"the kind {kind}", (*of, "kind"), words.examples.get(kind)
     else:
-        noun = words.nouns.get(owner.__name__, "this") if owner is not None else "this"
-        path, example = of, None
+        noun, path, example = words.noun(owner), of, None
     names = " and ".join(f"`{key}`" for key in keys)
     if isinstance(kind, str) and len(parent) > 1:
         example = words.complete_type(parent) or example
@@ -239,7 +237,7 @@ def _missing(
 
 def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Vocabulary) -> ModelError:
     key = str(path[-1])
-    parent = _at(value, path[:-1])
+    parent = reduce(getitem, path[:-1], value)
     owner = _model_at(model, error["loc"][:-1])
     known = [f.alias or n for n, f in owner.model_fields.items()] if owner is not None else []
     known += words.friendly_keys.get(owner.__name__, ()) if owner is not None else ()
@@ -325,12 +323,6 @@ def _without_tags(loc: tuple[int | str, ...], value: Any) -> TreePath:
             path.append(segment)
             value = value[segment]
     return tuple(path)
-
-
-def _at(value: Any, path: TreePath) -> Any:
-    for segment in path:
-        value = value[segment]
-    return value
 
 
 def _model_at(model: Any, loc: tuple[int | str, ...]) -> Any:

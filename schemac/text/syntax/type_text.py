@@ -75,8 +75,8 @@ class Cursor:
         text = self._word()
         return bool(text) and not any(c.isalnum() or c == "_" for c in text)
 
-    def _is_string(self, ahead: int = 0) -> bool:
-        return not self._ends(ahead) and self._words[self._at + ahead].is_text
+    def _is_string(self) -> bool:
+        return not self._ends() and self._words[self._at].is_text
 
     def _next(self) -> Word:
         word = self._words[self._at]

@@ -7,13 +7,12 @@ Source: Arrow's safe cast and `pyarrow.dataset`, asked for every pair of types a
 (`tests/conformance/test_verdicts.py`), and exact arithmetic (`tests/conformance/test_values.py`).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from schemac.language.attributes.arrow import read_hints
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Family
 from schemac.language.kinds.answers import is_finer
-from schemac.language.logical.model import Castability, LogicalType
+from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField
 
 _REACH = {
@@ -24,14 +23,58 @@ _REACH = {
 }
 
 
-def castability(old: LogicalType, new: LogicalType) -> Castability:
-    """Return how well values of the old type fit the new one; they do not fit if there is no rule for both families."""
+def castability(old: Any, new: Any) -> Castability:
+    """Return how well values of the old type fit the new one; they do not fit if the table has no entry for both families."""
     if old.kind == new.kind:
-        return old.castability(new)
+        within_kind: Castability = old.castability(new)
+        return within_kind
     if old.family is Family.NULL:
         return Castability.LOSSLESS
-    rule = _BETWEEN.get((old.family, new.family))
-    return Castability.NEVER if rule is None or old.parts() or new.parts() else rule(old, new)
+    entry = _BETWEEN.get((old.family, new.family))
+    if entry is None or old.parts() or new.parts():
+        return Castability.NEVER
+    match old.family, new.family:
+        case Family.INTEGER, Family.INTEGER:
+            has_room = (new.is_signed or not old.is_signed) and _value_bits(new) >= _value_bits(old)
+        case Family.INTEGER, Family.FLOAT:
+            has_room = new.mantissa >= _value_bits(old)
+        case Family.INTEGER, Family.DECIMAL:
+            # Arrow looks at the types alone: there has to be room for every integer of this width.
+            digits = len(str(2 ** _value_bits(old)))
+            has_room = new.scale >= 0 and new.precision - new.scale >= digits
+        case Family.FLOAT, Family.FLOAT:
+            has_room = new.mantissa > old.mantissa
+        case Family.DECIMAL, Family.INTEGER:
+            has_room = (
+                old.scale <= 0
+                and new.is_signed
+                and 10 ** (old.precision - old.scale) <= 2 ** _value_bits(new)
+            )
+        case Family.DECIMAL, Family.FLOAT if new.bits != 16:
+            # The powers of two in 10ⁿ take none of the mantissa.
+            has_room = old.scale <= 0 and 10**old.precision * 5**-old.scale <= 2**new.mantissa
+        case Family.TIMESTAMP, Family.TEXT:
+            # Clocks of old were ahead of UTC by odd seconds, for which offsets have no digits.
+            has_room = old.unit == "Nanosecond" and old.timezone in (None, "UTC")
+        case Family.DATE, Family.TIMESTAMP:
+            # Clocks that are put forward at midnight have days without one.
+            has_room = new.timezone in (None, "UTC") and new.unit in ("Second", "Millisecond")
+        case Family.TEXT, Family.BYTES:
+            has_room = new.fixed_length is None
+        case (Family.FLOAT, Family.DECIMAL | Family.BOOLEAN) if old.bits == 16:
+            return Castability.NEVER
+        case (Family.DECIMAL | Family.BOOLEAN, Family.FLOAT) if new.bits == 16:
+            return Castability.NEVER
+        case (Family.TEXT, Family.DECIMAL) if new.scale < 0:
+            return Castability.NEVER
+        case _:
+            return entry
+    return Castability.LOSSLESS if has_room else entry
+
+
+def _value_bits(type_: Any) -> int:
+    """Bits besides the sign."""
+    return int(type_.bits - type_.is_signed)
 
 
 def can_be_rounded(old: Any, new: Any) -> bool:
@@ -100,117 +143,43 @@ def _is_refined(old: Any, new: Any) -> bool:
     return bool(old.kind == new.kind and is_finer(new.unit, old.unit))
 
 
-def _lossless_if(is_lossless: bool, otherwise: Castability = Castability.DEPENDS) -> Castability:
-    return Castability.LOSSLESS if is_lossless else otherwise
-
-
-def _always(old: Any, new: Any) -> Castability:
-    return Castability.LOSSLESS
-
-
-def _depends(old: Any, new: Any) -> Castability:
-    return Castability.DEPENDS
-
-
-def _integers(old: Any, new: Any) -> Castability:
-    has_sign = new.is_signed or not old.is_signed
-    return _lossless_if(has_sign and _value_bits(new) >= _value_bits(old))
-
-
-def _value_bits(type_: Any) -> int:
-    """Bits besides the sign."""
-    return int(type_.bits - type_.is_signed)
-
-
-def _integer_to_float(old: Any, new: Any) -> Castability:
-    return _lossless_if(new.mantissa >= _value_bits(old))
-
-
-def _integer_to_decimal(old: Any, new: Any) -> Castability:
-    # Arrow looks at the types alone: there has to be room for every integer of this width.
-    digits = len(str(2 ** _value_bits(old)))
-    has_room = new.scale >= 0 and new.precision - new.scale >= digits
-    return _lossless_if(has_room, Castability.NEVER)
-
-
-def _floats(old: Any, new: Any) -> Castability:
-    return _lossless_if(new.mantissa > old.mantissa)
-
-
-def _depends_but_for_halves(old: Any, new: Any) -> Castability:
-    return Castability.NEVER if old.bits == 16 else Castability.DEPENDS
-
-
-def _decimal_to_integer(old: Any, new: Any) -> Castability:
-    has_room = new.is_signed and 10 ** (old.precision - old.scale) <= 2 ** _value_bits(new)
-    return _lossless_if(old.scale <= 0 and has_room)
-
-
-def _decimal_to_float(old: Any, new: Any) -> Castability:
-    if new.bits == 16:
-        return Castability.NEVER
-    # The powers of two in 10ⁿ take none of the mantissa.
-    has_room = 10**old.precision * 5**-old.scale <= 2**new.mantissa
-    return _lossless_if(old.scale <= 0 and has_room)
-
-
-def _boolean_to_float(old: Any, new: Any) -> Castability:
-    return Castability.NEVER if new.bits == 16 else Castability.LOSSLESS
-
-
-def _timestamp_to_text(old: Any, new: Any) -> Castability:
-    # Clocks of old were ahead of UTC by odd seconds, for which offsets have no digits.
-    return _lossless_if(old.unit == "Nanosecond" and old.timezone in (None, "UTC"))
-
-
-def _date_to_timestamp(old: Any, new: Any) -> Castability:
-    # Clocks that are put forward at midnight have days without one.
-    has_midnights = new.timezone in (None, "UTC")
-    return _lossless_if(has_midnights and new.unit in ("Second", "Millisecond"))
-
-
-def _text_to_bytes(old: Any, new: Any) -> Castability:
-    return _lossless_if(new.fixed_length is None)
-
-
-def _text_to_decimal(old: Any, new: Any) -> Castability:
-    return Castability.NEVER if new.scale < 0 else Castability.DEPENDS
-
-
-_BETWEEN: dict[tuple[Family, Family], Callable[[Any, Any], Castability]] = {
-    (Family.INTEGER, Family.INTEGER): _integers,
-    (Family.INTEGER, Family.FLOAT): _integer_to_float,
-    (Family.INTEGER, Family.DECIMAL): _integer_to_decimal,
-    (Family.INTEGER, Family.BOOLEAN): _depends,
-    (Family.INTEGER, Family.TEXT): _always,
-    (Family.FLOAT, Family.FLOAT): _floats,
-    (Family.FLOAT, Family.INTEGER): _depends,
-    (Family.FLOAT, Family.DECIMAL): _depends_but_for_halves,
-    (Family.FLOAT, Family.BOOLEAN): _depends_but_for_halves,
-    (Family.FLOAT, Family.TEXT): _always,
-    (Family.DECIMAL, Family.INTEGER): _decimal_to_integer,
-    (Family.DECIMAL, Family.FLOAT): _decimal_to_float,
-    (Family.DECIMAL, Family.TEXT): _always,
-    (Family.BOOLEAN, Family.INTEGER): _always,
-    (Family.BOOLEAN, Family.FLOAT): _boolean_to_float,
-    (Family.BOOLEAN, Family.TEXT): _always,
-    (Family.DATE, Family.TIMESTAMP): _date_to_timestamp,
-    (Family.DATE, Family.TEXT): _depends,
-    (Family.TIME, Family.TEXT): _always,
-    (Family.TIMESTAMP, Family.DATE): _depends,
-    (Family.TIMESTAMP, Family.TIME): _depends,
-    (Family.TIMESTAMP, Family.TEXT): _timestamp_to_text,
-    (Family.DURATION, Family.TEXT): _always,
-    (Family.BYTES, Family.TEXT): _depends,
-    (Family.TEXT, Family.BYTES): _text_to_bytes,
-    (Family.TEXT, Family.INTEGER): _depends,
-    (Family.TEXT, Family.FLOAT): _depends,
-    (Family.TEXT, Family.DECIMAL): _text_to_decimal,
-    (Family.TEXT, Family.BOOLEAN): _depends,
-    (Family.TEXT, Family.DATE): _depends,
-    (Family.TEXT, Family.TIMESTAMP): _depends,
+_BETWEEN = {
+    (Family.INTEGER, Family.INTEGER): Castability.DEPENDS,
+    (Family.INTEGER, Family.FLOAT): Castability.DEPENDS,
+    (Family.INTEGER, Family.DECIMAL): Castability.NEVER,
+    (Family.INTEGER, Family.BOOLEAN): Castability.DEPENDS,
+    (Family.INTEGER, Family.TEXT): Castability.LOSSLESS,
+    (Family.FLOAT, Family.FLOAT): Castability.DEPENDS,
+    (Family.FLOAT, Family.INTEGER): Castability.DEPENDS,
+    (Family.FLOAT, Family.DECIMAL): Castability.DEPENDS,
+    (Family.FLOAT, Family.BOOLEAN): Castability.DEPENDS,
+    (Family.FLOAT, Family.TEXT): Castability.LOSSLESS,
+    (Family.DECIMAL, Family.INTEGER): Castability.DEPENDS,
+    (Family.DECIMAL, Family.FLOAT): Castability.DEPENDS,
+    (Family.DECIMAL, Family.TEXT): Castability.LOSSLESS,
+    (Family.BOOLEAN, Family.INTEGER): Castability.LOSSLESS,
+    (Family.BOOLEAN, Family.FLOAT): Castability.LOSSLESS,
+    (Family.BOOLEAN, Family.TEXT): Castability.LOSSLESS,
+    (Family.DATE, Family.TIMESTAMP): Castability.DEPENDS,
+    (Family.DATE, Family.TEXT): Castability.DEPENDS,
+    (Family.TIME, Family.TEXT): Castability.LOSSLESS,
+    (Family.TIMESTAMP, Family.DATE): Castability.DEPENDS,
+    (Family.TIMESTAMP, Family.TIME): Castability.DEPENDS,
+    (Family.TIMESTAMP, Family.TEXT): Castability.DEPENDS,
+    (Family.DURATION, Family.TEXT): Castability.LOSSLESS,
+    (Family.BYTES, Family.TEXT): Castability.DEPENDS,
+    (Family.TEXT, Family.BYTES): Castability.DEPENDS,
+    (Family.TEXT, Family.INTEGER): Castability.DEPENDS,
+    (Family.TEXT, Family.FLOAT): Castability.DEPENDS,
+    (Family.TEXT, Family.DECIMAL): Castability.DEPENDS,
+    (Family.TEXT, Family.BOOLEAN): Castability.DEPENDS,
+    (Family.TEXT, Family.DATE): Castability.DEPENDS,
+    (Family.TEXT, Family.TIMESTAMP): Castability.DEPENDS,
 }
-"""All pairs of families between which there is a way; kinds of one family may be two, as Int8 and Int16 are."""
+"""All pairs of families between which there is a way, and how well values fit where their types do not say more.
+
+Kinds of one family may be two, as Int8 and Int16 are.
+"""
 
 
 _BYTES = (Family.TEXT, Family.BYTES)

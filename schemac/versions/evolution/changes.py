@@ -10,7 +10,7 @@ Shape: a change is one fact at one field, with the old and the new value, and wi
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.registry.engine import Engine, EngineError, load_as
+from schemac.registry.engine import EngineError, load_as
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
 from schemac.text.source.diagnostic import Code
@@ -26,13 +26,7 @@ from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
 from schemac.text.source.span import Region
 
-DESCRIPTION_FACTS = frozenset(
-    {
-        Fact.DESCRIPTION_ADDED,
-        Fact.DESCRIPTION_CHANGED,
-        Fact.DESCRIPTION_REMOVED,
-    }
-)
+DESCRIPTION_FACTS = frozenset({Fact.DESCRIPTION_ADDED, Fact.DESCRIPTION_CHANGED, Fact.DESCRIPTION_REMOVED})
 """Its traits."""
 
 TYPE_FACTS = frozenset(
@@ -79,12 +73,7 @@ LAYOUT_FACTS = frozenset(
 """Changes of how the same values are in memory."""
 
 KEY_FACTS = frozenset(
-    {
-        Fact.PRIMARY_KEY_ADDED,
-        Fact.PRIMARY_KEY_REMOVED,
-        Fact.PRIMARY_KEY_MOVED,
-        Fact.CLUSTERING_KEY_CHANGED,
-    }
+    {Fact.PRIMARY_KEY_ADDED, Fact.PRIMARY_KEY_REMOVED, Fact.PRIMARY_KEY_MOVED, Fact.CLUSTERING_KEY_CHANGED}
 )
 """Which fields identify rows, and which they are sorted by."""
 
@@ -100,13 +89,7 @@ STORAGE_FACTS = frozenset(
 )
 """How a table keeps values: its layout, and types that Arrow has no word for."""
 
-ATTRIBUTE_FACTS = frozenset(
-    {
-        Fact.ATTRIBUTE_ADDED,
-        Fact.ATTRIBUTE_REMOVED,
-        Fact.ATTRIBUTE_CHANGED,
-    }
-)
+ATTRIBUTE_FACTS = frozenset({Fact.ATTRIBUTE_ADDED, Fact.ATTRIBUTE_REMOVED, Fact.ATTRIBUTE_CHANGED})
 """Attributes of other domains, and those of one engine as the others are told of them."""
 
 CONSTRAINT_FACTS = frozenset(
@@ -120,12 +103,7 @@ CONSTRAINT_FACTS = frozenset(
 )
 """Which values are allowed, of those that the type has."""
 
-DATASET_FACTS = frozenset(
-    {
-        Fact.DATASET_ADDED,
-        Fact.DATASET_DROPPED,
-    }
-)
+DATASET_FACTS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
 """A dataset comes or goes."""
 
 PROPERTY_FACTS = (
@@ -387,19 +365,15 @@ def _bringing() -> dict[AnyFact, str]:
     engines_by_fact: dict[AnyFact, str] = {}
     known_facts = set(map(str, Fact))
     for engine in engines():
-        for fact in _engine_facts(engine):
+        if not engine.facts:
+            continue
+        what = f"`facts` of the engine {engine.name}"
+        fact_type = load_as(engine.facts, type, what)
+        if not issubclass(fact_type, AnyFact):
+            raise EngineError(f"{what} ({engine.facts}) is not an enumeration of AnyFact")
+        for fact in fact_type:
             if str(fact) in known_facts:
                 raise EngineError(f"the engine {engine.name} has a fact {fact}, which is already used")
             known_facts.add(str(fact))
             engines_by_fact[fact] = engine.name
     return engines_by_fact
-
-
-def _engine_facts(engine: Engine) -> Iterable[AnyFact]:
-    if not engine.facts:
-        return ()
-    what = f"`facts` of the engine {engine.name}"
-    fact_type = load_as(engine.facts, type, what)
-    if not issubclass(fact_type, AnyFact):
-        raise EngineError(f"{what} ({engine.facts}) is not an enumeration of AnyFact")
-    return tuple(fact_type)

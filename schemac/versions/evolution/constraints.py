@@ -154,12 +154,8 @@ def row_rules(version: SchemaVersion, key: str, written: Sequence[Any] | None = 
         return ()
     rules = row_constraints({key: list(several)}, columns)
     fields = named_fields(columns)
-    constraints: list[tuple[Unique | ReferenceTo | Check, Iterable[FieldNode]]] = [
-        *[(one, one.fields) for one in rules.unique],
-        *[(one, one.fields) for one in rules.references],
-        *[(one, one.condition.fields()) for one in rules.checks],
-    ]
-    return tuple([Rule(one.path, one, tuple([fields[n.path] for n in nodes])) for one, nodes in constraints])
+    constraints: list[Unique | ReferenceTo | Check] = [*rules.unique, *rules.references, *rules.checks]
+    return tuple([Rule(one.path, one, tuple([fields[n.path] for n in one.fields])) for one in constraints])
 
 
 def constraints_of(rules: Iterable[Rule]) -> RowConstraints:
@@ -176,7 +172,8 @@ def _meanings(
     key: str, version: SchemaVersion, identity: Callable[[SchemaField], SchemaField]
 ) -> dict[Hashable, Any]:
     """Return the text of each constraint, by its meaning."""
-    columns, by_meaning = version.dataset.columns, {}
+    columns = version.dataset.columns
+    by_meaning: dict[Hashable, Any] = {}
     fields = named_fields(columns)
 
     def of(node: FieldNode) -> Hashable:
@@ -184,20 +181,15 @@ def _meanings(
 
     for written in version.dataset.schema.extra.get(key) or ():
         rules = row_constraints({key: [written]}, columns)
-        several: list[Unique | ReferenceTo | Check] = [*rules.unique, *rules.references, *rules.checks]
-        one = next(iter(several), None)
-        by_meaning[json.dumps(written, sort_keys=True) if one is None else _meaning(one, of)] = written
+        meaning: Hashable = json.dumps(written, sort_keys=True)
+        for unique in rules.unique:
+            meaning = frozenset(map(of, unique.fields))
+        for reference in rules.references:
+            meaning = reference.dataset, frozenset(zip(map(of, reference.fields), reference.to, strict=True))
+        for check in rules.checks:
+            meaning = _tree(check.condition, of)
+        by_meaning[meaning] = written
     return by_meaning
-
-
-def _meaning(one: Unique | ReferenceTo | Check, of: Callable[[FieldNode], Hashable]) -> Hashable:
-    match one:
-        case Unique():
-            return frozenset(map(of, one.fields))
-        case ReferenceTo():
-            return one.dataset, frozenset(zip(map(of, one.fields), one.to, strict=True))
-        case Check():
-            return _tree(one.condition, of)
 
 
 def _tree(node: Any, of: Callable[[FieldNode], Hashable]) -> Hashable:

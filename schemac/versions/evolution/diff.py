@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from schemac.language.attributes import arrow, builtin
-from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Attribute, Family, Role
+from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Family, Role
 from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.registry import known
 from schemac.language.constraints.field_constraints import BY_KEY as OF_VALUES
@@ -71,12 +71,20 @@ def attribute_facts(old: SchemaField, new: SchemaField) -> Iterator[AttributeFac
             continue
         attribute = known(key)
         if key == arrow.BUFFER_ENCODING.key:
-            yield from _buffer_facts(before, after, key)
+            hints = [arrow.BUFFER_ENCODING.read({key: value}) if value else None for value in (before, after)]
+            kinds = [hint.kind if hint else "Contiguous" for hint in hints]
+            widths = [(hint.offset_bit_width or 32) if hint else 32 for hint in hints]
+            if kinds[0] != kinds[1]:
+                yield (Fact.BUFFER_LAYOUT_CHANGED, kinds[0], kinds[1], key)
+            if widths[0] != widths[1]:
+                yield (Fact.OFFSET_WIDTH_CHANGED, widths[0], widths[1], key)
         elif key in OF_VALUES:
             fact = constraint_fact(key, old, new)
             yield from [(fact, before, after, key)] if fact is not None else []
         elif attribute is not None and attribute.property_facts is not None:
-            yield from _property_facts(attribute, attribute.property_facts, before or {}, after or {})
+            for name, was, is_ in _different(before or {}, after or {}):
+                property_fact = attribute.property_facts.get(name, attribute.facts.changed)
+                yield (facts()[property_fact], was, is_, f"{key}.{name}")
         else:
             yield (_fact(key, before, after), before, after, key)
 
@@ -106,36 +114,15 @@ def _fact(key: str, before: Any, after: Any) -> AnyFact:
     return facts()[added if before is None else removed if after is None else changed]
 
 
-def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
-    was, is_ = (arrow.BUFFER_ENCODING.read({key: value}) if value else None for value in (before, after))
-    kinds = [hint.kind if hint else "Contiguous" for hint in (was, is_)]
-    widths = [(hint.offset_bit_width or 32) if hint else 32 for hint in (was, is_)]
-    if kinds[0] != kinds[1]:
-        yield (Fact.BUFFER_LAYOUT_CHANGED, kinds[0], kinds[1], key)
-    if widths[0] != widths[1]:
-        yield (Fact.OFFSET_WIDTH_CHANGED, widths[0], widths[1], key)
-
-
-def _property_facts(
-    attribute: Attribute[Any], by_property: Mapping[str, str], before: _Extra, after: _Extra
-) -> Iterator[AttributeFact]:
-    for name, was, is_ in _different(before, after):
-        yield (facts()[by_property.get(name, attribute.facts.changed)], was, is_, f"{attribute.key}.{name}")
-
-
 def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
     """Return the keys with different values; spellings and defaults of known attributes do not count."""
     for key in sorted({*old, *new}):
-        before, after = old.get(key), new.get(key)
-        if key in OF_VALUES or key in OF_ROWS or (before != after and not _mean_the_same(key, before, after)):
+        before, after, attribute = old.get(key), new.get(key), known(key)
+        is_different = before != after
+        if is_different and attribute is not None and before is not None and after is not None:
+            is_different = attribute.read({key: before}) != attribute.read({key: after})
+        if is_different or key in OF_VALUES or key in OF_ROWS:
             yield key, before, after
-
-
-def _mean_the_same(key: str, before: Any, after: Any) -> bool:
-    attribute = known(key)
-    if attribute is None or before is None or after is None:
-        return False
-    return bool(attribute.read({key: before}) == attribute.read({key: after}))
 
 
 def diff(old: SchemaVersion, new: SchemaVersion) -> tuple[Change, ...]:
@@ -145,21 +132,8 @@ def diff(old: SchemaVersion, new: SchemaVersion) -> tuple[Change, ...]:
 
 def diff_of(pair: VersionPair) -> tuple[Change, ...]:
     """All changes of a version pair."""
-    changes = list(_schema_changes(pair))
-    changes += _order_changes(pair, None, pair.old.dataset.columns, pair.new.dataset.columns)
-    for field in preorder(pair.new.dataset.columns):
-        before = pair.before.get(field)
-        if before is not None:
-            changes += _field_changes(pair, before, field)
-        elif field.is_member and (field.parent is None or field.parent in pair.before):
-            changes.append(_change(pair, Fact.FIELD_ADDED, None, field, None, type_text_of(field)))
-    changes += _dropped(pair)
-    return tuple(changes)
-
-
-def _schema_changes(pair: VersionPair) -> Iterator[Change]:
-    for fact, before, after, key in schema_facts(pair.old, pair.new, pair):
-        yield Change(
+    changes = [
+        Change(
             fact,
             pair.new.dataset.name,
             "",
@@ -169,11 +143,25 @@ def _schema_changes(pair: VersionPair) -> Iterator[Change]:
             pair.new.location(None, "extra", key),
             key=key,
         )
+        for fact, before, after, key in schema_facts(pair.old, pair.new, pair)
+    ]
+    changes += _order_changes(pair, None, pair.old.dataset.columns, pair.new.dataset.columns)
+    for field in preorder(pair.new.dataset.columns):
+        old_field = pair.before.get(field)
+        if old_field is not None:
+            changes += _field_changes(pair, old_field, field)
+        elif field.is_member and (field.parent is None or field.parent in pair.before):
+            changes.append(_change(pair, Fact.FIELD_ADDED, None, field, None, type_text_of(field)))
+    for field in preorder(pair.old.dataset.columns):
+        is_outermost = field.parent is None or field.parent in pair.after
+        if field.is_member and field not in pair.after and is_outermost:
+            changes.append(_change(pair, Fact.FIELD_DROPPED, field, None, type_text_of(field), None))
+    return tuple(changes)
 
 
 def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Iterator[Change]:
     if new.is_member:
-        if not _has_same_parent(pair, old, new):
+        if not pair.is_same(old.parent, new.parent):
             yield _change(pair, Fact.FIELD_MOVED, old, new, old.path_text, new.path_text)
         elif old.segment != new.segment:
             yield _change(pair, Fact.FIELD_RENAMED, old, new, old.segment, new.segment)
@@ -187,12 +175,6 @@ def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Ite
             yield _change(pair, changed_fact, old, new, before, after, key)
     if old.type.family is new.type.family is Family.STRUCT:
         yield from _order_changes(pair, new, old.children, new.children)
-
-
-def _has_same_parent(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
-    if new.parent is None or old.parent is None:
-        return new.parent is old.parent
-    return pair.before.get(new.parent) is old.parent
 
 
 def _order_changes(
@@ -214,13 +196,6 @@ def _order_changes(
             pair.before[parent] if parent is not None else None,
             parent,
         )
-
-
-def _dropped(pair: VersionPair) -> Iterator[Change]:
-    for field in preorder(pair.old.dataset.columns):
-        is_outermost = field.parent is None or field.parent in pair.after
-        if field.is_member and field not in pair.after and is_outermost:
-            yield _change(pair, Fact.FIELD_DROPPED, field, None, type_text_of(field), None)
 
 
 def _change(

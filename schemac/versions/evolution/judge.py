@@ -184,18 +184,12 @@ def judge(
         judged = {name: _judgement(name, judge, change, pair) for name, judge in judges.items()}
         readers = for_old_readers(change)
         for name in names:
-            direct, other = judged[name], judged.get(engine(name).alters) if is_by_any_way else None
-            verdicts.append(
-                Verdict(change, name, direct if other is None else _easier(direct, other), readers)
-            )
+            easiest, other = judged[name], judged.get(engine(name).alters) if is_by_any_way else None
+            if other is not None and other.outcome.rank < easiest.outcome.rank:
+                reason = f"through `schemac apply`: {easiest.reason}"
+                easiest = Judgement(other.outcome, reason, other.way_out)
+            verdicts.append(Verdict(change, name, easiest, readers))
     return tuple(verdicts)
-
-
-def _easier(direct: Judgement, other: Judgement) -> Judgement:
-    """Return what it takes to change a table by one way or another."""
-    if other.outcome.rank >= direct.outcome.rank:
-        return direct
-    return Judgement(other.outcome, f"through `schemac apply`: {direct.reason}", other.way_out)
 
 
 def judge_change(

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
+from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED, Classification
 from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder
-from schemac.versions.evolution.changes import (
-    Location,
-)
+from schemac.versions.evolution.changes import Location
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 
 
@@ -40,8 +38,28 @@ class Concern(NamedTuple):
 
 
 def concerns(pair: VersionPair) -> tuple[Concern, ...]:
-    """Return what a version pair does to promises, in the order of the schemas."""
-    return (*_removals(pair), *_classifications(pair))
+    """Return what a version pair does to promises, in the order of the schemas.
+
+    A classification counts where it changed otherwise than that of what is around its field.
+    """
+    touched: list[Concern] = []
+    for field in preorder(pair.old.dataset.columns):
+        is_outermost = field.parent is None or field.parent in pair.after
+        if not field.is_member or field in pair.after or not (is_outermost or DEPRECATED.key in field.extra):
+            continue
+        day = _last_day(field, pair.old)
+        if day is not None:
+            touched.append(Concern(Promise.REMOVAL, field.path_text, day))
+    was, now = _classifications(pair, None, None)
+    steps = () if now is None else ("extra", CLASSIFICATION.key)
+    touched += _lowered(was, now, "", pair.new.location(None, *steps))
+    for field in preorder(pair.new.dataset.columns):
+        before = pair.before.get(field)
+        if before is not None:
+            was, now = _classifications(pair, before, field)
+            if _classifications(pair, before.parent, field.parent) != (was, now):
+                touched += _lowered(was, now, field.path_text, pair.new.location(field))
+    return tuple(touched)
 
 
 def of_dropped(old: SchemaVersion) -> tuple[Concern, ...]:
@@ -50,48 +68,22 @@ def of_dropped(old: SchemaVersion) -> tuple[Concern, ...]:
     return (Concern(Promise.REMOVAL, "", day),) if day is not None else ()
 
 
-def _removals(pair: VersionPair) -> Iterator[Concern]:
-    for field in preorder(pair.old.dataset.columns):
-        is_outermost = field.parent is None or field.parent in pair.after
-        if not field.is_member or field in pair.after or not (is_outermost or DEPRECATED.key in field.extra):
-            continue
-        day = _last_day(field, pair.old)
-        if day is not None:
-            yield Concern(Promise.REMOVAL, field.path_text, day)
-
-
 def _last_day(field: SchemaField | None, version: SchemaVersion) -> str | None:
     deprecation = Ownership.of(field, version.dataset.schema).deprecation
     return deprecation.remove_after if deprecation is not None else None
 
 
-def _classifications(pair: VersionPair) -> Iterator[Concern]:
-    """Yield each field whose classification changed otherwise than that of what is around it."""
-    yield from _classification(pair, None, None, is_known=False)
-    for field in preorder(pair.new.dataset.columns):
-        before = pair.before.get(field)
-        if before is not None:
-            is_known = _pair(pair, before.parent, field.parent) == _pair(pair, before, field)
-            yield from _classification(pair, before, field, is_known=is_known)
-
-
-def _pair(pair: VersionPair, old: SchemaField | None, new: SchemaField | None) -> tuple[object, object]:
+def _classifications(
+    pair: VersionPair, old: SchemaField | None, new: SchemaField | None
+) -> tuple[Classification | None, Classification | None]:
     was = Ownership.of(old, pair.old.dataset.schema).classification
     return was, Ownership.of(new, pair.new.dataset.schema).classification
 
 
-def _classification(
-    pair: VersionPair, old: SchemaField | None, new: SchemaField | None, *, is_known: bool
+def _lowered(
+    was: Classification | None, now: Classification | None, path: str, location: Location
 ) -> Iterator[Concern]:
-    was = Ownership.of(old, pair.old.dataset.schema).classification
-    now = Ownership.of(new, pair.new.dataset.schema).classification
-    if was is None or is_known or (now is not None and now.rank >= was.rank):
-        return
-    path = new.path_text if new is not None else ""
-    location = pair.new.location(
-        new, *(("extra", CLASSIFICATION.key) if now is not None and new is None else ())
-    )
-    if now is None:
+    if was is not None and now is None:
         yield Concern(Promise.LOST, path, was, location=location)
-    else:
+    elif was is not None and now is not None and now.rank < was.rank:
         yield Concern(Promise.LOWERED, path, was, now, location)

@@ -5,7 +5,7 @@ Shape: a dropped field may have become any added field whose type holds all its 
 its own name elsewhere. The members of such a pair are not listed. Pairs that a lock has decided about are left out.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
 from schemac.language.logical.model import Castability
@@ -77,42 +77,45 @@ def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
         ]
         if fit:
             candidates[field] = fit
-    return tuple([_described(pair, field, fit) for field, fit in candidates.items()])
+    renames: list[UndeclaredRename] = []
+    for field, fit in candidates.items():
+        near = closest(str(field.segment), [str(other.segment) for other in fit])
+        successors = [
+            Successor(other.path_text, type_text_of(other), pair.new.location(other, "name"), other)
+            for other in sorted(fit, key=lambda other: str(other.segment) != near)
+        ]
+        are_siblings = all(pair.is_same(field.parent, other.parent) for other in fit)
+        renames.append(
+            UndeclaredRename(
+                field.path_text,
+                type_text_of(field),
+                str(field.segment) if are_siblings else field.path_text,
+                tuple(successors),
+                isinstance(pair.new, LockedSchemaVersion),
+            )
+        )
+    return tuple(renames)
 
 
 def _may_be(
     pair: VersionPair, old: SchemaField, new: SchemaField, candidates: dict[SchemaField, list[SchemaField]]
 ) -> bool:
     """Whether one place may have become the other; values do not move from one list into another."""
-    if _is_same(pair, old.parent, new.parent):
+    if pair.is_same(old.parent, new.parent):
         return True
     return (
         old.segment == new.segment
-        and _is_same(pair, _list_around(old), _list_around(new))
+        and pair.is_same(_list_around(old), _list_around(new))
         and not any(
-            new_parent in candidates.get(old_parent, ()) for old_parent, new_parent in _around(old, new)
+            new_parent in candidates.get(old_parent, ())
+            for old_parent, new_parent in zip(old.ancestors, new.ancestors, strict=False)
         )
     )
 
 
-def _is_same(pair: VersionPair, old: SchemaField | None, new: SchemaField | None) -> bool:
-    return old is None if new is None else old is not None and pair.before.get(new) is old
-
-
 def _list_around(field: SchemaField) -> SchemaField | None:
     """Return the item, key or value that a field is in, the nearest one."""
-    above = field.parent
-    while above is not None and above.is_member:
-        above = above.parent
-    return above
-
-
-def _around(old: SchemaField, new: SchemaField) -> Iterator[tuple[SchemaField, SchemaField]]:
-    """Yield the pairs of fields around two, from the inside out."""
-    above, other = old.parent, new.parent
-    while above is not None and other is not None:
-        yield above, other
-        above, other = above.parent, other.parent
+    return next((above for above in field.ancestors if not above.is_member), None)
 
 
 def _fits(old: SchemaField, new: SchemaField) -> bool:
@@ -139,20 +142,4 @@ def _is_decided(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
         return True
     return isinstance(pair, LockedVersionPair) and not any(
         state.last is None and state.id == pair.old.ids[old] for state in version.locked.states
-    )
-
-
-def _described(pair: VersionPair, old: SchemaField, fit: Sequence[SchemaField]) -> UndeclaredRename:
-    near = closest(str(old.segment), [str(field.segment) for field in fit])
-    successors = [
-        Successor(field.path_text, type_text_of(field), pair.new.location(field, "name"), field)
-        for field in sorted(fit, key=lambda field: str(field.segment) != near)
-    ]
-    are_siblings = all(_is_same(pair, old.parent, field.parent) for field in fit)
-    return UndeclaredRename(
-        old.path_text,
-        type_text_of(old),
-        str(old.segment) if are_siblings else old.path_text,
-        tuple(successors),
-        isinstance(pair.new, LockedSchemaVersion),
     )

@@ -19,7 +19,7 @@ from schemac.language.physical import LoweredSchema
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.changes import Location
 from schemac.versions.identity.compilation import Compilation
-from schemac.versions.identity.lock import LockedDataset, Numbers, Shape, State, Version
+from schemac.versions.identity.lock import LockedDataset, Numbers, Shape, State, Version, Viewed
 from schemac.versions.identity.match import Ids, Matcher
 from schemac.versions.identity.opening import open_version
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class SchemaVersion:
+class SchemaVersion(Viewed):
     """A schema that is compared."""
 
     dataset: LogicalDataset
@@ -39,13 +39,6 @@ class SchemaVersion:
         """Its Arrow fields."""
         return lower(self.dataset)
 
-    def view(self, make: "Callable[[SchemaVersion], T]") -> T:
-        """Return a function's result for this schema; it is called once."""
-        if make not in self._views:
-            self._views[make] = make(self)
-        cached_view: T = self._views[make]
-        return cached_view
-
     def column_view(self, make: "Callable[[LogicalDataset], T]", column: SchemaField) -> T:
         """Return a function's result for one column; the others are not compiled for it."""
         key = (make, column)
@@ -53,10 +46,6 @@ class SchemaVersion:
             self._views[key] = make(replace(self.dataset, columns=(column,)))
         cached_view: T = self._views[key]
         return cached_view
-
-    @cached_property
-    def _views(self) -> dict[Any, Any]:
-        return {}
 
     @cached_property
     def compilation(self) -> Compilation:
@@ -199,6 +188,10 @@ class VersionPair:
         """The new field of each old field that is still there."""
         return {old: new for new, old in self.before.items()}
 
+    def is_same(self, old: SchemaField | None, new: SchemaField | None) -> bool:
+        """Whether one is the other; None is the schema as a whole."""
+        return old is None if new is None else old is not None and self.before.get(new) is old
+
 
 @dataclass(frozen=True)
 class LockedVersionPair(VersionPair):
@@ -215,12 +208,12 @@ def pair_versions(old: SchemaVersion, new: SchemaVersion) -> VersionPair:
     """
     if isinstance(old, InferredSchemaVersion):
         old = old.with_optionality_of(new)
-    if (
-        isinstance(old, LockedSchemaVersion)
-        and isinstance(new, LockedSchemaVersion)
-        and _is_same_line(old, new)
-    ):
-        return LockedVersionPair(old, new, _by_ids(old, new))
+    if isinstance(old, LockedSchemaVersion) and isinstance(new, LockedSchemaVersion):
+        olds, news = ([v.digest for v in version.locked.versions] for version in (old, new))
+        shared = min(len(olds), len(news))
+        if shared and olds[:shared] == news[:shared]:
+            # One lock is a later state of the other, so their ids mean the same.
+            return LockedVersionPair(old, new, _by_ids(old, new))
     if any(RENAMED_FROM.key in field.extra for field in preorder(new.dataset.columns)):
         by_id, states = _numbered(old.dataset)
         ids = Matcher(states, new.dataset.columns).match()
@@ -264,10 +257,3 @@ def _namesakes(
             yield field, before
             if field.children and before.children:
                 yield from _namesakes(before.children, field.children)
-
-
-def _is_same_line(old: LockedSchemaVersion, new: LockedSchemaVersion) -> bool:
-    """Whether one lock is a later state of the other: then their ids mean the same."""
-    olds, news = ([v.digest for v in version.locked.versions] for version in (old, new))
-    shared = min(len(olds), len(news))
-    return shared > 0 and olds[:shared] == news[:shared]

@@ -12,21 +12,19 @@ Shape: an unchanged field keeps its line; a changed one gets a new line, and its
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
+from itertools import count
 
 from schemac.arrow.metadata import compact
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import Segment, dotted
+from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.versions.identity.lock import (
     EngineData,
     FieldNumbers,
-    Former,
     Highest,
     LockedDataset,
     Numbers,
-    Old,
     Shape,
     State,
     Version,
@@ -36,8 +34,8 @@ from schemac.versions.identity.lock import (
     positions,
 )
 from schemac.versions.identity.lockfile import digest_of
-from schemac.versions.identity.match import Ids, Matcher
-from schemac.versions.identity.opening import LockedVersion, open_version, shape_of
+from schemac.versions.identity.match import Ids, Matcher, lost
+from schemac.versions.identity.opening import LockedVersion, former_of, open_version, shape_of
 
 
 @dataclass(frozen=True)
@@ -64,37 +62,11 @@ def identify(
     if newest is None:
         return identified(dataset, locked, None, {})
     before = open_version(locked, newest)
-    former, dropped = partial(former_places, locked), partial(lost, locked)
-    ids = Matcher(before.states.values(), dataset.columns, renamed, former, dropped).match(findings)
+    ids = Matcher(before.states.values(), dataset.columns, renamed, locked).match(findings)
     return identified(dataset, locked, before, ids)
 
 
-def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
-    """Return fields by the paths that they had in earlier versions and no longer have; for a path of several fields, the latest."""
-    past = [
-        state for state in locked.states if state.last is not None and isinstance(state.shape.segment, str)
-    ]
-    present = {
-        state.id: (state.shape.parent, state.shape.segment) for state in locked.states if state.last is None
-    }
-    past.sort(key=lambda state: (state.last or 0, state.id))
-    places = {(state.shape.parent, state.shape.segment): state.id for state in past}
-    return {place: id for place, id in places.items() if present.get(id) != place}
-
-
-def lost(locked: LockedDataset) -> dict[int, str]:
-    """Return the dropped fields by id, each as it was in its last version."""
-    newest = locked.newest
-    present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
-    gone: dict[int, str] = {}
-    for version in locked.versions:
-        for id, path in paths_of(locked.states_of(version.number)).items():
-            if id not in present and isinstance(path[-1], str):
-                gone[id] = dotted(path)
-    return gone
-
-
-def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:
+def freeze(locked: LockedDataset, identified: Identified) -> LockedDataset:
     """Return the lock with this schema as its newest version; the same lock where nothing changed."""
     if not identified.is_changed:
         return locked
@@ -155,13 +127,16 @@ def identified(
 ) -> Identified:
     """Return the fields of a dataset with the ids of those that were in the previous version.
 
-    `back` are ids of fields that were dropped in between. `given` are the ids for some of the new fields; the other new ones get ids
+    `back` are ids of fields that were dropped in between. `assigned_ids` are those of some of the new fields; the other new ones get ids
     above `above`.
     """
-    fields = preorder(dataset.columns)
-    states = {state.id: state for state in before.states.values()} if before is not None else {}
+    states = before.states_by_id if before is not None else {}
     known_ids = {**(assigned_ids or {}), **matched}
-    ids = _all_ids(fields, known_ids, max(locked.highest_id, above, *known_ids.values(), 0))
+    unused_ids = count(max(locked.highest_id, above, *known_ids.values(), 0) + 1)
+    ids = {
+        field: known_ids[field] if field in known_ids else next(unused_ids)
+        for field in preorder(dataset.columns)
+    }
     shapes = _shapes(dataset.columns, ids, states)
     extra = extra_of(dataset)
     if before is not None:
@@ -176,17 +151,6 @@ def identified(
     return Identified(ids, made, shapes, version, is_changed=True)
 
 
-def _all_ids(fields: Sequence[SchemaField], matched: Ids, highest: int) -> Ids:
-    ids: Ids = {}
-    for field in fields:
-        id = matched.get(field)
-        if id is None:
-            highest += 1
-            id = highest
-        ids[field] = id
-    return ids
-
-
 def _numbered(
     dataset: LogicalDataset, before: LockedVersion | None, matched: Ids, back: frozenset[int]
 ) -> tuple[dict[SchemaField, Numbers], Highest]:
@@ -195,8 +159,7 @@ def _numbered(
     highest = before.version.highest if before is not None else Highest()
     for engine in not_installed(highest):
         assert before is not None
-        states = {state.id: state for state in before.states.values()}
-        made[engine] = {field: states[id].numbers.of(engine) for field, id in matched.items()}
+        made[engine] = {field: before.states_by_id[id].numbers.of(engine) for field, id in matched.items()}
     for engine, numbering in numberings().items():
         if numbering.is_existing_only and highest.get(engine) is None:
             continue
@@ -204,17 +167,6 @@ def _numbered(
         made[engine], most = numbering.number(dataset, former, highest.of(engine))
         highest = highest.with_value(engine, most)
     return numbers_of(preorder(dataset.columns), made), highest
-
-
-def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int] = frozenset()) -> Former:
-    """Return the former version as an engine's numbering gets it, with its fields matched to those of another schema."""
-    schema_fields = {state.id: field for field, state in before.states.items()}
-    fields = {
-        field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
-        for field, id in ids.items()
-        if id in schema_fields
-    }
-    return Former(before.logical, fields)
 
 
 def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) -> dict[SchemaField, Numbers]:
@@ -261,7 +213,7 @@ def adopt(
 ) -> LockedDataset | None:
     """Return the lock with this schema as its next version, whatever the version before was.
 
-    None if an engine would give a field more or fewer numbers than `given` has: the numbers belong to another schema.
+    None if an engine would give a field more or fewer numbers than `existing_ids` has: the numbers belong to another schema.
     """
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None
@@ -313,8 +265,8 @@ def adopt_ids(dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest:
     """
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None
-    known = {state.id for state in before.states.values()} if before is not None else set()
-    matched = {field: id for field, id in ids.items() if id in known}
+    known_ids = before.states_by_id if before is not None else {}
+    matched = {field: id for field, id in ids.items() if id in known_ids}
     identities = identified(dataset, locked, before, matched, assigned_ids=ids, above=highest)
     if not identities.is_changed:
         return locked
@@ -336,7 +288,7 @@ def restored(
     if newest is None:
         raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
     opened = open_version(locked, newest)
-    present = {state.id: state for state in opened.states.values()}
+    present = opened.states_by_id
     newest_ids = frozenset(present)
     holders = {id: field.path_text for field, id in identify(dataset, locked).ids.items() if id in present}
     for path_text, id in requested_ids.items():
@@ -350,8 +302,7 @@ def restored(
     before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
     path_texts = {id: dotted(path) for id, path in paths_of(states).items()}
     renamed = {path_text: path_texts[id] for path_text, id in requested_ids.items()}
-    former, dropped = partial(former_places, locked), partial(lost, locked)
-    ids = Matcher(states, dataset.columns, renamed, former, dropped).match(findings)
+    ids = Matcher(states, dataset.columns, renamed, locked).match(findings)
     by_path = {field.path_text: id for field, id in ids.items()}
     for path_text, id in requested_ids.items():
         if by_path.get(path_text) != id:
@@ -397,7 +348,7 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
         )
     version = locked.version(last)
     assert version is not None
-    return {state.id: state for state in open_version(locked, version).states.values()}
+    return open_version(locked, version).states_by_id
 
 
 def _put_back(
@@ -407,27 +358,21 @@ def _put_back(
     if id in present:
         return dict(present)
     then = _last(locked, id)
+    paths = paths_of(then.values())
     parent = then[id].shape.parent
     if parent is not None and parent not in present:
-        path = dotted(paths_of(then.values())[parent])
+        path = dotted(paths[parent])
         raise RestoreError(
             f"the field that had the id {id} was in {path}, which was dropped, and {path_text} is elsewhere;"
             f" restore {path}={parent} first, with everything inside it"
         )
-    inside = {id}
-    for state in _downwards(then):
-        if state.shape.parent in inside:
-            inside.add(state.id)
     shape = then[id].shape
     names = {state.shape.segment for state in present.values() if state.shape.parent == shape.parent}
     while shape.segment in names:
         # Another field has its name by now; under which name it comes back is no matter, for it is told by its path.
         shape = replace(shape, segment=f"{shape.segment}'")
-    back = {one: state for one, state in then.items() if one in inside and one not in present}
+    depth = len(paths[id])
+    back = {
+        one: state for one, state in then.items() if paths[one][:depth] == paths[id] and one not in present
+    }
     return {**present, **back, id: replace(then[id], shape=shape)}
-
-
-def _downwards(states: Mapping[int, State]) -> list[State]:
-    """Return the states, parents first."""
-    paths = paths_of(states.values())
-    return sorted(states.values(), key=lambda state: len(paths[state.id]))

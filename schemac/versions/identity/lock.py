@@ -161,8 +161,23 @@ class Version:
         return self.highest.get(engine) is not None and engine not in self.carried
 
 
+class Viewed:
+    """Remembers what functions make of an object that does not change."""
+
+    def view(self, make: Callable[[Self], T]) -> T:
+        """Return a function's result for this object; it is called once."""
+        if make not in self._views:
+            self._views[make] = make(self)
+        cached_view: T = self._views[make]
+        return cached_view
+
+    @cached_property
+    def _views(self) -> dict[Any, Any]:
+        return {}
+
+
 @dataclass(frozen=True)
-class LockedDataset:
+class LockedDataset(Viewed):
     """All versions of one dataset, oldest first."""
 
     name: str
@@ -180,17 +195,6 @@ class LockedDataset:
         """The highest id that a field ever had; 0 for none."""
         ids = (*(state.id for state in self.states), *(version.highest_id for version in self.versions))
         return max(ids, default=0)
-
-    def view(self, make: "Callable[[LockedDataset], T]") -> T:
-        """Return a function's result for this lock; it is called once."""
-        if make not in self._views:
-            self._views[make] = make(self)
-        cached_view: T = self._views[make]
-        return cached_view
-
-    @cached_property
-    def _views(self) -> dict[Any, Any]:
-        return {}
 
     def version(self, number: int) -> Version | None:
         """Return the version of a number."""
@@ -281,11 +285,6 @@ class Former:
         return above is not None and above.field is self.fields[field].field.parent
 
 
-def _nothing(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return nothing: the default of `remember`."""
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Numbering:
     """An engine's own way to number fields."""
@@ -296,7 +295,7 @@ class Numbering:
     takes: Callable[[LogicalDataset, Former], Container[SchemaField]] | None = None
     """The fields of a merged schema that may have the numbers which they have on the other branch, as far as those are not
     given to other fields; None for all."""
-    next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing
+    next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _data: {}
     """Data to keep about a version besides numbers, as a JSON object, computed from that of the version before; empty for none."""
     is_existing_only: bool = False
     """Whether it numbers only fields that were imported with numbers; a lock without any is not changed by it."""

@@ -12,7 +12,7 @@ Errors: SC402 damaged-lock, SC403 unmerged-lock.
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from hashlib import blake2b
@@ -197,32 +197,24 @@ def parse_field(line: str, form: int) -> tuple[State, str]:
     if match is None:
         raise DamageError("this line is neither a dataset, nor a version, nor a field")
     type_, extra = _type(line[match.end() + 1 :])
+    name, words = match["name"], (match["ids"] or "").replace("=", " ").split()
+    pairs = zip(words[::2], words[1::2], strict=True)
     state = State(
         int(match["id"]),
         int(match["first"]),
         int(match["last"]) if match["last"] else None,
         Shape(
             int(match["parent"]) if match["parent"] else None,
-            _segment(match["name"]),
+            str(_json(name, "the field's name is not a text in quotes"))
+            if name.startswith('"')
+            else _PARTS.get(name, name),
             Decimal(match["position"]) if match["position"] else None,
             type_,
             extra,
         ),
-        _numbers(match["ids"] or "", form),
+        Numbers.make({name: tuple(map(int, ids.split(","))) for name, ids in pairs if ids != "-"}),
     )
     return state, line[match.end("last") + 1 :]
-
-
-def _numbers(text: str, form: int) -> Numbers:
-    words = text.replace("=", " ").split() if form > 1 else text.split()
-    pairs = zip(words[::2], words[1::2], strict=True)
-    return Numbers.make({name: tuple(map(int, ids.split(","))) for name, ids in pairs if ids != "-"})
-
-
-def _segment(name: str) -> Segment:
-    if not name.startswith('"'):
-        return _PARTS.get(name, name)
-    return str(_json(name, "the field's name is not a text in quotes"))
 
 
 def _type(rest: str) -> tuple[str, str]:
@@ -259,14 +251,19 @@ def _json(text: str, message: str) -> Any:
 _END = "end"
 """The last line, without which a file was cut off between two datasets."""
 _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
-_CHECK = re.compile(r" ~([0-9a-f]{6})")
 _DATASET = re.compile(r"dataset (.+)")
 
 
 def write_lock(lock: Lock) -> str:
     """Return the whole file."""
-    lines = [line for dataset in lock.datasets for line in _lines(dataset)]
-    return HEADER + "".join(f"{line}\n" for line in (*lines, _with_check(_END)))
+    lines: list[str] = []
+    for dataset in lock.datasets:
+        lines.append(dataset_line(dataset.name))
+        lines += [f"{version_core(version)} {version.seal}" for version in dataset.versions]
+        for state in dataset.states:
+            last = "" if state.last is None else state.last
+            lines.append(f"field {state.id} v{state.first}-{last} {field_core(state)}")
+    return HEADER + "".join(f"{line}{_check(line)}\n" for line in (*lines, _END))
 
 
 def digest_of(version: Version, states: Iterable[State]) -> str:
@@ -342,7 +339,9 @@ class _Reader:
         """Of each state what counts for a digest."""
 
     def take(self, number: int, line: str) -> None:
-        line = _checked(line)
+        line, check = line[:-8], line[-8:]
+        if check != _check(line):
+            raise DamageError("this line was edited by hand or damaged")
         if self.is_ended:
             raise DamageError("there is something after the last line")
         if line == _END:
@@ -408,29 +407,9 @@ class _Reader:
         self._datasets.append(LockedDataset(self._name, tuple(versions), tuple(self._states)))
 
 
-def _lines(dataset: LockedDataset) -> Iterator[str]:
-    yield _with_check(dataset_line(dataset.name))
-    for version in dataset.versions:
-        yield _with_check(f"{version_core(version)} {version.seal}")
-    for state in dataset.states:
-        last = "" if state.last is None else state.last
-        yield _with_check(f"field {state.id} v{state.first}-{last} {field_core(state)}")
-
-
-def _with_check(line: str) -> str:
-    return f"{line} ~{_check(line)}"
-
-
 def _check(line: str) -> str:
-    return blake2b(line.encode(), digest_size=3).hexdigest()
-
-
-def _checked(line: str) -> str:
-    core, check = line[:-8], line[-8:]
-    match = _CHECK.fullmatch(check)
-    if match is None or match[1] != _check(core):
-        raise DamageError("this line was edited by hand or damaged")
-    return core
+    """Return the end of a line with its checksum."""
+    return f" ~{blake2b(line.encode(), digest_size=3).hexdigest()}"
 
 
 def report_unreadable(error: OSError | UnicodeDecodeError, file: str, report: Report) -> None:

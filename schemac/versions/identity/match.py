@@ -9,7 +9,7 @@ Errors: SC404 unknown-old-name, SC420 ambiguous-old-name, SC429 late-rename.
 """
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from schemac.arrow.metadata import compact
@@ -19,7 +19,7 @@ from schemac.language.logical.model import Segment, dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.text.source.catalogue import AMBIGUOUS_OLD_NAME, LATE_RENAME, UNKNOWN_OLD_NAME
 from schemac.text.source.phrases import closest
-from schemac.versions.identity.lock import State, paths_of
+from schemac.versions.identity.lock import LockedDataset, State, paths_of
 
 Ids = dict[SchemaField, int]
 Places = Mapping[tuple[int | None, Segment], int]
@@ -34,19 +34,16 @@ class Matcher:
         states: Iterable[State],
         columns: Sequence[SchemaField],
         renamed: Mapping[str, str] | None = None,
-        former: Callable[[], Places] = dict,
-        dropped: Callable[[], Mapping[int, str]] = dict,
+        locked: LockedDataset | None = None,
     ) -> None:
         """Prepare to match; `renamed` has old paths by new ones, in addition to the attributes.
 
-        `former` gives the fields by the places that they had in earlier versions, `dropped` the last paths of those that
-        no field is any more.
+        `locked` is the lock with earlier versions, whose names count too.
         """
         self._states = tuple(states)
         self._columns = columns
         self._renamed = renamed or {}
-        self._former = former
-        self._dropped = dropped
+        self._locked = locked or LockedDataset("")
         self._children: dict[int | None, dict[Segment, State]] = {}
         for state in self._states:
             self._children.setdefault(state.shape.parent, {})[state.shape.segment] = state
@@ -130,66 +127,53 @@ class Matcher:
         findings: Findings,
     ) -> None:
         """Report a declaration that has no effect, with the reason."""
+        path = field.path_text
         late = self._dropped_id(name, field) if id is None else None
         if late is not None:
-            restored = shlex.quote(f"{field.path_text}={late}")
-            findings.at_extra(
-                field,
-                RENAMED_FROM.key,
-                LATE_RENAME,
-                f"{field.path_text} is declared as renamed from '{name}', but an earlier version dropped that field"
-                + (f", and {field.path_text} was locked as a new one" if same is not None else ""),
-                help=f"if it is the same field, run `schemac lock {shlex.quote(findings.origins.file)} --restore {restored}`;"
-                " if not, remove the attribute",
+            restored = shlex.quote(f"{path}={late}")
+            code = LATE_RENAME
+            message = (
+                f"{path} is declared as renamed from '{name}', but an earlier version dropped that field"
+            )
+            message += f", and {path} was locked as a new one" if same is not None else ""
+            help = (
+                f"if it is the same field, run `schemac lock {shlex.quote(findings.origins.file)} --restore {restored}`;"
+                " if not, remove the attribute"
             )
         elif id is None and same is None:
-            near = closest(name, [str(s) for s in self._siblings_of(field)]) or closest(
-                name, self._ids_by_path
-            )
-            findings.at_extra(
-                field,
-                RENAMED_FROM.key,
-                UNKNOWN_OLD_NAME,
-                f"there is no field '{name}' in the previous version, so {field.path_text} counts as a new field",
-                help=f"did you mean '{near}'?" if near else "remove the attribute",
-            )
+            parent = self._ids.get(field.parent, -1) if field.parent is not None else None
+            siblings = [str(segment) for segment in self._children.get(parent, {})]
+            near = closest(name, siblings) or closest(name, self._ids_by_path)
+            code = UNKNOWN_OLD_NAME
+            message = f"there is no field '{name}' in the previous version, so {path} counts as a new field"
+            help = f"did you mean '{near}'?" if near else "remove the attribute"
         elif id is not None:
             heir = next((other.path_text for other, other_id in self._ids.items() if other_id == id), None)
-            reason = (
-                f"so is {heir}"
-                if heir is not None
-                else f"{self._paths_by_id[former]} once had that name too"
-                if former is not None
-                else f"'{name}' still exists"
-            )
-            findings.at_extra(
-                field,
-                RENAMED_FROM.key,
-                AMBIGUOUS_OLD_NAME,
-                f"{field.path_text} is declared as renamed from '{name}', but {reason}",
-                help="remove the attribute where it is outdated, so that only one field has it"
-                if former is None
-                else f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`",
-            )
+            reason = f"so is {heir}" if heir is not None else f"'{name}' still exists"
+            help = "remove the attribute where it is outdated, so that only one field has it"
+            if former is not None:
+                reason = reason if heir is not None else f"{self._paths_by_id[former]} once had that name too"
+                help = f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`"
+            code = AMBIGUOUS_OLD_NAME
+            message = f"{path} is declared as renamed from '{name}', but {reason}"
+        else:
+            return
+        findings.at_extra(field, RENAMED_FROM.key, code, message, help=help)
 
     def _dropped_id(self, name: str, field: SchemaField) -> int | None:
         """Return the field of this name, or path, that was dropped in an earlier version; the last one."""
-        dropped = self._dropped()
+        dropped = lost(self._locked)
         parent = self._ids.get(field.parent, -1) if field.parent is not None else None
-        former = self._former()
+        former = former_places(self._locked)
         id = former.get((parent, name), former.get((None, name)))
         if id in dropped:
             return id
         return max((id for id, path in dropped.items() if path == name), default=None)
 
-    def _siblings_of(self, field: SchemaField) -> Iterable[Segment]:
-        parent = self._ids.get(field.parent, -1) if field.parent is not None else None
-        return self._children.get(parent, {})
-
     @cached_property
     def _former_places(self) -> Places:
         """Earlier places of fields that are still there."""
-        return {place: id for place, id in self._former().items() if id in self._by_id}
+        return {place: id for place, id in former_places(self._locked).items() if id in self._by_id}
 
     @cached_property
     def _paths_by_id(self) -> dict[int, str]:
@@ -219,3 +203,28 @@ def _leaves(heir: SchemaField, state: State) -> bool:
     """Whether the field that now has the name declares that it had another one."""
     name = RENAMED_FROM.read(heir.extra)
     return name is not None and not _says(state, name)
+
+
+def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
+    """Return fields by the paths that they had in earlier versions and no longer have; for a path of several fields, the latest."""
+    past = [
+        state for state in locked.states if state.last is not None and isinstance(state.shape.segment, str)
+    ]
+    present = {
+        state.id: (state.shape.parent, state.shape.segment) for state in locked.states if state.last is None
+    }
+    past.sort(key=lambda state: (state.last or 0, state.id))
+    places = {(state.shape.parent, state.shape.segment): state.id for state in past}
+    return {place: id for place, id in places.items() if present.get(id) != place}
+
+
+def lost(locked: LockedDataset) -> dict[int, str]:
+    """Return the dropped fields by id, each as it was in its last version."""
+    newest = locked.newest
+    present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
+    gone: dict[int, str] = {}
+    for version in locked.versions:
+        for id, path in paths_of(locked.states_of(version.number)).items():
+            if id not in present and isinstance(path[-1], str):
+                gone[id] = dotted(path)
+    return gone

@@ -9,18 +9,18 @@ Source: the manifest is merged by git; this settles the ids, the next `schemac l
 """
 
 import json
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from schemac.arrow.metadata import compact
 from schemac.language.logical.model import ExtraAttributes, Part, dotted
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.versions.identity.freeze import advance, former_of, next_version, numbers_of
+from schemac.versions.identity.freeze import advance, next_version, numbers_of
 from schemac.versions.identity.lock import (
     FieldNumbers,
-    Former,
     Highest,
     Lock,
     LockedDataset,
@@ -32,7 +32,7 @@ from schemac.versions.identity.lock import (
     paths_of,
     positions,
 )
-from schemac.versions.identity.opening import LockedVersion, open_version
+from schemac.versions.identity.opening import LockedVersion, former_of, open_version
 
 _Value = TypeVar("_Value")
 Shapes = dict[int, Shape]
@@ -70,7 +70,8 @@ def merge(ours: Lock, theirs: Lock) -> Merged:
 
 
 def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, Sequence[Choice]]:
-    shared = _shared(ours, theirs)
+    pairs = zip(ours.versions, theirs.versions, strict=False)
+    shared = len(list(takewhile(lambda pair: pair[0].digest == pair[1].digest, pairs)))
     if len(theirs.versions) == shared:
         return ours, ()
     if len(ours.versions) == shared:
@@ -79,16 +80,6 @@ def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, S
     merge.take_theirs()
     _Settlement(merge.mine, merge.head, merge.choices).resolve()
     return _on_top(merge), tuple(dict.fromkeys(merge.choices))
-
-
-def _shared(ours: LockedDataset, theirs: LockedDataset) -> int:
-    """How many versions the two have in common."""
-    count = 0
-    for mine, other in zip(ours.versions, theirs.versions, strict=False):
-        if mine.digest != other.digest:
-            break
-        count += 1
-    return count
 
 
 def _three_way(base: _Value, mine: _Value, other: _Value, clash: Callable[[], None]) -> _Value:
@@ -325,7 +316,17 @@ def _on_top(merge: _Merge) -> LockedDataset:
     ours, theirs = (open_version(side, side.versions[-1]) for side in (merge.ours, merge.theirs))
     highest = ours.version.highest.merged(theirs.version.highest)
     version = next_version(ours.version, highest, merge.extra)
-    shapes = _placed(merge.head)
+    # Both sides may have added a field at the same position.
+    members: dict[int | None, list[State]] = {}
+    for id, shape in merge.head.items():
+        if not isinstance(shape.segment, Part):
+            members.setdefault(shape.parent, []).append(State(id, 0, None, shape, Numbers()))
+    shapes = dict(merge.head)
+    for siblings in members.values():
+        siblings.sort(key=order_of)
+        known: list[Decimal | None] = [state.shape.position for state in siblings]
+        for state, position in zip(siblings, positions(known), strict=True):
+            shapes[state.id] = replace(state.shape, position=position)
     draft = advance(merge.ours, version, {id: (shape, Numbers()) for id, shape in shapes.items()})
     merged = open_version(draft, draft.versions[-1])
     numbers, highest = _numbers(merge, ours, theirs, merged)
@@ -339,21 +340,6 @@ def _on_top(merge: _Merge) -> LockedDataset:
         else 0,
     )
     return advance(merge.ours, version, {id: (shape, numbers[id]) for id, shape in shapes.items()})
-
-
-def _placed(shapes: Shapes) -> Shapes:
-    """Return the shapes with distinct positions for siblings; both sides may have added a field at the same one."""
-    members: dict[int | None, list[State]] = {}
-    for id, shape in shapes.items():
-        if not isinstance(shape.segment, Part):
-            members.setdefault(shape.parent, []).append(State(id, 0, None, shape, Numbers()))
-    placed = dict(shapes)
-    for siblings in members.values():
-        siblings.sort(key=order_of)
-        known: list[Decimal | None] = [state.shape.position for state in siblings]
-        for state, position in zip(siblings, positions(known), strict=True):
-            placed[state.id] = replace(state.shape, position=position)
-    return placed
 
 
 def _numbers(
@@ -376,22 +362,15 @@ def _numbers(
             numbers, most = numbering.number(merged.logical, mine, highest.of(engine))
             highest = highest.with_value(engine, most)
             adoptable = numbering.takes(merged.logical, other) if numbering.takes is not None else numbers
-        made[engine] = _with_theirs(numbers, other, adoptable, used)
+        merged_numbers = dict(numbers)
+        for field, old in other.fields.items():
+            present = numbers.get(field, ())
+            if field not in adoptable or (present and len(present) != len(old.numbers)):
+                continue
+            if used.isdisjoint((*present, *old.numbers)):
+                merged_numbers[field] = old.numbers or present
+        made[engine] = merged_numbers
     return {here[field]: field_numbers for field, field_numbers in numbers_of(here, made).items()}, highest
-
-
-def _with_theirs(
-    numbers: FieldNumbers, other: Former, adoptable: Container[SchemaField], used: Collection[int]
-) -> FieldNumbers:
-    """Return the numbers that their fields have, where nothing of ours has any of them."""
-    merged = dict(numbers)
-    for field, old in other.fields.items():
-        field_numbers = numbers.get(field, ())
-        if field not in adoptable or (field_numbers and len(field_numbers) != len(old.numbers)):
-            continue
-        if not any(number in used for number in (*field_numbers, *old.numbers)):
-            merged[field] = old.numbers or field_numbers
-    return merged
 
 
 def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:

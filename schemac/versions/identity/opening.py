@@ -7,9 +7,10 @@ properties without its children, which have lines of their own; `?` stands for O
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import NamedTuple
 
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
@@ -52,39 +53,30 @@ def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -
 
 def schema_of(dataset: LockedDataset, version: Version) -> Schema:
     """Return the schema of a version, attributes next to the names of fields."""
-    states = dataset.states_of(version.number)
-    tree: Json = {"fields": _members(_children(states), None)}
-    if version.extra:
-        tree["extra"] = json.loads(version.extra)
-    return Schema.model_validate(tree)
+    children = _children(dataset.states_of(version.number))
+    return Schema.model_validate({"fields": _members(children, None), **_extra(version.extra)})
 
 
 def _children(states: Iterable[State]) -> dict[int | None, list[State]]:
+    """Return the siblings in their order, by the id of what is around them."""
     children: dict[int | None, list[State]] = {}
-    for state in states:
+    for state in sorted(states, key=order_of):
         children.setdefault(state.shape.parent, []).append(state)
-    for siblings in children.values():
-        siblings.sort(key=order_of)
     return children
 
 
-def _members(children: dict[int | None, list[State]], parent: int | None) -> list[Json]:
-    return [_member(children, state) for state in children.get(parent, ())]
+def _members(children: Mapping[int | None, list[State]], parent: int | None) -> list[Json]:
+    return [
+        {"name": state.shape.segment, "type": _type(children, state), **_extra(state.shape.extra)}
+        for state in children.get(parent, ())
+    ]
 
 
-def _member(children: dict[int | None, list[State]], state: State) -> Json:
-    tree: Json = {"name": state.shape.segment, "type": _type(children, state)}
-    if state.shape.extra:
-        tree["extra"] = json.loads(state.shape.extra)
-    return tree
+def _extra(text: str) -> Json:
+    return {"extra": json.loads(text)} if text else {}
 
 
-def _part(children: dict[int | None, list[State]], state: State) -> Json:
-    tree = _type(children, state)
-    return {**tree, "extra": json.loads(state.shape.extra)} if state.shape.extra else tree
-
-
-def _type(children: dict[int | None, list[State]], state: State) -> Json:
+def _type(children: Mapping[int | None, list[State]], state: State) -> Json:
     text = state.shape.type
     is_nullable = text.endswith("?")
     text = text.removesuffix("?")
@@ -93,7 +85,8 @@ def _type(children: dict[int | None, list[State]], state: State) -> Json:
         type_["fields"] = _members(children, state.id)
     for child in children.get(state.id, ()):
         if isinstance(child.shape.segment, Part):
-            type_[_PART_KEYS[child.shape.segment]] = _part(children, child)
+            key = _PART_KEYS[child.shape.segment]
+            type_[key] = {**_type(children, child), **_extra(child.shape.extra)}
     return {"kind": "Option", "inner": type_} if is_nullable else type_
 
 
@@ -104,6 +97,11 @@ class LockedVersion:
     version: Version
     logical: LogicalDataset
     states: Mapping[SchemaField, State]
+
+    @cached_property
+    def states_by_id(self) -> dict[int, State]:
+        """The states by the ids of their fields."""
+        return {state.id: state for state in self.states.values()}
 
 
 def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
@@ -123,23 +121,13 @@ def _as_locked(dataset: LockedDataset, version: Version) -> LockedVersion:
     logical = LogicalDataset(
         dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
     )
-    states = _preorder(dataset.states_of(version.number))
-    return LockedVersion(version, logical, dict(zip(preorder(logical.columns), states, strict=True)))
-
-
-def _preorder(states: Sequence[State]) -> list[State]:
-    children: dict[int | None, list[State]] = {}
-    for state in states:
-        children.setdefault(state.shape.parent, []).append(state)
-    for siblings in children.values():
-        siblings.sort(key=order_of, reverse=True)
-    ordered: list[State] = []
-    stack = list(children.get(None, ()))
+    children = _children(dataset.states_of(version.number))
+    states: list[State] = []
+    stack = children.get(None, [])[::-1]
     while stack:
-        state = stack.pop()
-        ordered.append(state)
-        stack.extend(children.get(state.id, ()))
-    return ordered
+        states.append(stack.pop())
+        stack += reversed(children.get(states[-1].id, ()))
+    return LockedVersion(version, logical, dict(zip(preorder(logical.columns), states, strict=True)))
 
 
 class _Numbered(NamedTuple):
@@ -185,8 +173,23 @@ class _Replay:
         if place is None:
             return None
         for each in range(self._first(engine, place, is_existing_only=numbering.is_existing_only), place + 1):
-            before = self._as_numbered(engine, each - 1) if each else None
-            self._numbered[engine, each] = _number(engine, numbering, self._as_locked(each), before)
+            before = self._as_locked(each - 1) if each else None
+            if before is not None and (last := self._numbered.get((engine, each - 1))) is not None:
+                before = _with_engine(before, engine, last)
+            opened, former = self._as_locked(each), None
+            highest = opened.version.highest.of(engine)
+            if before is not None:
+                # Numbers are above all that any earlier version is known to have had.
+                highest = max(highest, before.version.highest.of(engine))
+                ids = {field: state.id for field, state in opened.states.items()}
+                former = former_of(before, ids, engine)
+            made, highest = numbering.number(opened.logical, former, highest)
+            data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
+            self._numbered[engine, each] = _Numbered(
+                {state.id: made.get(field, ()) for field, state in opened.states.items()},
+                highest,
+                compact(dict(data)) if data else "",
+            )
         return self._numbered.get((engine, place))
 
     def _first(self, engine: str, place: int, *, is_existing_only: bool) -> int:
@@ -204,37 +207,20 @@ class _Replay:
             first += 1
         return first
 
-    def _as_numbered(self, engine: str, place: int) -> LockedVersion:
-        opened, made = self._as_locked(place), self._numbered.get((engine, place))
-        return opened if made is None else _with_engine(opened, engine, made)
-
     def _as_locked(self, place: int) -> LockedVersion:
         if place not in self._opened:
             self._opened[place] = _as_locked(self._dataset, self._dataset.versions[place])
         return self._opened[place]
 
 
-def _number(
-    engine: str, numbering: Numbering, opened: LockedVersion, before: LockedVersion | None
-) -> _Numbered:
-    """Return the numbers of a version, above all that any earlier one is known to have had."""
-    highest = opened.version.highest.of(engine)
-    former = None
-    if before is not None:
-        highest = max(highest, before.version.highest.of(engine))
-        fields = {state.id: field for field, state in before.states.items()}
-        former = Former(
-            before.logical,
-            {
-                field: Old(fields[state.id], before.states[fields[state.id]].numbers.of(engine))
-                for field, state in opened.states.items()
-                if state.id in fields
-            },
-        )
-    made, highest = numbering.number(opened.logical, former, highest)
-    data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
-    return _Numbered(
-        {state.id: made.get(field, ()) for field, state in opened.states.items()},
-        highest,
-        compact(dict(data)) if data else "",
-    )
+def former_of(
+    before: LockedVersion, ids: Mapping[SchemaField, int], engine: str, back: frozenset[int] = frozenset()
+) -> Former:
+    """Return the former version as an engine's numbering gets it, with its fields matched to those of another schema."""
+    schema_fields = {state.id: field for field, state in before.states.items()}
+    fields = {
+        field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
+        for field, id in ids.items()
+        if id in schema_fields
+    }
+    return Former(before.logical, fields)
