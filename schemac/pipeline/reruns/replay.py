@@ -111,7 +111,16 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
         addresses="true",
         storage=job.storage_options.to_json(),
     )
-    rows = _requested(reader.load(), job, replay)
+    rows = reader.load()
+    runs = [replay.run] if replay.run else [run.id for run in _current(job)]
+    rows = rows.where(functions.col("run").isin(runs))
+    conditions = []
+    if replay.rule:
+        conditions.append(f"e.rule = {literal(replay.rule)}")
+    if replay.path:
+        conditions.append(f"regexp_replace(e.path, {literal(POSITIONS)}, '[]') = {literal(replay.path)}")
+    if conditions:
+        rows = rows.where(functions.expr(f"exists(errors, e -> {' and '.join(conditions)})"))
     source = job.parts[0].source
     recordses = [_texts(rows, source)] if source.format in OF_TEXT else list(_rows(rows, source))
     return [
@@ -169,16 +178,3 @@ def _rows(rows: DataFrame, source: Source) -> Iterator[Records]:
             raise PipelineError(REPLAY, message, help, place=("source", "path")) from error
         typed_rows = rows.where(f"{types} = {literal(types_json)}")
         yield records_of_row_texts(typed_rows.selectExpr(f"raw as {RAW}", *_BOOKKEEPING), known)
-
-
-def _requested(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
-    runs = [replay.run] if replay.run else [run.id for run in _current(job)]
-    rows = rows.where(functions.col("run").isin(runs))
-    conditions = []
-    if replay.rule:
-        conditions.append(f"e.rule = {literal(replay.rule)}")
-    if replay.path:
-        conditions.append(f"regexp_replace(e.path, {literal(POSITIONS)}, '[]') = {literal(replay.path)}")
-    if conditions:
-        rows = rows.where(functions.expr(f"exists(errors, e -> {' and '.join(conditions)})"))
-    return rows
