@@ -204,13 +204,23 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
     if pa.types.is_fixed_size_list(target):
         return _fixed_size_list(array, target, field.name)
     if pa.types.is_list(target) or pa.types.is_large_list(target):
-        return _list(array, target)
+        array = _unsliced(array)
+        validity, offsets = array.buffers()[:2]
+        if pa.types.is_large_list(target) and not pa.types.is_large_list(array.type):
+            offsets = array.offsets.cast(pa.int64()).buffers()[1]
+        values = to_field(array.values, target.value_field)
+        return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [values])
     if pa.types.is_list_view(target) or pa.types.is_large_list_view(target):
         is_large = pa.types.is_large_list_view(target)
         lists = pa.large_list(target.value_field) if is_large else pa.list_(target.value_field)
         return _views(to_field(array, field.with_type(lists)), target)
     if pa.types.is_map(target):
-        return _map(array, target)
+        array = _unsliced(array)
+        validity, offsets = array.buffers()[:2]
+        keys = to_field(array.keys, target.key_field)
+        items = to_field(array.items, target.item_field)
+        entries = pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field])
+        return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [entries])
     if pa.types.is_dictionary(target):
         return _dictionary(array, target)
     return _plain_values(array, target)
@@ -228,14 +238,11 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_time32(target) and pa.types.is_int64(array.type):
         array = array.cast(pa.int32())
     if pa.types.is_fixed_size_binary(target) and is_binary(array.type):
-        return _fixed_binary(array.cast(pa.binary()), target)
-    return array.cast(target)
-
-
-def _fixed_binary(array: pa.Array, target: pa.DataType) -> pa.Array:
-    lengths = pc.binary_length(array)
-    if not pc.all(pc.equal(lengths, target.byte_width)).as_py() and array.null_count < len(array):
-        raise pa.ArrowInvalid(f"a value is not {target.byte_width} bytes long")
+        binary = array.cast(pa.binary())
+        lengths = pc.binary_length(binary)
+        if not pc.all(pc.equal(lengths, target.byte_width)).as_py() and binary.null_count < len(binary):
+            raise pa.ArrowInvalid(f"a value is not {target.byte_width} bytes long")
+        return binary.cast(target)
     return array.cast(target)
 
 
@@ -271,15 +278,6 @@ def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
 
 
-def _list(array: pa.Array, target: pa.DataType) -> pa.Array:
-    array = _unsliced(array)
-    validity, offsets = array.buffers()[:2]
-    if pa.types.is_large_list(target) and not pa.types.is_large_list(array.type):
-        offsets = array.offsets.cast(pa.int64()).buffers()[1]
-    values = to_field(array.values, target.value_field)
-    return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [values])
-
-
 def _views(lists: pa.Array, target: pa.DataType) -> pa.Array:
     """Return lists as views of lists, to which Arrow casts none."""
     offsets = lists.offsets
@@ -287,15 +285,6 @@ def _views(lists: pa.Array, target: pa.DataType) -> pa.Array:
     made = pa.LargeListViewArray if pa.types.is_large_list_view(target) else pa.ListViewArray
     mask = lists.is_null() if lists.null_count else None
     return made.from_arrays(offsets.slice(0, len(lists)), sizes, lists.values, type=target, mask=mask)
-
-
-def _map(array: pa.Array, target: pa.DataType) -> pa.Array:
-    array = _unsliced(array)
-    validity, offsets = array.buffers()[:2]
-    keys = to_field(array.keys, target.key_field)
-    items = to_field(array.items, target.item_field)
-    entries = pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field])
-    return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [entries])
 
 
 def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Array:

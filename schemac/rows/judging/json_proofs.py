@@ -205,7 +205,10 @@ class Tokens:
             rows = np.flatnonzero(odd & ~unsound)[:LEARNED_RECORDS]
             if self._root.learn([raw[row] for row in rows]):
                 columns, odd = self._of_records(raw, unsound)
-        odd |= self._too_deep(texts, raw)
+        for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
+            text = raw[row]
+            if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
+                odd[row] |= levels(text.decode()) > MOST_LEVELS
         by_path: dict[tuple[Step, ...], pa.Array] = {}
         for key, column in columns.items():
             odd |= self._below((key,), column, by_path)
@@ -252,14 +255,6 @@ class Tokens:
             for number in numbers:
                 items = column_of([row[number] if number < len(row) else NOTHING for row in rows])
                 odd |= self._below((*steps, number), _spread(items, is_of_items), total)
-        return odd
-
-    def _too_deep(self, texts: pa.Array, raw: list[bytes]) -> Any:
-        odd = np.zeros(len(texts), bool)
-        for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
-            text = raw[row]
-            if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
-                odd[row] = levels(text.decode()) > MOST_LEVELS
         return odd
 
 

@@ -130,26 +130,29 @@ class _ObjectScalars:
         certain = _of_class(values, *self.classes)
         values = _only(values, certain)
         try:
-            in_zone = None if self.is_zone_known is None else self._in_known_zone(values)
+            in_zone = None
+            if self.is_zone_known is not None:
+                zones = set(map(attrgetter("tzinfo"), (value for value in values if value is not None)))
+                known = {zone for zone in zones if self.is_zone_known(zone)}
+                if zones != known:
+                    in_zone = [value is None or value.tzinfo in known for value in values]
             array = self.array_of(_only(values, in_zone))
         except _NOT_ARROW:
             return _in_doubt(self.member, len(values))
         proven, doubtful = self.proof(array)
         return Proven(proven, either(doubtful, either(_mask(certain), _mask(in_zone))))
 
-    def _in_known_zone(self, values: Objects) -> list[bool] | None:
-        assert self.is_zone_known is not None
-        zones = set(map(attrgetter("tzinfo"), (value for value in values if value is not None)))
-        known = {zone for zone in zones if self.is_zone_known(zone)}
-        if zones == known:
-            return None
-        return [value is None or value.tzinfo in known for value in values]
-
 
 def _scalar_proof(member: pa.Field) -> ObjectProof | None:
     is_, data_type, role = pa.types, storage_type(member.type), role_of(member)
     if is_.is_floating(data_type) or role is Role.BRAIN_FLOATS:
-        return _float_proof(member)
+        text = TextProof.of(member)
+        if text is None:
+            return None
+        # Integers beyond those that a double has pyarrow refuses.
+        return _ObjectScalars(
+            member, (float, int), lambda values: pa.array(values, pa.float64()), text.of_doubles
+        )
     if role not in (None, Role.BLOB):
         return None
     if is_uuid(member):
@@ -210,16 +213,6 @@ def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[
 
 def _bytes_of_uuids(values: Objects) -> pa.Array:
     return pa.array([None if value is None else value.bytes for value in values], pa.binary())
-
-
-def _float_proof(member: pa.Field) -> ObjectProof | None:
-    text = TextProof.of(member)
-    if text is None:
-        return None
-    # Integers beyond those that a double has pyarrow refuses.
-    return _ObjectScalars(
-        member, (float, int), lambda values: pa.array(values, pa.float64()), text.of_doubles
-    )
 
 
 def _offsets(lengths: Iterable[int]) -> Any:

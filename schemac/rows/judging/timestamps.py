@@ -165,20 +165,11 @@ def instant_of_text(data_type: pa.DataType, clock: Clock) -> Value:
     return lambda t: values.instant_of(t, digits, rules, margin) // step
 
 
-def _in_type(nanoseconds: int, data_type: pa.DataType) -> int:
-    """Return an instant, or what a clock shows, in the unit of a type, within its years."""
-    first, last = nanoseconds_of_years(data_type)
-    if data_type.unit == "ns":
-        return values.in_64_bits(nanoseconds)
-    if not first <= nanoseconds <= last:
-        raise BrokenRuleError("range", "not in the years 0001 to 9999")
-    return nanoseconds // _nanoseconds_per(data_type)
-
-
 def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Value:
     """Read a timestamp out of a count."""
     per_unit, step = NANOSECONDS_PER[epoch], _nanoseconds_per(data_type)
     is_converted = data_type.tz is None and clock.zone != "UTC"
+    first, last = nanoseconds_of_years(data_type)
 
     def value(t: str) -> int:
         nanoseconds = _counted(t, per_unit, step)
@@ -187,7 +178,11 @@ def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Valu
             if not values.FIRST <= nanoseconds < values.LAST:
                 raise BrokenRuleError("range", "not in the years 0001 to 9999")
             nanoseconds = clock.shown(nanoseconds)
-        return _in_type(nanoseconds, data_type)
+        if data_type.unit == "ns":
+            return values.in_64_bits(nanoseconds)
+        if not first <= nanoseconds <= last:
+            raise BrokenRuleError("range", "not in the years 0001 to 9999")
+        return nanoseconds // step
 
     return value
 
