@@ -22,7 +22,7 @@ from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
 from schemac.pipeline.spark.sql import any_of, is_alone, parsed
 from schemac.rows.judging.settings import Step
-from schemac.rows.runs.errors import Place
+from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.events import written
 
 FIRST_RECORDS = 200
@@ -38,7 +38,7 @@ class _RequiredPath:
     path: str
     steps: tuple[Step, ...]
     use: str
-    place: Place
+    place: TreePath
 
     @property
     def is_there(self) -> str:
@@ -91,11 +91,21 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
     sound = frame.where(f"{FAULT} is null").select(RAW)
     texts = [row[0] for row in sound.limit(FIRST_RECORDS).collect()]
     first = [record for text in texts if (record := _object(text)) is not None]
-    missing = [one for one in paths if not any(_has(record, one.steps) for record in first)]
+    missing = [
+        one for one in paths if not any(any(True for _ in _members(record, one.steps)) for record in first)
+    ]
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
-        missing = _in_none(sound, missing, is_any_sound=bool(first))
+        is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
+        records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
+        while missing:
+            any_there = records.where(any_of([one.is_there for one in missing]))
+            presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
+            if not presence:
+                break
+            missing = [one for one, is_there in zip(missing, presence[0], strict=True) if not is_there]
+        missing = missing if bool(first) or records.head(1) else []
         if missing and most is not None and sound.count() == most:
             searched = most
     elif not first:
@@ -104,19 +114,6 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         AbsentPath(one.path, one.use, one.place, _nearest(one.steps, first), searched=searched)
         for one in missing
     ]
-
-
-def _in_none(sound: DataFrame, missing: list[_RequiredPath], *, is_any_sound: bool) -> list[_RequiredPath]:
-    """Search texts for some paths."""
-    is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
-    records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
-    while missing:
-        any_there = records.where(any_of([one.is_there for one in missing]))
-        presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
-        if not presence:
-            break
-        missing = [one for one, is_there in zip(missing, presence[0], strict=True) if not is_there]
-    return missing if is_any_sound or records.head(1) else []
 
 
 def _object(text: str) -> dict[str, Any] | None:
@@ -136,10 +133,6 @@ def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
             return
         value = value[step]
     yield value
-
-
-def _has(record: dict[str, Any], steps: Sequence[Step]) -> bool:
-    return any(True for _ in _members(record, steps))
 
 
 def _nearest(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:

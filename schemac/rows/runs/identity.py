@@ -243,16 +243,14 @@ class RunRequest:
             message = f"the run `{self.id}` cannot be run with both its id and `again`"
             raise PipelineError(INVALID_RUN, message, "give it a new id")
         if self.interval:
-            _check_interval(self.interval)
-
-
-def _check_interval(text: str) -> None:
-    start, dots, end = text.partition("..")
-    try:
-        is_right = bool(dots) and datetime.fromisoformat(start) < datetime.fromisoformat(end)
-    except (ValueError, TypeError):  # no timestamp, or one with a zone beside one without
-        is_right = False
-    if not is_right:
-        message = f"the interval `{text}` is not valid"
-        help = "write START..END, such as 2026-01-01..2026-01-02 or 2026-01-01T00:00Z..2026-01-01T01:00Z"
-        raise PipelineError(INVALID_RUN, message, help)
+            start, dots, end = self.interval.partition("..")
+            try:
+                is_right = bool(dots) and datetime.fromisoformat(start) < datetime.fromisoformat(end)
+            except (ValueError, TypeError):  # no timestamp, or one with a zone beside one without
+                is_right = False
+            if not is_right:
+                message = f"the interval `{self.interval}` is not valid"
+                help = (
+                    "write START..END, such as 2026-01-01..2026-01-02 or 2026-01-01T00:00Z..2026-01-01T01:00Z"
+                )
+                raise PipelineError(INVALID_RUN, message, help)

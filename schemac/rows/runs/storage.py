@@ -124,8 +124,8 @@ class Storage:
 
     def bucket_of(self, path: str) -> Bucket | None:
         """Return the resolved settings for a path; None if there are none."""
-        target_address = _s3_address(path)
-        below = [address for address in self.buckets if _is_below(target_address, _s3_address(address))]
+        inside = f"{table_address(path)}/"
+        below = [address for address in self.buckets if inside.startswith(f"{table_address(address)}/")]
         if not below:
             return None
         address = max(below, key=len)
@@ -157,7 +157,7 @@ class Storage:
 
         bucket = self.bucket_of(path)
         if bucket is None or not is_s3(path):
-            system_and_path: tuple[Any, str] = fs.FileSystem.from_uri(_s3_address(path))
+            system_and_path: tuple[Any, str] = fs.FileSystem.from_uri(table_address(path))
             return system_and_path
         scheme, _, host = bucket.texts.get("endpoint", "").rpartition("://")
         texts = bucket.texts
@@ -170,7 +170,7 @@ class Storage:
             scheme=scheme or "https",
             force_virtual_addressing=bucket.path_style is False,
         )
-        return opened, _s3_address(path).removeprefix("s3://")
+        return opened, table_address(path).removeprefix("s3://")
 
 
 NO_STORAGE = Storage()
@@ -197,28 +197,14 @@ def is_s3(path: str) -> bool:
     return path.partition("://")[0] in S3_SCHEMES and "://" in path
 
 
-def _s3_address(path: str) -> str:
-    """Write the one name of S3 for the older ones, which mean the same."""
-    return f"s3://{path.partition('://')[2]}" if is_s3(path) else path
-
-
 def table_address(path: str) -> str:
-    """Write an address as engines and pyarrow take it: they know S3 by one name."""
-    return _s3_address(path)
+    """Write an address as engines and pyarrow take it: with the one name of S3 for the older ones, which mean the same."""
+    return f"s3://{path.partition('://')[2]}" if is_s3(path) else path
 
 
 def hadoop_address(path: str) -> str:
     """Write an address as Hadoop takes it, which knows S3 as `s3a`."""
     return f"s3a://{path.partition('://')[2]}" if is_s3(path) else path
-
-
-def _is_below(path: str, address: str) -> bool:
-    address = address.rstrip("/")
-    return (
-        path == address
-        or path.startswith(f"{address}/")
-        or (address.endswith(":") and path.startswith(address))
-    )
 
 
 def is_secret(name: str) -> bool:

@@ -411,13 +411,10 @@ def table_runs(
         return [record.run for record in records]
     if sink is not None:
         return sink.runs(table, storage)
-    return _in_store(table, storage or NO_STORAGE) if is_path and not is_local(table) else None
-
-
-def _in_store(path: str, storage: Storage) -> list[CommittedRun] | None:
-    """Return the runs of a folder of files on an object store; None if there are none, or if it cannot be opened."""
+    if not is_path or is_local(table):
+        return None
     try:
-        records = records_in(path, storage)
+        records = records_in(table, storage or NO_STORAGE)
     except (OSError, ValueError):
         return None
     return None if records is None else [record.run for record in records]

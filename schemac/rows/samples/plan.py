@@ -78,7 +78,17 @@ class _Planner:
         ):
             if divisor > rows * 2:
                 break
-            self._number(components[0], Digit(divisor, size))
+            path, digit = components[0], Digit(divisor, size)
+            if path in self.targets:
+                self.targets[path].digit = digit
+            else:
+                place = self.places[path]
+                may_be_null = place.field.is_nullable and path not in self.keys
+                counter = Counter(
+                    place.field, place.member, self._values(path), digit, self.seed, may_be_null
+                )
+                self.special[path] = counter
+                self.counters.append(counter)
             divisor *= size
         if divisor < self.capacity:
             self.capacity, self.limited_by = divisor, ", ".join(map(dotted, paths))
@@ -108,16 +118,6 @@ class _Planner:
     def _values(self, path: Path) -> Values:
         place = self.places[path]
         return values_of(place.field, place.member)
-
-    def _number(self, path: Path, digit: Digit) -> None:
-        if path in self.targets:
-            self.targets[path].digit = digit
-            return
-        place = self.places[path]
-        may_be_null = place.field.is_nullable and path not in self.keys
-        counter = Counter(place.field, place.member, self._values(path), digit, self.seed, may_be_null)
-        self.special[path] = counter
-        self.counters.append(counter)
 
 
 def plan_of(
@@ -165,7 +165,11 @@ def _refer(
     is_alone = any(set(one) <= {*paths} for one in lists)
     target = target_rows(reference, count if is_alone else min(count, REFERRED))
     if target is None:
-        _refer_to_nothing(planner, reference, paths)
+        nullable = next((path for path in paths if planner.places[path].field.is_nullable), None)
+        if nullable is None:
+            message = f"{reference.path}: the references form a cycle, back to {reference.dataset}"
+            raise CircleError(f"{message}; make one of the fields an Option")
+        planner.special[nullable] = Nothing(planner.places[nullable].member)
         return
     columns = [_brought(target.column(i), planner.places[path].member) for i, path in enumerate(paths)]
     targets = Targets(
@@ -176,14 +180,6 @@ def _refer(
     for i, path in enumerate(paths):
         planner.special[path] = Reference(targets, i)
         planner.targets[path] = targets
-
-
-def _refer_to_nothing(planner: _Planner, reference: ReferenceTo, paths: Sequence[Path]) -> None:
-    nullable = next((path for path in paths if planner.places[path].field.is_nullable), None)
-    if nullable is None:
-        message = f"{reference.path}: the references form a cycle, back to {reference.dataset}"
-        raise CircleError(f"{message}; make one of the fields an Option")
-    planner.special[nullable] = Nothing(planner.places[nullable].member)
 
 
 def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:

@@ -83,26 +83,15 @@ def _token(member: pa.Field) -> Written:
     if role is None and is_.is_nested(data_type):
         inner = _token(data_type.value_field)
         return lambda value: f"[{','.join(['null' if one is None else inner(one) for one in value])}]"
-    plain = plain_text(member)
-    if role is Role.BRAIN_FLOATS or _is_bare(storage_type(data_type)):
+    plain, stored = plain_text(member), storage_type(data_type)
+    unquoted = (is_.is_boolean, is_.is_integer, is_.is_floating, is_.is_decimal, is_.is_duration)
+    if role is Role.BRAIN_FLOATS or any(is_kind(stored) for is_kind in unquoted):
         return plain
     return lambda value: quoted(plain(value))
 
 
 def _object(members: list[tuple[str, Any, Written]]) -> str:
     return f"{{{','.join([label + ('null' if value is None else write(value)) for label, value, write in members])}}}"
-
-
-def _is_bare(data_type: pa.DataType) -> bool:
-    """Whether values are written without quotes."""
-    is_ = pa.types
-    return bool(
-        is_.is_boolean(data_type)
-        or is_.is_integer(data_type)
-        or is_.is_floating(data_type)
-        or is_.is_decimal(data_type)
-        or is_.is_duration(data_type)
-    )
 
 
 def plain_text(member: pa.Field) -> Written:

@@ -70,7 +70,9 @@ def batches_of(source: Any) -> Batches | None:
         return Batches(source.schema, source.to_batches())
     if isinstance(source, pa.RecordBatchReader):
         return Batches(source.schema, source)
-    if _is_of_pandas(source):
+    if any(one.__module__.partition(".")[0] == "pandas" for one in type(source).__mro__) and hasattr(
+        source, "columns"
+    ):
         table = pa.Table.from_pandas(source, preserve_index=False)
         return Batches(table.schema.remove_metadata(), table.to_batches())
     if hasattr(source, "__arrow_c_stream__"):
@@ -79,13 +81,6 @@ def batches_of(source: Any) -> Batches | None:
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
         raise NoRowsError(type(source).__name__)
     return None
-
-
-def _is_of_pandas(source: Any) -> bool:
-    # Its class is not looked up, for pandas need not be installed.
-    return any(one.__module__.partition(".")[0] == "pandas" for one in type(source).__mro__) and hasattr(
-        source, "columns"
-    )
 
 
 Opener = Callable[[Any], dict[Any, Any] | None]

@@ -99,7 +99,13 @@ class Comparison:
                     help=help,
                 )
             else:
-                self._compare(name, report)
+                try:
+                    self._typed([name], self.stored.schema)
+                except UnreadableTypeError as error:
+                    report.add(TABLE_DRIFT, f"{self.name}: {error}", file=self.name, path=name)
+                except MissingMemberError as error:
+                    message = f"{self.name}: a struct has no member {error}"
+                    report.add(TABLE_DRIFT, message, file=self.name, path=name)
         for name in source.names:
             if name not in expected.names:
                 help = "add a field, or leave the column out"
@@ -107,15 +113,6 @@ class Comparison:
                     TABLE_DRIFT, f"{self.name}: the schema has no field {name}", file=self.name, help=help
                 )
         return () if report.has_errors else tuple(expected.names)
-
-    def _compare(self, name: str, report: Report) -> None:
-        try:
-            self._typed([name], self.stored.schema)
-        except UnreadableTypeError as error:
-            report.add(TABLE_DRIFT, f"{self.name}: {error}", file=self.name, path=name)
-        except MissingMemberError as error:
-            message = f"{self.name}: a struct has no member {error}"
-            report.add(TABLE_DRIFT, message, file=self.name, path=name)
 
     def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
         expected = self.wanted.lowered.to_arrow()
@@ -141,18 +138,18 @@ class Comparison:
         if report.has_errors:
             return ()
         try:
-            return (*self._unfit(names), *survey(self.wanted.dataset.columns, rows, self._scan, targets))
+            offences: dict[tuple[str, str], Offence] = {}
+            for reason, row in self._reasons(names):
+                key = reason.path, reason.rule
+                one = offences.setdefault(key, Offence(*key, "of the type in the schema"))
+                one.add([reason.value if reason.value is not None else "null"], pa.array([row], pa.uint64()))
+            return (
+                *tuple(offences.values()),
+                *survey(self.wanted.dataset.columns, rows, self._scan, targets),
+            )
         except UnreadableRowsError as error:
             report.add(UNCHECKED_ROWS, f"{self.name}: its rows cannot be read: {error}", file=self.name)
             return ()
-
-    def _unfit(self, names: Sequence[str]) -> Sequence[Offence]:
-        offences: dict[tuple[str, str], Offence] = {}
-        for reason, row in self._reasons(names):
-            key = reason.path, reason.rule
-            one = offences.setdefault(key, Offence(*key, "of the type in the schema"))
-            one.add([reason.value if reason.value is not None else "null"], pa.array([row], pa.uint64()))
-        return tuple(offences.values())
 
     def _reasons(self, names: Sequence[str]) -> Iterator[tuple[Reason, int]]:
         for judged, numbers in self._judged(names):
@@ -201,7 +198,15 @@ def reference_targets(
             report.add(UNCHECKED_REFERENCE, message, file=name, path=one.path, help=help)
             continue
         try:
-            table = _referred(path, [steps.partition(".")[0] for steps in one.to])
+            names = [steps.partition(".")[0] for steps in one.to]
+            able = [engine for engine in engines() if ROW_READER.is_of(engine) and TABLES.is_of(engine)]
+            stored = (reader_of(path) or ROW_READER.of(able[0])).open(path)
+            present = [
+                name for name in dict.fromkeys(names) if name in stored.schema.names
+            ] or stored.schema.names[:1]
+            batches = list(stored.batches(present))
+            schema = pa.schema([stored.schema.field(name) for name in present])
+            table = pa.Table.from_batches(batches, batches[0].schema if batches else schema)
             targets.append(target_of(one, table, referenced.lowered.to_arrow()))
         except (*_ERRORS, ModuleNotFoundError, UnusableTargetError) as error:
             message = f"the table {path} of {one.dataset} cannot be used: {_reason(error)}"
@@ -219,18 +224,6 @@ def report_unknown_references(
         near = closest(dataset, known)
         help = f"did you mean `--reference {near}=…`?" if near else ""
         report.add(UNUSABLE_REFERENCE, f"the schema refers to no dataset '{dataset}'", file=name, help=help)
-
-
-def _referred(path: str, names: Sequence[str]) -> pa.Table:
-    """Read some columns of a table, if it has them. The first engine with tables reports what is wrong with a path."""
-    able = [engine for engine in engines() if ROW_READER.is_of(engine) and TABLES.is_of(engine)]
-    stored = (reader_of(path) or ROW_READER.of(able[0])).open(path)
-    present = [name for name in dict.fromkeys(names) if name in stored.schema.names] or stored.schema.names[
-        :1
-    ]
-    batches = list(stored.batches(present))
-    schema = pa.schema([stored.schema.field(name) for name in present])
-    return pa.Table.from_batches(batches, batches[0].schema if batches else schema)
 
 
 def report_offence(offence: Offence, table: str, rows_text: Shown, report: Report) -> None:

@@ -68,16 +68,16 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
         report_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
-    key = _key(dataset) if rules.keys == "check" else ()
+    key = (
+        tuple(
+            [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
+        )
+        if rules.keys == "check"
+        else ()
+    )
     if key:
         report_duplicates(key, judged_batches, DUPLICATE_RULE)
     return _result(dataset, judged_batches, unchecked)
-
-
-def _key(dataset: CheckedDataset) -> tuple[FieldNode, ...]:
-    return tuple(
-        [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
-    )
 
 
 def _judged(
@@ -184,7 +184,10 @@ def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tupl
     start = 0
     for batch in batches:
         count = batch.rows.num_rows
-        good += _good(batch, exact)
+        rows = batch.rows
+        if batch.reasons:
+            rows = rows.filter(pc.invert(batch.is_bad))
+        good += to_batches(rows, exact)
         if batch.reasons:
             bad.append(_bad(batch, start))
         start += count
@@ -194,13 +197,6 @@ def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tupl
         else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
     )
     return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
-
-
-def _good(batch: JudgedBatch, exact: pa.Schema) -> Iterator[pa.RecordBatch]:
-    rows = batch.rows
-    if batch.reasons:
-        rows = rows.filter(pc.invert(batch.is_bad))
-    return to_batches(rows, exact)
 
 
 def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:

@@ -182,7 +182,9 @@ class Validator:
         arrays = []
         for one in self.inputs:
             column = self._column(one, batch, records)
-            values, field_reasons = self._reader(one, column.type).validated(column)
+            if (one.label, column.type) not in self._readers:
+                self._readers[one.label, column.type] = self._compiled(one, column.type)
+            values, field_reasons = self._readers[one.label, column.type].validated(column)
             arrays.append(values)
             failed = pc.indices_nonzero(batch.column(one.failed)).to_numpy() if one.failed else ()
             reasons.add_all(field_reasons.without(failed, one.label) if len(failed) else field_reasons)
@@ -210,11 +212,6 @@ class Validator:
             counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
             column = column if column.type.equals(counted_type) else column.cast(counted_type)
         return laid_out(column)
-
-    def _reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
-        if (one.label, column_type) not in self._readers:
-            self._readers[one.label, column_type] = self._compiled(one, column_type)
-        return self._readers[one.label, column_type]
 
     def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         member, settings = self.schema.field(one.label), self.settings
