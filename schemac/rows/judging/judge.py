@@ -353,11 +353,15 @@ class Judge:
         run, values = Run(), {}
         for label, steps, read in self.json_readers:
             values[label] = read(value_at(record, steps), label, run)
+        self.object_to_unexpected(record, run)
+        return values, run
+
+    def object_to_unexpected(self, record: dict[str, Any], run: Run) -> None:
+        """Object to each key of a record, and of the objects in it, that no field takes."""
         for steps, known, path in self.objects:
             value = value_at(record, steps)
             if type(value) is dict:
                 object_to_unexpected(value, known, path, run)
-        return values, run
 
     def read_cells(self, cells: Mapping[str, str | None]) -> tuple[dict[str, Any], Run]:
         """Return the values of cells by the names of their columns, also if others are wrong, and the reasons."""

@@ -70,9 +70,9 @@ def batches_of(source: Any) -> Batches | None:
         return Batches(source.schema, source.to_batches())
     if isinstance(source, pa.RecordBatchReader):
         return Batches(source.schema, source)
-    if any(one.__module__.partition(".")[0] == "pandas" for one in type(source).__mro__) and hasattr(
-        source, "columns"
-    ):
+    # The class is not looked up, for pandas need not be installed.
+    is_of_pandas = any(one.__module__.partition(".")[0] == "pandas" for one in type(source).__mro__)
+    if is_of_pandas and hasattr(source, "columns"):
         table = pa.Table.from_pandas(source, preserve_index=False)
         return Batches(table.schema.remove_metadata(), table.to_batches())
     if hasattr(source, "__arrow_c_stream__"):

@@ -68,14 +68,8 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
         report_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
-    key = (
-        tuple(
-            [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
-        )
-        if rules.keys == "check"
-        else ()
-    )
-    if key:
+    key = [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
+    if key and rules.keys == "check":
         report_duplicates(key, judged_batches, DUPLICATE_RULE)
     return _result(dataset, judged_batches, unchecked)
 
@@ -183,25 +177,19 @@ def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tupl
     bad: list[pa.RecordBatch] = []
     start = 0
     for batch in batches:
-        count = batch.rows.num_rows
         rows = batch.rows
         if batch.reasons:
-            rows = rows.filter(pc.invert(batch.is_bad))
+            assert batch.source is not None
+            rows, numbers = rows.filter(pc.invert(batch.is_bad)), batch.reasons.rows
+            bad_rows = batch.source(numbers)
+            columns = [*bad_rows.columns, pa.array(start + numbers), batch.reasons.array()]
+            names = [*bad_rows.schema.names, ROW, ERRORS]
+            bad.append(pa.RecordBatch.from_arrays(columns, names=names))
         good += to_batches(rows, exact)
-        if batch.reasons:
-            bad.append(_bad(batch, start))
-        start += count
+        start += batch.rows.num_rows
     rejected = (
         pa.Table.from_batches(bad)
         if bad
         else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
     )
     return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
-
-
-def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
-    assert batch.source is not None
-    rows = batch.reasons.rows
-    bad_rows = batch.source(rows)
-    columns = [*bad_rows.columns, pa.array(start + rows), batch.reasons.array()]
-    return pa.RecordBatch.from_arrays(columns, names=[*bad_rows.schema.names, ROW, ERRORS])

@@ -27,14 +27,13 @@ from schemac.rows.judging.judge import (
     absent_reader,
     json_reader,
     malformed,
-    object_to_unexpected,
     value_at,
 )
 from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
-from schemac.rows.judging.text_proofs import Proof, Proven
+from schemac.rows.judging.text_proofs import Proven
 from schemac.rows.judging.timestamps import of_pattern, zone_of
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
 from schemac.rows.judging.typed_values import raw_values, typed_reader
@@ -182,9 +181,10 @@ class Validator:
         arrays = []
         for one in self.inputs:
             column = self._column(one, batch, records)
-            if (one.label, column.type) not in self._readers:
-                self._readers[one.label, column.type] = self._compiled(one, column.type)
-            values, field_reasons = self._readers[one.label, column.type].validated(column)
+            key = one.label, column.type
+            if key not in self._readers:
+                self._readers[key] = self._compiled(one, column.type)
+            values, field_reasons = self._readers[key].validated(column)
             arrays.append(values)
             failed = pc.indices_nonzero(batch.column(one.failed)).to_numpy() if one.failed else ()
             reasons.add_all(field_reasons.without(failed, one.label) if len(failed) else field_reasons)
@@ -228,7 +228,11 @@ class Validator:
         read = json_reader(member, Context(settings), one.epoch)
         if one.form == "json":
             return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
-        proof = None if self._tokens is None or one.epoch is not None else _json_proof(member, settings)
+        proof = None
+        if self._tokens is not None and one.epoch is None:
+            from schemac.rows.judging.json_proofs import json_proof  # with msgspec, which only pipelines need
+
+            proof = json_proof(member, settings)
         return FieldReader(member, _of_texts(read, lambda path, text: NO_RECORD), _tokens, proof)
 
     def _records(self, batch: pa.RecordBatch) -> _Records:
@@ -283,10 +287,7 @@ class Validator:
             records.broken[row] = malformed(text)
             return {}
         run = Run()
-        for steps, known, path in self._judge.objects:
-            value = value_at(record, steps)
-            if type(value) is dict:
-                object_to_unexpected(value, known, path, run)
+        self._judge.object_to_unexpected(record, run)
         if run.reasons:
             records.unexpected[row] = run.reasons
         return record
@@ -302,18 +303,12 @@ def _tokens(array: pa.Array) -> list[str | None]:
 
 def _tokens_of(judge: Judge, places: list[tuple[Step, ...]]) -> Any:
     try:
-        from schemac.rows.judging.json_proofs import Tokens  # with msgspec, which only pipelines need
+        from schemac.rows.judging.json_proofs import Tokens  # likewise
     except ModuleNotFoundError:
         # An executor may lack it: every record is read one by one there.
         return None
     known = {steps: keys for steps, keys, _ in judge.objects} or None
     return Tokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
-
-
-def _json_proof(member: pa.Field, settings: Settings) -> Proof | None:
-    from schemac.rows.judging.json_proofs import json_proof  # likewise
-
-    return json_proof(member, settings)
 
 
 def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
