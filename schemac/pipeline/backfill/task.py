@@ -40,18 +40,12 @@ class Counts:
     example: str = ""
     """A row that does not fit, as JSON."""
 
-    def told(self) -> str:
-        """Write what is more than a number."""
-        reasons = [[*reason, count] for reason, count in self.reasons.items()]
-        return json.dumps({"reasons": reasons, "example": self.example})
-
     def add(self, result: "PartResult") -> None:
         """Add the numbers of a part."""
-        counts = json.loads(result.told)
         self.rows += result.rows
         self.unfit += result.unfit
-        self.reasons.update({(path, rule): count for path, rule, count in counts["reasons"]})
-        self.example = self.example or counts["example"]
+        self.reasons.update({(path, rule): count for path, rule, count in result.reasons})
+        self.example = self.example or result.example
 
     def refuse_unfit(self) -> None:
         """Raise UnfitError if there are values that do not fit."""
@@ -70,7 +64,9 @@ class PartResult:
     part: int
     rows: int
     unfit: int
-    told: str
+    reasons: list[tuple[str, str, int]]
+    """Paths and rules, and how often each is broken."""
+    example: str
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,8 @@ class FillTask:
         rows = _Parts(batches)
         while (part := rows.next_part()) is not None:
             counts = self._write(part, rows, notes)
-            yield PartResult(part, counts.rows, counts.unfit, counts.told())
+            reasons = [(path, rule, count) for (path, rule), count in counts.reasons.items()]
+            yield PartResult(part, counts.rows, counts.unfit, reasons, counts.example)
 
     def resolved(self) -> "FillTask":
         """Look secrets up: executors on other machines do not have the variables."""
@@ -125,7 +122,16 @@ class FillTask:
         try:
             for batch in batches:
                 notes.add(batch.num_rows)
-                self._count(batch, counts)
+                counts.rows += batch.num_rows
+                for label, flag in self.flags:
+                    counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
+                errors = batch.column(ERRORS)
+                unfit = len(errors) - errors.null_count
+                if unfit:
+                    counts.unfit += unfit
+                    counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
+                    first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
+                    counts.example = counts.example or str(first)
                 if not counts.unfit:
                     yield to_schema(batch, schema)
             notes.note()
@@ -133,18 +139,6 @@ class FillTask:
         except Exception as error:
             failure.append(error)
             raise
-
-    def _count(self, batch: pa.RecordBatch, counts: Counts) -> None:
-        counts.rows += batch.num_rows
-        for label, flag in self.flags:
-            counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
-        errors = batch.column(ERRORS)
-        unfit = len(errors) - errors.null_count
-        if unfit:
-            counts.unfit += unfit
-            counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
-            first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
-            counts.example = counts.example or str(first)
 
 
 class UnfitError(Exception):

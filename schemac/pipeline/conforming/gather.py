@@ -22,7 +22,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession, functions
 from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.mode_settings import merge_of, with_marker, without_other_reasons
 from schemac.pipeline.conforming.validation import conform, key_checked, settings_of, with_warnings
-from schemac.pipeline.declaration.job import FieldSource, Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
 from schemac.pipeline.reading.inputs import (
@@ -32,12 +32,11 @@ from schemac.pipeline.reading.inputs import (
     Input,
     Json,
     JsonText,
-    Text,
-    Typed,
     file_part,
     no_file,
     parse_steps,
     typed_input,
+    value_sql,
 )
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
 from schemac.pipeline.reading.source import check_input, open_records
@@ -62,7 +61,7 @@ def with_computed_fields(records: Records, job: Job) -> Records:
         if origin is None:
             continue
         if origin.value is not None:
-            inputs[label] = constant(origin)
+            inputs[label] = JsonText(literal(constant_text(origin.value)))
         elif origin.expr is not None:
             inputs[label], failing[label] = scope.add(label, origin.expr)
         elif (part := file_part(origin.from_)) is not None:
@@ -72,11 +71,6 @@ def with_computed_fields(records: Records, job: Job) -> Records:
     if not inputs:
         return records
     return replace(scope.added(), computed=ComputedFields(inputs, failing, tuple(scope.members)))
-
-
-def constant(origin: FieldSource) -> Input:
-    """Read a constant as a record would have it."""
-    return JsonText(literal(constant_text(origin.value)))
 
 
 def constant_text(value: Any) -> str:
@@ -113,7 +107,11 @@ class Scope:
                 inner = functions.named_struct(functions.lit(VALUE), functions.expr(text))
                 _ = self._scoped().select(inner).schema
             except AnalysisException as error:
-                missed = _missed(error)
+                if not (error.getCondition() or "").startswith(MISSING):
+                    missed = None
+                else:
+                    object_name = (error.getMessageParameters() or {}).get("objectName", "")
+                    missed = str(parse_steps(object_name)[0]) if object_name else None
                 if missed is None or missed in self.members:
                     raise invalid(label, text, error) from error
                 self.members[missed] = self._column(label, missed)
@@ -133,7 +131,7 @@ class Scope:
             message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
             known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
             raise PipelineError(INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label))
-        return input_.text if isinstance(input_, Text) else _column_of(input_)
+        return value_sql(input_)
 
     def _scoped(self) -> DataFrame:
         """Columns of the source under their own names, and everything else out of their way."""
@@ -146,24 +144,6 @@ class Scope:
     def added(self) -> Records:
         """Give the records with a column for each expression."""
         return self._of.with_frame(self._frame()) if self._columns else self._of
-
-
-def _column_of(input_: Input) -> str:
-    return (
-        input_.column
-        if isinstance(input_, Typed)
-        else input_.variant
-        if isinstance(input_, Json)
-        else input_.text
-    )
-
-
-def _missed(error: AnalysisException) -> str | None:
-    """Take the first part of the name that Spark does not find; None for other errors."""
-    if not (error.getCondition() or "").startswith(MISSING):
-        return None
-    object_name = (error.getMessageParameters() or {}).get("objectName", "")
-    return str(parse_steps(object_name)[0]) if object_name else None
 
 
 def _place(label: str) -> tuple[str, ...]:
@@ -197,7 +177,7 @@ def syntax_mistake(spark: SparkSession, label: str, text: str) -> PipelineError 
     except ParseException as error:
         return invalid(label, text, error)
     except PySparkException:
-        return None
+        pass
     return None
 
 
@@ -258,22 +238,13 @@ def source_records(
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
-                frames.append(
-                    _conformed(records, read, marked, observation, may_pack=may_pack and given is None)
-                )
+                conformed_rows = conform(records, read, marked, may_pack=may_pack and given is None)
+                count = COUNTED if PACKED in conformed_rows.columns else "count(1)"
+                frames.append(conformed_rows.observe(observation, functions.expr(count).alias("rows")))
                 counts.append(observation)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
     return SourceRecords(reduce(DataFrame.union, frames), counts, absent)
-
-
-def _conformed(
-    records: Records, schema: pa.Schema, job: Job, observation: Observation, *, may_pack: bool
-) -> DataFrame:
-    """Conform records, where they are read if Spark is not needed for that, and count them."""
-    conformed_rows = conform(records, schema, job, may_pack=may_pack)
-    count = COUNTED if PACKED in conformed_rows.columns else "count(1)"
-    return conformed_rows.observe(observation, functions.expr(count).alias("rows"))
 
 
 def conformed(
