@@ -83,7 +83,12 @@ class _Stream:
             paths = [row[0] for row in frame.select("path").collect()]
             if not paths:
                 return
-            job = _of_files(job, paths)
+            source = restricted(job.source, paths)
+            options = {
+                name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS
+            }
+            file_source = source.model_copy(update={"options": options})
+            job = job.model_copy(update={"source_": file_source, "trigger": None})
         else:
             opened = partial(_records, frame, job, self.types)
         report = run(
@@ -99,7 +104,7 @@ class _Stream:
 
 
 def _records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
-    return [records_of_frame(frame, job.source.explode, types)]
+    return [records_of_frame(frame, types, explode=job.source.explode)]
 
 
 def run_stream(
@@ -181,14 +186,6 @@ def _opened(spark: SparkSession, job: Job) -> tuple[DataFrame, dict[str, DataTyp
     options = texts.file_options(source) | stream_options
     (path,) = texts.spark_paths(source)
     return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path"), {}
-
-
-def _of_files(job: Job, paths: list[str]) -> Job:
-    """Read these files of the source."""
-    source = restricted(job.source, paths)
-    options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
-    file_source = source.model_copy(update={"options": options})
-    return job.model_copy(update={"source_": file_source, "trigger": None})
 
 
 def run_or_stream(

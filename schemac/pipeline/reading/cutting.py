@@ -120,7 +120,12 @@ class FileBatches:
 
     def mapped(self, work: Work, schema: StructType) -> DataFrame:
         """Return the rows that the tasks make from the records."""
-        share = _share_bytes(self.spark, self.listed) if self.is_cut else BYTES_WORTH_A_TASK
+        share = BYTES_WORTH_A_TASK
+        if self.is_cut:
+            # As much as with Spark's own readers.
+            most = _bytes_of(self.spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or "")
+            total = sum(file.size_bytes for file in self.listed.files)
+            share = max(share, min(most, -(-total // _parallelism(self.spark))))
         file_shares = shares(self.listed.files, share, is_cut=self.is_cut)
         # Looked up here: executors on other machines do not have the variables.
         task = _Task(self.reader, work, file_shares, current_storage().resolved())
@@ -313,13 +318,6 @@ class TextRows:
             ]
             columns = [*map(batch.origin.column, about), *map(batch.columns.column, self.columns)]
             yield pa.record_batch([batch.raw, faults, *columns], names=self.schema.names)
-
-
-def _share_bytes(spark: SparkSession, listed: Listed) -> int:
-    """Return how much a task reads: as much as with Spark's own readers."""
-    most = _bytes_of(spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or "")
-    total = sum(file.size_bytes for file in listed.files)
-    return max(BYTES_WORTH_A_TASK, min(most, -(-total // _parallelism(spark))))
 
 
 def _bytes_of(size_text: str) -> int:

@@ -143,8 +143,6 @@ def _unpacked(stream: Any, ending: str) -> Any:
     if ending == ".bz2":
         return io.BufferedReader(_Unpacked(stream, bz2.BZ2Decompressor))
     if ending in (".zst", ".zstd"):
-        import pyarrow as pa
-
         return pa.CompressedInputStream(stream, "zstd")
     if ending == ".deflate":
         return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(ZLIB)))
@@ -366,22 +364,23 @@ def _splits(file: File, most_bytes: int | None) -> Iterator[tuple[FileSplit, int
 
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
     """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
-    for block in _blocks(split):
-        yield _lines(block)
-
-
-def _blocks(split: FileSplit) -> Iterator[bytes]:
-    """Read whole lines, many at a time."""
     path = split.file.path
-    if split.file.is_packed:
-        with reading(path), open_file(path) as stream:
-            yield from _whole_lines(stream, split, 0)
-    else:
-        with reading(path), seekable_file(path) as stream:
-            # The line that begins before the piece is another one's, up to its break.
-            first = max(split.start - 1, 0)
+    with reading(path), (open_file if split.file.is_packed else seekable_file)(path) as stream:
+        # The line that begins before the piece is another one's, up to its break.
+        first = max(split.start - 1, 0)
+        if first:
             stream.seek(first)
-            yield from _whole_lines(stream, split, first)
+        for block in _whole_lines(stream, split, first):
+            if b"\r" in block:
+                block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            if not block.endswith(b"\n"):
+                block += b"\n"
+            ends = np.flatnonzero(np.frombuffer(block, np.uint8) == LINE_FEED)
+            offsets = np.zeros(len(ends) + 1, np.int32)
+            offsets[1:] = ends - np.arange(len(ends))
+            # Python moves whole lines at a time, where numpy would look at each byte.
+            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block.replace(b"\n", b""))]
+            yield pa.Array.from_buffers(pa.binary(), len(ends), buffers)
 
 
 def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
@@ -417,17 +416,3 @@ def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
 def _first_break(text: bytes, start: int) -> int:
     breaks = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
     return min(breaks, default=-1)
-
-
-def _lines(block: bytes) -> pa.Array:
-    """Take lines apart; an empty one may be what is between `\\r` and `\\n`."""
-    if b"\r" in block:
-        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if not block.endswith(b"\n"):
-        block += b"\n"
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == LINE_FEED)
-    offsets = np.zeros(len(ends) + 1, np.int32)
-    offsets[1:] = ends - np.arange(len(ends))
-    # Python moves whole lines at a time, where numpy would look at each byte.
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block.replace(b"\n", b""))]
-    return pa.Array.from_buffers(pa.binary(), len(ends), buffers)
