@@ -103,7 +103,13 @@ def write(
     Raises PipelineError; nothing is written then.
     """
     source = frame.frame if isinstance(frame, Conformed) else frame
-    _refuse_streams(source)
+    if source.isStreaming:
+        raise PipelineError(
+            STREAMING_FRAME,
+            "the frame is a stream, which has no end to commit at",
+            "write each of its batches: frame.writeStream.foreachBatch(lambda batch, _: write(batch, dataset, table,"
+            ' mode="append")).start()',
+        )
     target = {"mode": mode, "allow_empty": allow_empty, "storage_options": storage_options}
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
     job = job_of_frame(
@@ -243,13 +249,3 @@ def _dataset_of(job: Job) -> CheckedDataset:
         message = f"`{job.schema_}` has {len(datasets)} datasets that the job could mean"
         raise PipelineError(PIPELINE_FILE, message, "set `dataset` in the job, or write `run(job, dataset)`")
     return datasets[0]
-
-
-def _refuse_streams(frame: DataFrame) -> None:
-    if frame.isStreaming:
-        raise PipelineError(
-            STREAMING_FRAME,
-            "the frame is a stream, which has no end to commit at",
-            "write each of its batches: frame.writeStream.foreachBatch(lambda batch, _: write(batch, dataset, table,"
-            ' mode="append")).start()',
-        )

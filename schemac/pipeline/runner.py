@@ -24,7 +24,6 @@ from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport, top_reasons
 from schemac.pipeline.reruns.incremental import news
 from schemac.pipeline.reruns.repeats import (
-    Identified,
     begin,
     committed_in_format,
     committed_nevertheless,
@@ -150,7 +149,15 @@ def _run_into_format(
     if job.target.is_of_files:
         watch.at(Step.STARTING)
         spark = session_of(spark, job)
-        folder, (identity, earlier) = _identified_in_folder(job, form, request, spark)
+        with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+            runs = recovered(spark, job)
+            records = runs.records()
+            identified = identify_among(
+                job, form, request, [one.run for one in records], runs.version(records)
+            )
+        if identified.earlier is None:
+            sink_of(None).fence(identified.identity, (job.quarantine_path,))
+        folder, (identity, earlier) = local_address(runs.path), identified
         if earlier is not None:
             return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     else:
@@ -291,19 +298,6 @@ class _FormatAttempt(_Attempt):
             numbers = SinkReport.of_commit(committed)
         run_report = self.report_of(numbers, self.differences or ())
         return replace(run_report, is_compared=stopped is None or self.differences is not None)
-
-
-def _identified_in_folder(
-    job: Job, form: TableForm, request: RunRequest, spark: SparkSession
-) -> tuple[str, Identified]:
-    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError if it is under way."""
-    with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
-        runs = recovered(spark, job)
-        records = runs.records()
-        identified = identify_among(job, form, request, [one.run for one in records], runs.version(records))
-    if identified.earlier is None:
-        sink_of(None).fence(identified.identity, (job.quarantine_path,))
-    return local_address(runs.path), identified
 
 
 def no_progress(*_: object) -> None:

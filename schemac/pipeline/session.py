@@ -193,21 +193,16 @@ def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
     return Master(LOCAL)
 
 
-def _connected(master: Master) -> SparkSession:
-    """Open a session on a Spark Connect server; its settings are the server's own."""
-    try:
-        return SparkSession.builder.remote(master.address).getOrCreate()
-    except ImportError as error:
-        message = "a session on a Spark Connect server needs packages that are not installed"
-        raise PipelineError(MISSING_PACKAGE, message, "pip install 'pyspark[connect]'") from error
-    except PySparkException as error:
-        raise not_started(str(error), "", master) from error
-
-
 def _create(named: Master, settings: dict[str, str], app_name: str) -> SparkSession:
     master = named.address
     if master.startswith(CONNECT):
-        return _connected(named)
+        try:
+            return SparkSession.builder.remote(named.address).getOrCreate()
+        except ImportError as error:
+            message = "a session on a Spark Connect server needs packages that are not installed"
+            raise PipelineError(MISSING_PACKAGE, message, "pip install 'pyspark[connect]'") from error
+        except PySparkException as error:
+            raise not_started(str(error), "", named) from error
     for key in (REMOTE, MASTER):
         settings.pop(key, None)
     os.environ["JAVA_HOME"] = str(java_home())

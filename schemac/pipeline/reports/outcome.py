@@ -67,8 +67,17 @@ class Outcome:
 
 def write_report(outcome: Outcome, path: Path) -> None:
     """Write the report in the form of the file's name ending. Raises OSError."""
-    forms = {".html": _html, ".json": _json, ".txt": _text}
-    replace_file(path, forms[path.suffix.lower()](outcome).encode("utf-8", "backslashreplace"))
+    ending = path.suffix.lower()
+    if ending == ".html":
+        text = _html(outcome)
+    elif ending == ".json":
+        text = json.dumps(outcome.to_json(), ensure_ascii=False, indent=2) + "\n"
+    else:
+        from schemac.text.source.rendering import render_text
+
+        text = render_text(outcome.diagnostics)
+        text += "" if outcome.report is None else run_text(outcome.report) + "\n"
+    replace_file(path, text.encode("utf-8", "backslashreplace"))
 
 
 def _html(outcome: Outcome) -> str:
@@ -84,17 +93,6 @@ def _html(outcome: Outcome) -> str:
     except (OSError, ValueError, ImportError):
         runs = ()  # there is no table yet, or nothing that could read it
     return run_page(Path(outcome.pipeline).name, outcome.report, outcome.diagnostics, offenders, runs)
-
-
-def _json(outcome: Outcome) -> str:
-    return json.dumps(outcome.to_json(), ensure_ascii=False, indent=2) + "\n"
-
-
-def _text(outcome: Outcome) -> str:
-    from schemac.text.source.rendering import render_text
-
-    diagnostics_text = render_text(outcome.diagnostics)
-    return diagnostics_text + ("" if outcome.report is None else run_text(outcome.report) + "\n")
 
 
 PRODUCER = f"https://schemac.dev/{__version__}"
@@ -131,12 +129,12 @@ class Lineage:
         """Append the event of the end, with what was read and written. Raises OSError."""
         inputs, outputs = _inputs(outcome), _outputs(outcome, schema)
         facets: dict[str, Any] = {}
-        if outcome.errors or outcome.report is None:
+        has_failed = bool(outcome.errors) or outcome.report is None
+        if has_failed:
             error_text = "; ".join(str(one) for one in outcome.errors) or f"exit code {outcome.exit_code}"
             facets = _facet("errorMessage", {"message": error_text, "programmingLanguage": "Python"})
-            self._append(self._event("FAIL", outcome.ended, facets, inputs, outputs))
-        else:
-            self._append(self._event("COMPLETE", outcome.ended, facets, inputs, outputs))
+        kind = "FAIL" if has_failed else "COMPLETE"
+        self._append(self._event(kind, outcome.ended, facets, inputs, outputs))
 
     def _event(
         self, kind: str, at: datetime, facets: dict[str, Any], inputs: list[Any], outputs: list[Any]

@@ -196,16 +196,9 @@ def _offenders(offenders: Sequence[Offender]) -> str:
     return f"<h2>First records that broke each rule</h2>{rows_html}"
 
 
-def _file(source: str | None) -> str:
-    """Name the file of a record as its user calls it."""
-    if source is None:
-        return "no file"
-    path = local_file(source)
-    return source if path is None else str(path)
-
-
 def _offender(offender: Offender) -> str:
-    place = _file(offender.source)
+    source = offender.source
+    place = "no file" if source is None else str(local_file(source) or source)
     if offender.line is not None:
         place += f", line {offender.line}"
     value = "" if offender.value is None else f"<div>value <code>{_text(offender.value)}</code></div>"

@@ -11,6 +11,7 @@ Rule: a run with an id, or of an interval, was committed if the table has its co
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -287,19 +288,10 @@ def _by_input(
         is_last = bool(runs) and runs[0].version == version and runs[0].identity.mode == job.target.mode
         known = runs[:1] if is_last else ()
     else:
-        known = _current(runs)
-    earlier = next((run for run in known if _is_of(base, run.id)), None)
+        last = next((i for i, run in enumerate(runs) if run.identity.mode == Mode.OVERWRITE), len(runs) - 1)
+        known = runs[: last + 1]
+    earlier = next((run for run in known if re.fullmatch(f"{base}(?:-[0-9]+)?", run.id)), None)
     return (earlier.id, earlier) if earlier is not None else (_next(base, runs), None)
-
-
-def _current(runs: Sequence[CommittedRun]) -> Sequence[CommittedRun]:
-    """Return the runs since the last one that replaced the rows, with it."""
-    last = next((i for i, run in enumerate(runs) if run.identity.mode == Mode.OVERWRITE), len(runs) - 1)
-    return runs[: last + 1]
-
-
-def _is_of(base: str, id: str) -> bool:
-    return id == base or (id.startswith(f"{base}-") and id.removeprefix(f"{base}-").isdigit())
 
 
 def _next(base: str, runs: Sequence[CommittedRun]) -> str:

@@ -154,14 +154,12 @@ class Computed:
         if not len(rows):
             return pa.array([], self.arrow_type)
         batch = pa.RecordBatch.from_arrays(rows.flatten(), names=list(self.columns))
-        return self._typed(self.function(batch), self.arrow_type)
-
-    def _typed(self, result: pa.Array, expected_type: pa.DataType) -> pa.Array:
+        result = self.function(batch)
         try:
-            return as_plain(result, expected_type)
+            return as_plain(result, self.arrow_type)
         except (pa.ArrowException, ValueError) as error:
             function = self.function
-            message = f"`{function.qualified_name}` returned {result.type} for some rows, and {expected_type} for the first ones: {_error_text(error)}"
+            message = f"`{function.qualified_name}` returned {result.type} for some rows, and {self.arrow_type} for the first ones: {_error_text(error)}"
             raise _wrong(function.label, message, "return one type for all batches") from error
 
 

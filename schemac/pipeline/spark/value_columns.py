@@ -97,7 +97,9 @@ def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array
     if is_.is_null(storage_type(field.type)):
         return pa.nulls(len(values), target)
     if role_of(field) is Role.BRAIN_FLOATS:
-        return _singles(values)
+        halves = b"".join(value or b"\0\0" for value in values.to_pylist())
+        bits = np.frombuffer(halves, "<u2").astype("<u4") << 16
+        return pc.if_else(values.is_valid(), pa.array(bits.view("<f4")), pa.scalar(None, pa.float32()))
     if is_.is_decimal(data_type) and is_.is_string(target):
         return pa.array(
             [None if value is None else format(value, "f") for value in values.to_pylist()], target
@@ -107,10 +109,3 @@ def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array
     if is_.is_fixed_size_binary(data_type):
         return values.cast(pa.binary())
     return values.cast(target)
-
-
-def _singles(values: pa.Array) -> pa.Array:
-    """Return brain floats, which are the upper halves of singles, as singles."""
-    halves = b"".join(value or b"\0\0" for value in values.to_pylist())
-    bits = np.frombuffer(halves, "<u2").astype("<u4") << 16
-    return pc.if_else(values.is_valid(), pa.array(bits.view("<f4")), pa.scalar(None, pa.float32()))

@@ -27,7 +27,7 @@ from schemac.pipeline.writing.format_sink import (
     open_staging,
     write_staging,
 )
-from schemac.pipeline.writing.quarantine_source import StagedRows, stage
+from schemac.pipeline.writing.quarantine_source import stage
 from schemac.pipeline.writing.sink_options import SinkOptions, SinkReport, encode_options, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written, spark_sink
 from schemac.rows.runs.identity import Mode, RunIdentity
@@ -50,7 +50,9 @@ def write_through(
     try:
         columns = frame.drop(*BOOKKEEPING_COLUMNS)
         path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
-        bad = _staged(persisted, writer)
+        assert writer.quarantine is not None
+        others = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+        bad = stage(others, writer.quarantine, writer.run.id, writer.options.limits())
         written.bad_files, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
         written.broken = bad.broken
         good = persisted.where(f"{ERRORS} is null")
@@ -65,12 +67,6 @@ def write_through(
         raise
     finally:
         persisted.unpersist()
-
-
-def _staged(persisted: DataFrame, writer: TableWriter) -> StagedRows:
-    assert writer.quarantine is not None
-    rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-    return stage(rows, writer.quarantine, writer.run.id, writer.options.limits())
 
 
 def write_to_engine(
@@ -106,26 +102,21 @@ def write_to_engine(
             properties=json.dumps(properties),
         )
         try:
-            _save(frame, job, options)
+            target = job.target
+            overwrite = target.mode is Mode.OVERWRITE
+            if target.is_through_connector:
+                word = target.engine.name
+                write_through(frame, word, options, overwrite=overwrite, settings=target.options)
+            else:
+                format = spark_sink(sink_engine(target.format).name).name()
+                mode = "overwrite" if overwrite else "append"
+                frame.write.format(format).mode(mode).options(**encode_options(options)).save()
         except (PySparkException, PipelineError) as error:
             explained = _explained(error, report)
             if explained is error:
                 raise
             raise explained from error
         return SinkReport.read(report)
-
-
-def _save(frame: DataFrame, job: Job, options: SinkOptions) -> None:
-    """Write with the engine's own sink, or through a connector."""
-    target = job.target
-    overwrite = target.mode is Mode.OVERWRITE
-    if target.is_through_connector:
-        word = target.engine.name
-        write_through(frame, word, options, overwrite=overwrite, settings=target.options)
-        return
-    format = spark_sink(sink_engine(target.format).name).name()
-    mode = "overwrite" if overwrite else "append"
-    frame.write.format(format).mode(mode).options(**encode_options(options)).save()
 
 
 def _explained(error: Exception, report: Path) -> Exception:

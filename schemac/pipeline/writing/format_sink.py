@@ -161,24 +161,27 @@ class FormatTarget:
         path = self.job.target.path
         return self.job.storage_options.hadoop_options(path) if self.job.target.is_of_files else {}
 
-    @property
-    def _table(self) -> str:
-        """The target's name in the quarantine; empty if it does not record runs."""
-        return "" if self.runs is None else local_address(self.runs.path)
-
     def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
         persisted = frame.persist(StorageLevel.DISK_ONLY)
-        place = _quarantine_of(self.job, self.run, self._table)
+        # The quarantine does not name a target that records no runs.
+        table = "" if self.runs is None else local_address(self.runs.path)
+        place = _quarantine_of(self.job, self.run, table)
         try:
             good = persisted.where(f"{ERRORS} is null")
-            staged_files, report, broken = self._quarantined(persisted, place)
-            report = replace(report, rows_written=good.count(), warnings=counted_warnings(good))
-            self._check_limits(report, broken)
+            # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
+            from schemac.pipeline.writing.quarantine_source import stage
+
+            sink_of(None).open_staging(place)
+            rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+            staged = stage(rows, place, self.run.id, self.job.max_quarantined)
+            entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
+            report = SinkReport(good.count(), staged.rows, entries, warnings=counted_warnings(good))
+            self._check_limits(report, staged.broken)
             self._check_emptied(report)
             number, version = self._committed(
-                _required(good.drop(*BOOKKEEPING_COLUMNS), keys), seen, report, place, staged_files
+                _required(good.drop(*BOOKKEEPING_COLUMNS), keys), seen, report, place, staged.pieces
             )
             return replace(report, version=number, quarantine_version=version)
         except OSError as error:
@@ -208,9 +211,9 @@ class FormatTarget:
             check_seen(seen)
 
             def has_failed(_: BaseException) -> bool:
-                has_marker = runs.has_failed(staged, self.run)
+                is_certain = runs.has_failed(staged, self.run)
                 self.is_undecided = staged.is_left
-                return has_marker
+                return is_certain
 
             with (
                 runs.claimed(staged.folder, self.run) as commit,
@@ -279,19 +282,6 @@ class FormatTarget:
             help = "set `allowEmpty: true` under `target` if that is intended"
             raise PipelineError(EMPTIED_TABLE, message, help, place=MODE)
 
-    def _quarantined(
-        self, persisted: DataFrame, place: WriteTarget
-    ) -> tuple[list[str], SinkReport, Counter[Key]]:
-        """Write the other rows where no reader of the quarantine sees them yet."""
-        # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
-        from schemac.pipeline.writing.quarantine_source import stage
-
-        sink_of(None).open_staging(place)
-        rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-        staged = stage(rows, place, self.run.id, self.job.max_quarantined)
-        entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
-        return staged.pieces, SinkReport(0, staged.rows, entries), staged.broken
-
     @contextmanager
     def _quarantine_committed(
         self,
@@ -308,15 +298,11 @@ class FormatTarget:
             yield sink_of(None).commit(place, form, staged_files, may_join=True) if staged_files else None
         except BaseException as error:
             if has_failed(error):
-                self._take_rows_back(place)
+                sink = sink_of(None)
+                committed_run = sink.find_run(self.run, place.path, place.storage_options)
+                if committed_run is not None and committed_run.identity == self.run:
+                    sink.take_back(place, committed_run.version)
             raise
-
-    def _take_rows_back(self, place: WriteTarget) -> None:
-        """Take the rows of this attempt out of the quarantine; what failed may have come after its commit."""
-        sink = sink_of(None)
-        committed_run = sink.find_run(self.run, place.path, place.storage_options)
-        if committed_run is not None and committed_run.identity == self.run:
-            sink.take_back(place, committed_run.version)
 
     def _save(self, good: DataFrame) -> int:
         """Have a connector write the rows."""
