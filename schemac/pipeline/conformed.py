@@ -159,9 +159,10 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     for error in reference_mistakes(job, schema):
         raise error
     spark = frame.sparkSession
+    # Settings of the session that would change values when they are computed.
     needed = DEFAULT_SETTINGS | RUN_SETTINGS
     for key in LATE_SETTINGS:
-        current = frame.sparkSession.conf.get(key, needed[key])
+        current = spark.conf.get(key, needed[key])
         if str(current).upper() != needed[key].upper():
             message = f"the session has `{key}` = `{current}`, which would change values"
             way_out = (

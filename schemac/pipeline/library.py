@@ -173,7 +173,20 @@ def fill_columns(
     do not fit; nothing is written then.
     """
     with spooled(source, dataset.to_arrow(metadata=True)) as spool:
-        keys = _keys(spool.names, dataset, on)
+        keys = (on,) if isinstance(on, str) else tuple(on or ())
+        if not keys:
+            keys = (ROW_ID,) if ROW_ID in spool.names else tuple(primary_key(dataset.to_arrow(metadata=True)))
+        if not keys:
+            message = (
+                f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
+            )
+            raise PipelineError(
+                JOIN, message, 'name columns that both have: `on="id"`, or add the row ids of the table'
+            )
+        for key in keys:
+            if key not in spool.names:
+                message = f"the rows have no column `{key}`, by which they would find their row in the table"
+                raise PipelineError(JOIN, message, did_you_mean(key, spool.names))
         label = next(
             label for label in ("batches", "batches_", "batches__") if label not in dataset.to_arrow().names
         )
@@ -193,23 +206,6 @@ def fill_columns(
             "storage": storage or {},
         }
         return _run(checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress)
-
-
-def _keys(names: Sequence[str], dataset: CheckedDataset, on: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the columns that identify the row of a value."""
-    keys = (on,) if isinstance(on, str) else tuple(on or ())
-    if not keys:
-        keys = (ROW_ID,) if ROW_ID in names else tuple(primary_key(dataset.to_arrow(metadata=True)))
-    if not keys:
-        message = f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
-        raise PipelineError(
-            JOIN, message, 'name columns that both have: `on="id"`, or add the row ids of the table'
-        )
-    for key in keys:
-        if key not in names:
-            message = f"the rows have no column `{key}`, by which they would find their row in the table"
-            raise PipelineError(JOIN, message, did_you_mean(key, names))
-    return keys
 
 
 def _run(

@@ -43,41 +43,6 @@ from schemac.rows.runs.staging import keep_alive, sweep
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 
-
-def report_of(
-    numbers: SinkReport,
-    job: Job,
-    identity: RunIdentity,
-    rows_in: int | None,
-    differences: Sequence[str],
-    started: float,
-) -> RunReport:
-    """Report what was written; uncounted records are a difference too. `rows_in` is None if Spark lost the count."""
-    written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    others = numbers.superseded + numbers.deleted
-    rows_in = written + quarantined + others if rows_in is None else rows_in
-    if rows_in != written + quarantined + others:
-        counts_text = f"records read: {rows_in}, {written} written and {quarantined} quarantined"
-        differences = (*differences, counts_text + (f", {others} superseded or deleting" if others else ""))
-    return RunReport(
-        run=identity.id,
-        identity=identity,
-        rows_in=rows_in,
-        rows_written=written,
-        rows_quarantined=quarantined,
-        reasons=top_reasons(numbers.reasons),
-        seconds=time.monotonic() - started,
-        table_path=job.target.path,
-        table_version=numbers.version,
-        quarantine_path=job.quarantine_path if quarantined else None,
-        quarantine_version=numbers.quarantine_version,
-        differences=tuple(differences),
-        superseded=numbers.superseded,
-        deleted=numbers.deleted,
-        warnings=top_reasons(numbers.warnings),
-    )
-
-
 __all__ = ["Opened", "RunReport", "no_progress", "run"]
 
 
@@ -206,10 +171,35 @@ class _Attempt(ABC):
         """Report what the target has of the attempt. Raises the error that stopped it if the target has nothing."""
 
     def report_of(self, numbers: SinkReport, differences: Sequence[str]) -> RunReport:
-        """Report what was written, and what stopped the run afterwards."""
-        run_report = report_of(numbers, self.job, self.identity, self.rows_in, differences, self.started)
-        stopped = None if self.stopped is None else self.stopped.message
-        return replace(run_report, absent=tuple(self.absent), stopped=stopped)
+        """Report what was written, and what stopped the run afterwards; uncounted records are a difference too."""
+        job, written, quarantined = self.job, numbers.rows_written, numbers.rows_quarantined
+        others = numbers.superseded + numbers.deleted
+        counted = written + quarantined + others
+        # Spark may have lost the count of those that were read.
+        rows_in = counted if self.rows_in is None else self.rows_in
+        if rows_in != counted:
+            counts_text = f"records read: {rows_in}, {written} written and {quarantined} quarantined"
+            others_text = f", {others} superseded or deleting" if others else ""
+            differences = (*differences, counts_text + others_text)
+        return RunReport(
+            run=self.identity.id,
+            identity=self.identity,
+            rows_in=rows_in,
+            rows_written=written,
+            rows_quarantined=quarantined,
+            reasons=top_reasons(numbers.reasons),
+            seconds=time.monotonic() - self.started,
+            table_path=job.target.path,
+            table_version=numbers.version,
+            quarantine_path=job.quarantine_path if quarantined else None,
+            quarantine_version=numbers.quarantine_version,
+            differences=tuple(differences),
+            superseded=numbers.superseded,
+            deleted=numbers.deleted,
+            warnings=top_reasons(numbers.warnings),
+            absent=tuple(self.absent),
+            stopped=None if self.stopped is None else self.stopped.message,
+        )
 
 
 @dataclass(kw_only=True)

@@ -107,7 +107,12 @@ def start_session(
 
     The default master is that of `spark-submit` or of SPARK_REMOTE, or else all cores of this machine.
     """
-    active = _existing() or _create(master_of(master, settings or {}), dict(settings or {}), app_name)
+    active = SparkSession.getActiveSession()
+    if active is None and SparkContext._active_spark_context is not None:
+        # Another thread has made it.
+        active = SparkSession.builder.getOrCreate()
+    if active is None:
+        active = _create(master_of(master, settings or {}), dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
         register_engine(active, engine)
@@ -166,14 +171,6 @@ def session_of(spark: SparkSession | None, job: Job) -> SparkSession:
     if spark is None:
         spark = start_session(master=job.spark.master, settings=job.spark.settings)
     return spark
-
-
-def _existing() -> SparkSession | None:
-    """Find the session of this process, also where another thread has made it."""
-    active = SparkSession.getActiveSession()
-    if active is not None or SparkContext._active_spark_context is None:
-        return active
-    return SparkSession.builder.getOrCreate()
 
 
 def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:

@@ -10,15 +10,14 @@ Rule: the run of a batch is called after the stream and the batch. A batch that 
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import DataType
 
 from schemac.pipeline.backfill.runs import backfill
@@ -140,30 +139,25 @@ def run_stream(
 def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
     """Wait until the stream ends, is interrupted, or fails in a batch."""
     try:
-        with _started(spark, job, stream) as query, suppress(KeyboardInterrupt):
-            while not query.awaitTermination(LOOKED_EVERY_SECONDS):
-                pass
+        frame, stream.types = _opened(spark, job)
+        writer = frame.writeStream.foreachBatch(stream.take)
+        writer = writer.option("checkpointLocation", job.checkpoint_path)
+        is_once = job.trigger == AVAILABLE_NOW
+        query = (
+            writer.trigger(availableNow=True) if is_once else writer.trigger(processingTime=job.trigger)
+        ).start()
+        try:
+            stream.id = query.id.replace("-", "")
+            stream.is_known.set()
+            with suppress(KeyboardInterrupt):
+                while not query.awaitTermination(LOOKED_EVERY_SECONDS):
+                    pass
+        finally:
+            query.stop()
     except PySparkException as error:
         if stream.error is not None:
             raise stream.error from error
         raise
-
-
-@contextmanager
-def _started(spark: SparkSession, job: Job, stream: _Stream) -> Iterator[StreamingQuery]:
-    frame, stream.types = _opened(spark, job)
-    writer = frame.writeStream.foreachBatch(stream.take)
-    writer = writer.option("checkpointLocation", job.checkpoint_path)
-    is_once = job.trigger == AVAILABLE_NOW
-    query = (
-        writer.trigger(availableNow=True) if is_once else writer.trigger(processingTime=job.trigger)
-    ).start()
-    try:
-        stream.id = query.id.replace("-", "")
-        stream.is_known.set()
-        yield query
-    finally:
-        query.stop()
 
 
 def _is_of_files(job: Job) -> bool:

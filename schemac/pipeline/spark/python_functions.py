@@ -44,17 +44,13 @@ def digest_of_function(text: str) -> str:
     module, _, name = text.rpartition(":")
     file: str | None = module
     if not module.endswith(SUFFIX):
-        spec = _spec_of(module)
+        try:
+            spec = importlib.util.find_spec(module)
+        except (ImportError, ValueError):
+            spec = None
         file = None if spec is None else spec.origin
     content = Path(file).read_bytes() if file and os.path.isfile(file) else module.encode()
     return hashlib.sha256(content + b":" + name.encode()).hexdigest()
-
-
-def _spec_of(module: str) -> Any:
-    try:
-        return importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return None
 
 
 @dataclass(frozen=True)

