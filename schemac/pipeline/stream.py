@@ -139,7 +139,24 @@ def run_stream(
 def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
     """Wait until the stream ends, is interrupted, or fails in a batch."""
     try:
-        frame, stream.types = _opened(spark, job)
+        source, reader = job.source, spark.readStream
+        if source.format in source_names():
+            frame, stream.types = stream_table(spark, source, job.storage_options)
+        elif not _is_of_files(job):
+            reader = reader.format(source.format).options(**source.options)
+            try:
+                frame = reader.load(*texts.spark_paths(source))
+            except PySparkException as refused:
+                text, format = str(refused).strip().splitlines()[0], f"format is `{job.source.format}`"
+                raise PipelineError(UNREADABLE_INPUT, text, format, place=("source", "format")) from refused
+        else:
+            stream_options = {
+                name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS
+            }
+            options = texts.file_options(source) | stream_options
+            (path,) = texts.spark_paths(source)
+            reader = reader.format("binaryFile").schema(FILE_SCHEMA).options(**options)
+            frame = reader.load(path).select("path")
         writer = frame.writeStream.foreachBatch(stream.take)
         writer = writer.option("checkpointLocation", job.checkpoint_path)
         is_once = job.trigger == AVAILABLE_NOW
@@ -162,24 +179,6 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
 
 def _is_of_files(job: Job) -> bool:
     return job.source.format in OF_FILES
-
-
-def _opened(spark: SparkSession, job: Job) -> tuple[DataFrame, dict[str, DataType]]:
-    """Open the stream of the source: names of files, or rows, with the types of columns that hold counts."""
-    source, reader = job.source, spark.readStream
-    if source.format in source_names():
-        return stream_table(spark, source, job.storage_options)
-    if not _is_of_files(job):
-        reader = reader.format(source.format).options(**source.options)
-        try:
-            return reader.load(*texts.spark_paths(source)), {}
-        except PySparkException as error:
-            text, format = str(error).strip().splitlines()[0], f"format is `{job.source.format}`"
-            raise PipelineError(UNREADABLE_INPUT, text, format, place=("source", "format")) from error
-    stream_options = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
-    options = texts.file_options(source) | stream_options
-    (path,) = texts.spark_paths(source)
-    return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path"), {}
 
 
 def run_or_stream(

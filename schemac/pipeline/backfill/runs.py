@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from schemac.pipeline.backfill.frame import Frames
-from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask, PartResult, backfill_sink, results_in
+from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask, backfill_sink, results_in
 from schemac.pipeline.conforming.load import check
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
@@ -122,7 +122,13 @@ class _Backfill:
             self.job.target.engine.name, filling, look.version, folder, tuple(frames.flags.items())
         )
         total, parts = Counts(), set()
-        for result in _written(frames.spark, frame, task):
+        with temporary_folder() as temporary:
+            report = temporary / "report.json"
+            sink = backfill_sink(task, str(report))
+            register(frames.spark, sink)
+            frame.write.format(sink.name()).mode("append").save()
+            results = results_in(report)
+        for result in results:
             total.add(result)
             parts.add(result.part)
         if total.unfit:
@@ -142,16 +148,6 @@ class _Backfill:
             )
         left = tuple(part for part in look.missing if part not in parts)
         self.columns.leave(filling, look.version, left)
-
-
-def _written(spark: SparkSession, frame: DataFrame, task: FillTask) -> list[PartResult]:
-    """Compute a frame with Spark, and write it in its tasks."""
-    with temporary_folder() as folder:
-        report = folder / "report.json"
-        sink = backfill_sink(task, str(report))
-        register(spark, sink)
-        frame.write.format(sink.name()).mode("append").save()
-        return results_in(report)
 
 
 def backfill(

@@ -87,7 +87,15 @@ class FillTask:
         notes = Notes(staging, None if context is None else int(context.partitionId()))
         rows = _Parts(batches)
         while (part := rows.next_part()) is not None:
-            counts = self._write(part, rows, notes)
+            counts, failure = Counts(), list[Exception]()
+            values = self._values(rows.of(part), counts, failure, notes)
+            try:
+                written = self._sink.write(self.filling, self.version, self.folder, part, values)
+            except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+                if not (failure and isinstance(failure[0], UnfitError)):
+                    raise failure[0] if failure else error from None
+            else:
+                self._sink.keep(self.filling, written, counts.numbers())
             reasons = [(path, rule, count) for (path, rule), count in counts.reasons.items()]
             yield PartResult(part, counts.rows, counts.unfit, reasons, counts.example)
 
@@ -100,18 +108,6 @@ class FillTask:
     @property
     def _sink(self) -> ColumnSink:
         return COLUMN_SINK.of(engine(self.engine))
-
-    def _write(self, part: int, rows: "_Parts", notes: Notes) -> Counts:
-        counts, failure = Counts(), list[Exception]()
-        values = self._values(rows.of(part), counts, failure, notes)
-        try:
-            written = self._sink.write(self.filling, self.version, self.folder, part, values)
-        except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
-            if failure and isinstance(failure[0], UnfitError):
-                return counts
-            raise failure[0] if failure else error from None
-        self._sink.keep(self.filling, written, counts.numbers())
-        return counts
 
     def _values(
         self, batches: Iterator[pa.RecordBatch], counts: Counts, failure: list[Exception], notes: Notes

@@ -92,7 +92,17 @@ class Scope:
         self.resolve(label, text)
         column = f"__e{len(self._columns)}"
         struct_column = functions.named_struct(functions.lit(VALUE), functions.expr(text))
-        self._columns.append(_caught(self._of.frame.sparkSession, struct_column).alias(column))
+        jvm: Any = getattr(self._of.frame.sparkSession, "_jvm", None)
+        if jvm is not None:
+            # Null where to compute it fails: an operator of Spark's own, which no SQL text names.
+            from pyspark.sql.classic.column import Column as ClassicColumn
+
+            nodes = getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
+            expressions = jvm.org.apache.spark.sql.catalyst.expressions
+            struct_column = ClassicColumn(
+                nodes.column(expressions.TryEval(nodes.expression(struct_column._jc)))
+            )
+        self._columns.append(struct_column.alias(column))
         try:
             data_type = self._frame().schema[column].dataType[VALUE].dataType
         except PySparkException as error:
@@ -107,31 +117,30 @@ class Scope:
                 inner = functions.named_struct(functions.lit(VALUE), functions.expr(text))
                 _ = self._scoped().select(inner).schema
             except AnalysisException as error:
-                if not (error.getCondition() or "").startswith(MISSING):
-                    missed = None
-                else:
+                missed, condition = None, error.getCondition() or ""
+                if condition.startswith(MISSING):
                     object_name = (error.getMessageParameters() or {}).get("objectName", "")
                     missed = str(parse_steps(object_name)[0]) if object_name else None
                 if missed is None or missed in self.members:
                     raise invalid(label, text, error) from error
-                self.members[missed] = self._column(label, missed)
+                of = self._of
+                if missed in of.partitions:
+                    self.members[missed] = of.partitions[missed]
+                elif missed == METADATA and of.source.has_file:
+                    self.members[missed] = FILE
+                elif of.columns is None:
+                    self.members[missed] = Json(RECORD, (*IN_RECORD, missed)).variant
+                else:
+                    input_ = of.columns.get(missed)
+                    if input_ is None:
+                        message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
+                        known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
+                        raise PipelineError(
+                            INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label)
+                        ) from error
+                    self.members[missed] = value_sql(input_)
             else:
                 return
-
-    def _column(self, label: str, missed: str) -> str:
-        of = self._of
-        if missed in of.partitions:
-            return of.partitions[missed]
-        if missed == METADATA and of.source.has_file:
-            return FILE
-        if of.columns is None:
-            return Json(RECORD, (*IN_RECORD, missed)).variant
-        input_ = of.columns.get(missed)
-        if input_ is None:
-            message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
-            known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
-            raise PipelineError(INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label))
-        return value_sql(input_)
 
     def _scoped(self) -> DataFrame:
         """Columns of the source under their own names, and everything else out of their way."""
@@ -179,18 +188,6 @@ def syntax_mistake(spark: SparkSession, label: str, text: str) -> PipelineError 
     except PySparkException:
         pass
     return None
-
-
-def _caught(spark: SparkSession, struct: Column) -> Column:
-    """Make the struct null where to compute it fails: an operator of Spark's own, which no SQL text names."""
-    jvm: Any = getattr(spark, "_jvm", None)
-    if jvm is None:
-        return struct
-    from pyspark.sql.classic.column import Column as ClassicColumn
-
-    nodes = getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
-    caught = jvm.org.apache.spark.sql.catalyst.expressions.TryEval(nodes.expression(struct._jc))
-    return ClassicColumn(nodes.column(caught))
 
 
 Opened = Callable[[], Any]

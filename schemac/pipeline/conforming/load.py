@@ -342,7 +342,21 @@ def mistakes(
         if not is_typed:
             job.storage_options.resolved()
         if job.is_backfill and schema is not None:
-            _check_backfill(job, schema, is_typed=is_typed)
+            for wrong in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
+                raise wrong.error.at(*wrong.place)
+            for label in job.joins:
+                try:
+                    check_input(job.part_of_join(label))
+                except PipelineError as refused:
+                    raise refused.at("joins", label, *refused.place[1:]) from refused
+            for label, origin in job.fields.items():
+                if origin is not None and origin.python is not None and not is_typed:
+                    PythonFunction.of(label, origin.python)
+            if not (is_typed and not is_local(job.target.path)):
+                columns = COLUMN_SINK.of(job.target.engine)
+                columns.new_columns(
+                    job.target.path, TableForm(schema), tuple(job.fields), job.storage_options
+                )
     except PipelineError as error:
         yield error
         return
@@ -383,24 +397,6 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
         message = f"the table at `{job.quarantine_path}` is not a quarantine: it has {columns}"
         help = "name another path as `quarantine: {path: ...}`"
         raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
-
-
-def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
-    """Whether the table is there, and the sources that are joined."""
-    for mistake in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
-        raise mistake.error.at(*mistake.place)
-    for label in job.joins:
-        try:
-            check_input(job.part_of_join(label))
-        except PipelineError as error:
-            raise error.at("joins", label, *error.place[1:]) from error
-    for label, origin in job.fields.items():
-        if origin is not None and origin.python is not None and not is_typed:
-            PythonFunction.of(label, origin.python)
-    if is_typed and not is_local(job.target.path):
-        return
-    columns = COLUMN_SINK.of(job.target.engine)
-    columns.new_columns(job.target.path, TableForm(schema), tuple(job.fields), job.storage_options)
 
 
 def check_places(job: Job) -> None:

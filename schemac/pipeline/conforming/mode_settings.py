@@ -27,6 +27,9 @@ from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 
 MARK = pa.field(DELETE, pa.string())
+_IS = pa.types
+ORDERED = (_IS.is_integer, _IS.is_decimal, _IS.is_temporal, _IS.is_float32, _IS.is_float64, _IS.is_string)
+"""Whether a type is one of those whose values have an order."""
 
 
 def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
@@ -75,17 +78,10 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield PipelineError(
                 MERGE_SETTING, message, did_you_mean(target.latest, schema.names), place=place
             )
-        elif not _is_ordered(schema.field(target.latest).type):
+        elif not any(is_kind(schema.field(target.latest).type) for is_kind in ORDERED):
             message = f"the values of `{target.latest}` cannot be ordered, so none of them is the latest"
             help = "name a field of a number, a date, a timestamp or a text"
             yield PipelineError(MERGE_SETTING, message, help, place=place)
-
-
-def _is_ordered(data_type: pa.DataType) -> bool:
-    is_ = pa.types
-    if is_.is_integer(data_type) or is_.is_decimal(data_type) or is_.is_temporal(data_type):
-        return True
-    return bool(is_.is_float32(data_type) or is_.is_float64(data_type) or is_.is_string(data_type))
 
 
 def with_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:

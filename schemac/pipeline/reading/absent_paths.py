@@ -63,25 +63,23 @@ def absent_paths(
             help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out
             loses_records = not explode.keep_empty
             return [AbsentPath(absent_paths[0].path, use, place, help, loses_records)]
-    return _absent(records.frame, list(_of_fields(records, fields)), MOST_RECORDS)
+    # The paths that the author wrote for fields, and for the marker of records that delete.
+    paths = []
+    for label, origin in fields.items():
+        path = None if origin is None else origin.from_
+        if path is None or path in records.partitions or file_part(path) is not None:
+            continue
+        use, place_of_path = f"from which `{label}` is read", ("fields", label, "from")
+        if label == DELETE:
+            use, place_of_path = "which tells records that delete from others", ("target", "delete", "from")
+        paths.append(_RequiredPath(path, parse_steps(path), use, place_of_path))
+    return _absent(records.frame, paths, MOST_RECORDS)
 
 
 def _as_missing(explode: Explode) -> str:
     """Write the setting of a list that may be missing."""
     keep_empty = ", keepEmpty: true" if explode.keep_empty else ""
     return f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
-
-
-def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> Iterator[_RequiredPath]:
-    """Name the paths that the author wrote for fields, and for the marker of records that delete."""
-    for label, origin in fields.items():
-        path = None if origin is None else origin.from_
-        if path is None or path in records.partitions or file_part(path) is not None:
-            continue
-        use, place = f"from which `{label}` is read", ("fields", label, "from")
-        if label == DELETE:
-            use, place = "which tells records that delete from others", ("target", "delete", "from")
-        yield _RequiredPath(path, parse_steps(path), use, place)
 
 
 def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None = None) -> list[AbsentPath]:

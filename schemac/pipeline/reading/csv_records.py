@@ -97,16 +97,12 @@ def _headers(source: Source, listed: Listed, dialect: Dialect, *, has_header: bo
     if not by_text:
         message = f"`{source.path[0]}` is empty: it has no header, and no rows"
         raise PipelineError(EMPTY_INPUT, message)
-    return [
-        _header(text, tuple(files), dialect) if has_header else _no_header(text, listed.files, dialect)
-        for text, files in by_text.items()
-    ]
-
-
-def _no_header(record: str, files: tuple[File, ...], dialect: Dialect) -> Header:
-    """Names of columns where no file has any, as Spark gives them."""
+    if has_header:
+        return [_header(text, tuple(files), dialect) for text, files in by_text.items()]
+    # Where no file has names of columns, they are as Spark gives them.
+    (record,) = by_text
     cells = dialect.cells(record) if dialect.is_sound(record) else record.split(dialect.sep)
-    return Header("", tuple(f"_c{i}" for i in range(len(cells))), files)
+    return [Header("", tuple(f"_c{i}" for i in range(len(cells))), listed.files)]
 
 
 def _header(text: str, files: tuple[File, ...], dialect: Dialect) -> Header:

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -346,20 +347,14 @@ def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[lis
     """
     shares = [_Share()]
     for file in files:
-        for split, size_bytes in _splits(file, share_bytes if is_cut and not file.is_packed else None):
-            if shares[-1].file_splits and shares[-1].size_bytes + size_bytes > share_bytes:
+        count = max(1, -(-file.size_bytes // share_bytes)) if is_cut and not file.is_packed else 1
+        bounds = [file.size_bytes * i // count for i in range(count + 1)]
+        for i, (start, end) in enumerate(pairwise(bounds), 1):
+            if shares[-1].file_splits and shares[-1].size_bytes + end - start > share_bytes:
                 shares.append(_Share())
-            shares[-1].file_splits.append(split)
-            shares[-1].size_bytes += size_bytes + BYTES_TO_OPEN
+            shares[-1].file_splits.append(FileSplit(file, start, end if i < count else None))
+            shares[-1].size_bytes += end - start + BYTES_TO_OPEN
     return [share.file_splits for share in shares]
-
-
-def _splits(file: File, most_bytes: int | None) -> Iterator[tuple[FileSplit, int]]:
-    count = 1 if most_bytes is None else max(1, -(-file.size_bytes // most_bytes))
-    bounds = [file.size_bytes * i // count for i in range(count)]
-    for i, start in enumerate(bounds):
-        end = bounds[i + 1] if i + 1 < count else None
-        yield FileSplit(file, start, end), (file.size_bytes if end is None else end) - start
 
 
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:

@@ -42,8 +42,23 @@ def fingerprint_of_interval(job: Job, interval: str) -> str:
 def fingerprint(job: Job, form: TableForm) -> str | None:
     """Return the id of the run of a job over its present input. Raises PipelineError if that is not there."""
     if job.is_backfill:
-        made_of = _made_of(job, form)
-        return None if made_of is None else _digest(made_of | _table(job))
+        # What it computes, independent of the table's rows.
+        inputs = {label: _inputs(job.part_of_join(label)) for label in job.joins}
+        if None in inputs.values():
+            return None
+        functions = {
+            label: digest_of_function(origin.python)
+            for label, origin in job.fields.items()
+            if origin is not None and origin.python is not None
+        }
+        settings = job.model_dump(mode="json", include={"fields", "where", "coerce", "null_values"})
+        for origin in settings["fields"].values():
+            # The path of a function's file is no part of what it does.
+            if origin is not None:
+                origin["python"] = None if origin["python"] is None else origin["python"].rpartition(":")[2]
+        joins = {label: join.model_dump(mode="json", exclude={"path"}) for label, join in job.joins.items()}
+        sources = {"joins": joins, "inputs": inputs, "functions": functions}
+        return _digest({"backfill": settings, **sources, "schema": form.version_name, **_table(job)})
     contents = [_content(part, form) for part in job.parts]
     known = [content for content in contents if content is not None]
     if len(known) < len(contents):
@@ -73,33 +88,21 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
     }
 
 
-def _made_of(job: Job, form: TableForm) -> dict[str, object] | None:
-    """Return what a backfill computes, independent of the table's rows; None if a join cannot be known without reading it."""
-    inputs = {label: _inputs(job.part_of_join(label)) for label in job.joins}
-    if None in inputs.values():
+def _inputs(job: Job) -> list[tuple[object, object]] | None:
+    """Return the versions of tables, or the names and the digests of files; None if they cannot be known."""
+    engine = source_of(job.source.format)
+    if engine is not None:
+        pinned = job.source.options.get("version")
+        return [
+            (path, pinned or engine.newest_version(path, job.storage_options)) for path in job.source.path
+        ]
+    paths = check_input(job) if job.source.path else []
+    if not paths or any(local_part(path) is None for path in paths):
         return None
-    functions = {
-        label: digest_of_function(origin.python)
-        for label, origin in job.fields.items()
-        if origin is not None and origin.python is not None
-    }
-    settings = job.model_dump(mode="json", include={"fields", "where", "coerce", "null_values"})
-    for origin in settings["fields"].values():
-        # The path of a function's file is no part of what it does.
-        if origin is not None:
-            origin["python"] = None if origin["python"] is None else origin["python"].rpartition(":")[2]
-    joins = {label: join.model_dump(mode="json", exclude={"path"}) for label, join in job.joins.items()}
-    return {
-        "backfill": settings,
-        "joins": joins,
-        "inputs": inputs,
-        "functions": functions,
-        "schema": form.version_name,
-    }
-
-
-def _inputs(job: Job) -> list[list[object]] | list[tuple[str, str]] | None:
-    return _tables(job) if source_of(job.source.format) is not None else _files(job)
+    files = sorted({pair for path in paths for pair in _below(Path(local_part(path) or path))})
+    with ThreadPoolExecutor() as pool:
+        digests = pool.map(_digest_of_file, (file for _, file in files))
+    return [(name, digest) for (name, _), digest in zip(files, digests, strict=True)]
 
 
 def _table(job: Job) -> dict[str, str]:
@@ -110,25 +113,6 @@ def _table(job: Job) -> dict[str, str]:
 def _digest(content: dict[str, object]) -> str:
     text = json.dumps(content, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:ID_LENGTH]
-
-
-def _tables(job: Job) -> list[list[object]] | None:
-    engine = source_of(job.source.format)
-    assert engine is not None
-    pinned = job.source.options.get("version")
-    return [[path, pinned or engine.newest_version(path, job.storage_options)] for path in job.source.path]
-
-
-def _files(job: Job) -> list[tuple[str, str]] | None:
-    if not job.source.path:
-        return None
-    paths = check_input(job)
-    if any(local_part(path) is None for path in paths):
-        return None
-    files = sorted({pair for path in paths for pair in _below(Path(local_part(path) or path))})
-    with ThreadPoolExecutor() as pool:
-        digests = pool.map(_digest_of_file, (file for _, file in files))
-    return [(name, digest) for (name, _), digest in zip(files, digests, strict=True)]
 
 
 def _below(path: Path) -> Iterator[tuple[str, Path]]:

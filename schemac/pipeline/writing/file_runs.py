@@ -342,18 +342,15 @@ class FileRuns:
             names: Iterable[str] = json.loads(self.system.read(f"{folder}/{MOVED}"))
             for name in names:
                 self.system.delete(f"{self.path}/{name}")
-        self._bring_back(f"{folder}/{FORMER}")
-
-    def _bring_back(self, former: str) -> None:
-        if not self.system.exists(former):
-            return
-        if not self.system.exists(self.path):
-            self.system.rename(former, self.path)
-            return
-        # A rename of each file that was interrupted: some are here, some are there, some are both.
-        for name in self.system.files(former):
-            if not self.system.exists(f"{self.path}/{name}"):
-                self.system.rename(f"{former}/{name}", f"{self.path}/{name}")
+        former = f"{folder}/{FORMER}"
+        if self.system.exists(former):
+            if not self.system.exists(self.path):
+                self.system.rename(former, self.path)
+            else:
+                # A rename of each file that was interrupted: some are here, some are there, some are both.
+                for moved in self.system.files(former):
+                    if not self.system.exists(f"{self.path}/{moved}"):
+                        self.system.rename(f"{former}/{moved}", f"{self.path}/{moved}")
 
     def _clear(self, folder: str) -> None:
         """Remove a staging folder, `run.json` last, so that the run is known as long as any of its files exists."""

@@ -204,7 +204,22 @@ class FormatTarget:
         if runs is None:
             check_seen(seen)
             with self._quarantine_committed(place, staged_files, counts, _is_answer) as version:
-                return self._save(good), version
+                target = self.job.target
+                mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
+                writer = good.write.format(self.format).options(**target.options).mode(mode)
+                try:
+                    writer.save(target.path)
+                except (AnalysisException, Py4JError) as error:
+                    # That there is no class of the format comes as Java's error; other errors of Java are error_of_text by their causes.
+                    text = str(error).strip().splitlines()[0]
+                    if isinstance(error, Py4JError):
+                        if NO_CONNECTOR not in str(error):
+                            raise
+                        raise connector_missing(self.format, ("target", "format")) from error
+                    raise PipelineError(
+                        UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
+                    ) from error
+                return 0, version
         with runs.staged(self.run) as staged:
             files = good.write.format(self.format).options(**self._of_store, **self.job.target.options)
             files.save(f"{staged.folder}/{ROWS_FOLDER}")
@@ -303,25 +318,6 @@ class FormatTarget:
                 if committed_run is not None and committed_run.identity == self.run:
                     sink.take_back(place, committed_run.version)
             raise
-
-    def _save(self, good: DataFrame) -> int:
-        """Have a connector write the rows."""
-        target = self.job.target
-        mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
-        writer = good.write.format(self.format).options(**target.options).mode(mode)
-        try:
-            writer.save(target.path)
-        except (AnalysisException, Py4JError) as error:
-            # That there is no class of the format comes as Java's error; other errors of Java are error_of_text by their causes.
-            text = str(error).strip().splitlines()[0]
-            if isinstance(error, Py4JError):
-                if NO_CONNECTOR not in str(error):
-                    raise
-                raise connector_missing(self.format, ("target", "format")) from error
-            raise PipelineError(
-                UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
-            ) from error
-        return 0
 
 
 def _is_answer(error: BaseException) -> bool:

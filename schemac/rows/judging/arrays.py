@@ -232,7 +232,12 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
             raise pa.ArrowInvalid("a field of type null holds a value")
         return pa.nulls(len(array))
     if pa.types.is_decimal(array.type):
-        array = _aligned(array)
+        validity, values = array.buffers()
+        if values is not None and values.address % 16:
+            aligned = pa.allocate_buffer(values.size)
+            pa.FixedSizeBufferWriter(aligned).write(values)
+            buffers = [validity, aligned]
+            array = pa.Array.from_buffers(array.type, len(array), buffers, array.null_count, array.offset)
     if array.type.equals(target):
         return array
     if pa.types.is_time32(target) and pa.types.is_int64(array.type):
@@ -244,15 +249,6 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
             raise pa.ArrowInvalid(f"a value is not {target.byte_width} bytes long")
         return binary.cast(target)
     return array.cast(target)
-
-
-def _aligned(array: pa.Array) -> pa.Array:
-    validity, values = array.buffers()
-    if values is None or values.address % 16 == 0:
-        return array
-    copy = pa.allocate_buffer(values.size)
-    pa.FixedSizeBufferWriter(copy).write(values)
-    return pa.Array.from_buffers(array.type, len(array), [validity, copy], array.null_count, array.offset)
 
 
 def _unsliced(array: pa.Array) -> pa.Array:
@@ -317,15 +313,12 @@ def _filled(array: pa.Array, field: pa.Field, is_valid: pa.Array) -> pa.Array:
     """Return values of a field with a blank in each place that is not valid: what is below null is not a null of a required field."""
     if isinstance(array, pa.ExtensionArray):
         return pa.ExtensionArray.from_storage(array.type, _filled(array.storage, field, is_valid))
-    if not array.null_count or _is_unknown_to_if_else(array.type):
+    type_, is_ = array.type, pa.types
+    is_short = is_.is_decimal(type_) and type_.bit_width < _BITS_OF_DECIMAL
+    # Arrow has no `if_else` of short decimals and of views.
+    if not array.null_count or is_short or is_.is_string_view(type_) or is_.is_binary_view(type_):
         return array
-    return pc.if_else(is_valid, array, _blank(array.type, field.type)[0])
-
-
-def _is_unknown_to_if_else(data_type: pa.DataType) -> bool:
-    is_ = pa.types
-    is_short = is_.is_decimal(data_type) and data_type.bit_width < _BITS_OF_DECIMAL
-    return bool(is_short or is_.is_string_view(data_type) or is_.is_binary_view(data_type))
+    return pc.if_else(is_valid, array, _blank(type_, field.type)[0])
 
 
 def _with_a_blank(values: pa.Array, field: pa.Field) -> pa.Array:

@@ -140,11 +140,12 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
     if is_string(target_type):
         return _TextProof(member, source) if is_string(source_type) else None
     if is_.is_timestamp(target_type):
-        return (
-            _TimestampProof(member, source)
-            if is_.is_timestamp(source_type) and _has_same_text(member, source_type)
-            else None
-        )
+        if not is_.is_timestamp(source_type):
+            return None
+        # Whether the count is the same on both sides, but for its unit.
+        is_same = (target_type.tz is None) == (source_type.tz is None)
+        is_same = is_same or zone_of_clock(target_type.tz or "UTC", zone_of(member)) == "UTC"
+        return _TimestampProof(member, source) if is_same else None
     if is_.is_integer(target_type) and is_.is_integer(source_type):
         return _IntegerProof(member, source)
     if is_.is_decimal(target_type) and is_.is_decimal(source_type):
@@ -156,14 +157,6 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
     if is_.is_null(target_type) or not is_alike(target_type, source_type):
         return None
     return _CountProof(member, source) if range_of(target_type) is not None else ColumnProof(member, source)
-
-
-def _has_same_text(member: pa.Field, source_type: pa.DataType) -> bool:
-    """Whether the count of a timestamp is the same on both sides, but for its unit."""
-    target_type = storage_type(member.type)
-    if (target_type.tz is None) == (source_type.tz is None):
-        return True
-    return zone_of_clock(target_type.tz or "UTC", zone_of(member)) == "UTC"
 
 
 @dataclass(frozen=True)
@@ -307,10 +300,13 @@ class _MapProof(ColumnProof):
         keys, items = entries.flatten()
         wrong = pc.or_(pc.or_(self.key.doubtful(keys), self.item.doubtful(items)), keys.is_null())
         found, is_sure = _rows_with(wrong, rows, len(lists)), pc.invert(wrong)
-        return pc.or_(
-            found,
-            _with_duplicate_keys(self.key.convert(keys.filter(is_sure)), rows.filter(is_sure), len(lists)),
-        )
+        keys, rows = self.key.convert(keys.filter(is_sure)), rows.filter(is_sure)
+        if pa.types.is_floating(keys.type) or pa.types.is_nested(keys.type):
+            # Arrow does not group all of these.
+            return pa.repeat(True, len(lists))
+        groups = pa.table({"row": rows, "key": keys}).group_by(["row", "key"]).aggregate([([], "count_all")])
+        twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
+        return pc.or_(found, _rows_with(pa.repeat(True, len(twice)), twice, len(lists)))
 
     def convert(self, array: pa.Array) -> pa.Array:
         lists = entries_of(array)
@@ -364,12 +360,3 @@ def _rows_with(wrong: pa.Array, rows: pa.Array, count: int) -> pa.Array:
         if len(found)
         else pa.repeat(False, count)
     )
-
-
-def _with_duplicate_keys(keys: pa.Array, rows: pa.Array, count: int) -> pa.Array:
-    """Return which of so many rows have a key twice."""
-    if pa.types.is_floating(keys.type) or pa.types.is_nested(keys.type):
-        return pa.repeat(True, count)
-    groups = pa.table({"row": rows, "key": keys}).group_by(["row", "key"]).aggregate([([], "count_all")])
-    twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
-    return _rows_with(pa.repeat(True, len(twice)), twice, count)

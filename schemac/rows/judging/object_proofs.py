@@ -156,7 +156,10 @@ def _scalar_proof(member: pa.Field) -> ObjectProof | None:
     if role not in (None, Role.BLOB):
         return None
     if is_uuid(member):
-        return _compiled(member, (UUID,), pa.binary(), _bytes_of_uuids)
+        return _compiled(
+            member, (UUID,), pa.binary(),
+            lambda values: pa.array([None if value is None else value.bytes for value in values], pa.binary()),
+        )  # fmt: skip
     if takes_bytes(member):
         return _compiled(member, (bytes,), pa.large_binary())
     if isinstance(member.type, pa.BaseExtensionType):
@@ -209,10 +212,6 @@ def _compiled(
 
 def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:
     return lambda values: pa.array(values, source_type).cast(target_type)
-
-
-def _bytes_of_uuids(values: Objects) -> pa.Array:
-    return pa.array([None if value is None else value.bytes for value in values], pa.binary())
 
 
 def _offsets(lengths: Iterable[int]) -> Any:

@@ -204,32 +204,31 @@ class Floats:
     def draw(self, draws: Draws) -> float:
         """Return a float of the type: usual ones have two digits after the point."""
         packing = self.type.packing  # type: ignore[attr-defined]  # of the family
+        low, high = self._ends()
         for _ in range(40):
+            case = draws.below(100)
+            if case < 6:
+                number = draws.one_of((low, high))
+            elif case < 14:
+                number = draws.one_of(_EDGES)
+            elif high - low <= 2 * _NEAR:
+                number = low + (high - low) * draws.below(2**32) / 2**32
+            else:
+                size = draws.below(20) + 1
+                away = draws.below(100 * 2**size) / 100
+                home = min(max(0.0, low), high)
+                number = home - away if draws.chance(25) else home + away
             try:
-                number: float = struct.unpack(packing, struct.pack(packing, self._draw_number(draws)))[0]
+                rounded: float = struct.unpack(packing, struct.pack(packing, number))[0]
             except OverflowError:
                 continue
-            if self.allows(number):
-                return number
+            if self.allows(rounded):
+                return rounded
         return float(next((one.limit for one in self.bounds if not one.is_exclusive), 0.0))
 
     def allows(self, value: float) -> bool:
         """Whether a value keeps all bounds, and is finite."""
         return abs(value) != float("inf") and all(bound.allows(value) for bound in self.bounds)
-
-    def _draw_number(self, draws: Draws) -> float:
-        low, high = self._ends()
-        case = draws.below(100)
-        if case < 6:
-            return draws.one_of((low, high))
-        if case < 14:
-            return draws.one_of(_EDGES)
-        if high - low <= 2 * _NEAR:
-            return low + (high - low) * draws.below(2**32) / 2**32
-        size = draws.below(20) + 1
-        away = draws.below(100 * 2**size) / 100
-        home = min(max(0.0, low), high)
-        return home - away if draws.chance(25) else home + away
 
     def _ends(self) -> tuple[float, float]:
         top = 2 ** (self.type.bits - self.type.mantissa - 1) - 1  # type: ignore[attr-defined]  # of the family

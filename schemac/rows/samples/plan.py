@@ -172,8 +172,20 @@ def _refer(
         planner.special[nullable] = Nothing(planner.places[nullable].member)
         return
     columns = [_brought(target.column(i), planner.places[path].member) for i, path in enumerate(paths)]
+    seen: set[tuple[str, ...]] = set()
+    distinct = []
+    for number, row in enumerate(
+        zip(*(comparable_array(column).to_pylist() for column in columns), strict=True)
+    ):
+        text = tuple(map(repr, row))
+        if None not in row and text not in seen:
+            seen.add(text)
+            distinct.append(number)
     targets = Targets(
-        _distinct(columns), (*planner.seed, reference.path, reference.dataset), None, may_be_null
+        [column.take(pa.array(distinct, pa.int64())) for column in columns],
+        (*planner.seed, reference.path, reference.dataset),
+        None,
+        may_be_null,
     )
     if not targets.count:
         raise NoValueError(f"{reference.path}: the sample of {reference.dataset} has no row to refer to")
@@ -191,18 +203,6 @@ def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
         raise NoValueError(
             f"`{member.name}` is {field_type}, but the field that it refers to is {column.type}"
         ) from error
-
-
-def _distinct(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Leave rows out that have a null, or occur twice."""
-    seen: set[tuple[str, ...]] = set()
-    distinct = []
-    for i, row in enumerate(zip(*(comparable_array(column).to_pylist() for column in columns), strict=True)):
-        text = tuple(map(repr, row))
-        if None not in row and text not in seen:
-            seen.add(text)
-            distinct.append(i)
-    return [column.take(pa.array(distinct, pa.int64())) for column in columns]
 
 
 def values_in_conditions(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ...]]:

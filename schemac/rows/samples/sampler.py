@@ -191,7 +191,19 @@ class Sampler:
             column = rows.column(place)
             wrong = pc.invert(pc.fill_null(node.evaluate(rows), True))
             try:
-                values = _as(other.evaluate(rows), column.type)
+                values = other.evaluate(rows)
+                if not isinstance(values, pa.Array | pa.ChunkedArray):
+                    # A value alone.
+                    continue
+                is_ = pa.types
+                if is_.is_date32(column.type) or is_.is_time32(column.type):
+                    values = values.cast(pa.int32()).view(column.type)
+                elif is_.is_temporal(column.type) and not is_.is_date64(column.type):
+                    values = values.cast(pa.int64()).view(column.type)
+                else:
+                    values = pc.cast(
+                        values, options=pc.CastOptions(column.type, allow_decimal_truncate=False)
+                    )
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
             return rows.set_column(place, operand.path[0], pc.if_else(wrong, values, column))
@@ -254,18 +266,6 @@ def _conjuncts(condition: Node) -> Iterator[Node]:
         yield from _conjuncts(condition.right)
     else:
         yield condition
-
-
-def _as(values: Any, data_type: pa.DataType) -> pa.Array:
-    """Return comparable values in the type of a column. Raises pyarrow.ArrowInvalid if one is not valid for it."""
-    if not isinstance(values, pa.Array | pa.ChunkedArray):
-        raise pa.ArrowInvalid("a value alone")
-    is_ = pa.types
-    if is_.is_date32(data_type) or is_.is_time32(data_type):
-        return values.cast(pa.int32()).view(data_type)
-    if is_.is_temporal(data_type) and not is_.is_date64(data_type):
-        return values.cast(pa.int64()).view(data_type)
-    return pc.cast(values, options=pc.CastOptions(data_type, allow_decimal_truncate=False))
 
 
 def sampled(dataset: CheckedDataset, count: int, seed: int, others: Datasets) -> pa.Table:

@@ -223,7 +223,14 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
     """Yield tokens that may be wrong for a field."""
     yield from _TOKENS
     if type(current) is list and current:
-        yield record_text([*current, *({record_text(one): one for one in _others(current)}.values())])
+        first = current[0]
+        # Items like the first one that differ from all.
+        others: list[Any] = []
+        if type(first) is str:
+            others = [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
+        elif type(first) is Number:
+            others = [Number(number) for number in range(11, 30)]
+        yield record_text([*current, *({record_text(one): one for one in others}.values())])
         yield from (
             record_text([*current, *current[:1]]),
             record_text(current[:-1]),
@@ -239,14 +246,6 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
             yield quoted(value)
         elif isinstance(value, int) and not isinstance(value, bool) and field.type.family is Family.INTEGER:
             yield str(value)
-
-
-def _others(current: list[Any]) -> list[Any]:
-    """Return items like the first one that differ from all."""
-    first = current[0]
-    if type(first) is str:
-        return [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
-    return [Number(number) for number in range(11, 30)] if type(first) is Number else []
 
 
 def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: Any) -> Iterator[str]:
@@ -342,28 +341,25 @@ def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     schema = dataset.to_arrow(metadata=True)
     judge = Judge(pa.schema([opened(member) for member in schema], schema.metadata))
     by_reason: dict[tuple[str, str], list[WrongRow]] = {}
-    for one in wrong.rows:
-        wrong_row = None if judge.uncovered_cells else _in_cells(judge, one)
-        if wrong_row is not None and (one.rule in _OF_PAIRS or rule_of(wrong_row) not in by_reason):
+    for one in () if judge.uncovered_cells else wrong.rows:
+        try:
+            record = parse(one.text)
+        except NotJsonError:
+            # The line has one cell too many.
+            wrong_row = one._replace(text=csv_line([*("" for _ in schema.names), ""]))
+        else:
+            cells = {name: _cell(record.get(name)) for name in schema.names}
+            judged, text = judge.csv(cells), csv_line(cells.values())
+            if len(judged.reasons) == 1:
+                wrong_row = WrongRow(text, *judged.reasons[0][:2])
+            elif judged.reasons or judge.uncovered or judge.json(one.text).values != judged.values:
+                # It breaks several rules, or none.
+                continue
+            else:
+                wrong_row = one._replace(text=text)
+        if one.rule in _OF_PAIRS or rule_of(wrong_row) not in by_reason:
             by_reason.setdefault(rule_of(wrong_row), []).append(wrong_row)
     return _form(wrong, [one for several in by_reason.values() for one in several])
-
-
-def _in_cells(judge: Judge, one: WrongRow) -> WrongRow | None:
-    """Return the record with the rule that it breaks as cells; None if it breaks none, or several."""
-    names = judge.schema.names
-    try:
-        record = parse(one.text)
-    except NotJsonError:
-        # The line has one cell too many.
-        return one._replace(text=csv_line([*("" for _ in names), ""]))
-    cells = {name: _cell(record.get(name)) for name in names}
-    judged, text = judge.csv(cells), csv_line(cells.values())
-    if judged.reasons:
-        (path, rule, _), *others = judged.reasons
-        return None if others else WrongRow(text, path, rule)
-    same = judge.uncovered == () and judge.json(one.text).values == judged.values
-    return one._replace(text=text) if same else None
 
 
 def _cell(value: Any) -> str | None:

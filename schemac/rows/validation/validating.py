@@ -71,7 +71,27 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
     key = [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
     if key and rules.keys == "check":
         report_duplicates(key, judged_batches, DUPLICATE_RULE)
-    return _result(dataset, judged_batches, unchecked)
+    exact = dataset.to_arrow()
+    good: list[pa.RecordBatch] = []
+    bad: list[pa.RecordBatch] = []
+    start = 0
+    for batch in judged_batches:
+        rows = batch.rows
+        if batch.reasons:
+            assert batch.source is not None
+            rows, numbers = rows.filter(pc.invert(batch.is_bad)), batch.reasons.rows
+            bad_rows = batch.source(numbers)
+            columns = [*bad_rows.columns, pa.array(start + numbers), batch.reasons.array()]
+            names = [*bad_rows.schema.names, ROW, ERRORS]
+            bad.append(pa.RecordBatch.from_arrays(columns, names=names))
+        good += to_batches(rows, exact)
+        start += batch.rows.num_rows
+    rejected = (
+        pa.Table.from_batches(bad)
+        if bad
+        else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
+    )
+    return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
 
 
 def _judged(
@@ -169,27 +189,3 @@ def _table(source: Any, name: str) -> pa.Table:
     if batches is None:
         raise UnusableTargetError(f"the rows of `{name}` are a {type(source).__name__}", help)
     return pa.Table.from_batches(batches.batches, batches.schema)
-
-
-def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tuple[str, ...]) -> Validation:
-    exact = dataset.to_arrow()
-    good: list[pa.RecordBatch] = []
-    bad: list[pa.RecordBatch] = []
-    start = 0
-    for batch in batches:
-        rows = batch.rows
-        if batch.reasons:
-            assert batch.source is not None
-            rows, numbers = rows.filter(pc.invert(batch.is_bad)), batch.reasons.rows
-            bad_rows = batch.source(numbers)
-            columns = [*bad_rows.columns, pa.array(start + numbers), batch.reasons.array()]
-            names = [*bad_rows.schema.names, ROW, ERRORS]
-            bad.append(pa.RecordBatch.from_arrays(columns, names=names))
-        good += to_batches(rows, exact)
-        start += batch.rows.num_rows
-    rejected = (
-        pa.Table.from_batches(bad)
-        if bad
-        else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
-    )
-    return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)

@@ -171,7 +171,17 @@ class Validator:
         self._judge = Judge(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
         self._places = {label: steps for label, steps, _ in self._judge.json_readers}
-        self._tokens = _tokens_of(self._judge, [steps for steps, _ in folders]) if labels else None
+        self._tokens: Any = None
+        if labels:
+            try:
+                from schemac.rows.judging.json_proofs import Tokens  # with msgspec, which only pipelines need
+            except ModuleNotFoundError:
+                # An executor may lack it: every record is read one by one there.
+                pass
+            else:
+                known = {steps: keys for steps, keys, _ in self._judge.objects} or None
+                places = [*self._places.values(), *(steps for steps, _ in folders)]
+                self._tokens = Tokens(places, known)
         self._readers: dict[tuple[str, pa.DataType], FieldReader] = {}
 
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
@@ -180,7 +190,17 @@ class Validator:
         reasons = Reasons()
         arrays = []
         for one in self.inputs:
-            column = self._column(one, batch, records)
+            if one.form == "record":
+                column = records.columns[one.label]
+            elif one.form == "nothing":
+                column = pa.nulls(batch.num_rows)
+            else:
+                column = batch.column(one.column)
+            if one.counted:
+                counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
+                column = column if column.type.equals(counted_type) else column.cast(counted_type)
+            if one.form == "column":
+                column = laid_out(column)
             key = one.label, column.type
             if key not in self._readers:
                 self._readers[key] = self._compiled(one, column.type)
@@ -200,19 +220,6 @@ class Validator:
             reasons.refuse(row, reason)
         return judged
 
-    def _column(self, one: FieldInput, batch: pa.RecordBatch, records: _Records) -> pa.Array:
-        if one.form == "record":
-            return records.columns[one.label]
-        if one.form == "nothing":
-            return pa.nulls(batch.num_rows)
-        column = batch.column(one.column)
-        if one.form != "column":
-            return column
-        if one.counted:
-            counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
-            column = column if column.type.equals(counted_type) else column.cast(counted_type)
-        return laid_out(column)
-
     def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         member, settings = self.schema.field(one.label), self.settings
         if one.form == "nothing":
@@ -230,7 +237,7 @@ class Validator:
             return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
         proof = None
         if self._tokens is not None and one.epoch is None:
-            from schemac.rows.judging.json_proofs import json_proof  # with msgspec, which only pipelines need
+            from schemac.rows.judging.json_proofs import json_proof  # likewise
 
             proof = json_proof(member, settings)
         return FieldReader(member, _of_texts(read, lambda path, text: NO_RECORD), _tokens, proof)
@@ -299,16 +306,6 @@ NO_RECORD = Reason("", MALFORMED, None)
 
 def _tokens(array: pa.Array) -> list[str | None]:
     return [token or None for token in array.to_pylist()]
-
-
-def _tokens_of(judge: Judge, places: list[tuple[Step, ...]]) -> Any:
-    try:
-        from schemac.rows.judging.json_proofs import Tokens  # likewise
-    except ModuleNotFoundError:
-        # An executor may lack it: every record is read one by one there.
-        return None
-    known = {steps: keys for steps, keys, _ in judge.objects} or None
-    return Tokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
 
 
 def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
