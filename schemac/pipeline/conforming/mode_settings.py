@@ -130,24 +130,17 @@ WITHOUT_IN_TARGET = ("latest", "delete", "allow_empty", "max_rows_per_file", "op
 
 def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     """Find settings at the wrong place."""
-    if job.is_backfill:
-        yield from _own(job, schema)
+    if not job.is_backfill:
+        help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
+        for label in ("joins", "where"):
+            if getattr(job, label):
+                yield _wrong((label,), f"`{label}` is for a backfill", help)
+        for i, part in enumerate(job.parts):
+            for label, origin in part.fields.items():
+                if origin is not None and origin.python is not None:
+                    place = job.place_of(i, ("fields", label, "python"))
+                    yield _wrong(place, "`python` is for a backfill", help)
         return
-    help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
-    for label in ("joins", "where"):
-        if getattr(job, label):
-            yield _wrong((label,), f"`{label}` is for a backfill", help)
-    for i, part in enumerate(job.parts):
-        for label, origin in part.fields.items():
-            if origin is not None and origin.python is not None:
-                yield _wrong(job.place_of(i, ("fields", label, "python")), "`python` is for a backfill", help)
-
-
-def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> Mistake:
-    return Mistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)
-
-
-def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     unused: list[tuple[tuple[str, ...], str]]
     unused = [((to_camel(one),), f": {why}") for one, why in WITHOUT.items() if one in job.model_fields_set]
     settings = job.target.model_fields_set
@@ -172,3 +165,7 @@ def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
         if label in schema.names:
             message = f"`{label}` is the name of both a join and a column of the table"
             yield _wrong(("joins", label), message, "give the join another name")
+
+
+def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> Mistake:
+    return Mistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)

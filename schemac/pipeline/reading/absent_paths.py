@@ -9,6 +9,7 @@ Rule: the first records have most paths. The others are searched up to the first
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +89,11 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         return []
     sound = frame.where(f"{FAULT} is null").select(RAW)
     texts = [row[0] for row in sound.limit(FIRST_RECORDS).collect()]
-    first = [record for text in texts if (record := _object(text)) is not None]
+    first: list[dict[str, Any]] = []
+    for text in texts:
+        with suppress(ValueError, RecursionError):
+            document = json.loads(text)
+            first += [document] if isinstance(document, dict) else []
     missing = [
         one for one in paths if not any(any(True for _ in _members(record, one.steps)) for record in first)
     ]
@@ -112,14 +117,6 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         AbsentPath(one.path, one.use, one.place, _nearest(one.steps, first), searched=searched)
         for one in missing
     ]
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
 
 
 def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:

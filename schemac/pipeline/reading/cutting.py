@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms
+from schemac.pipeline.reading.csv_grammar import CsvForms
 from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, File, FileSplit, shares
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.packed import RAW, SOURCE
@@ -190,11 +190,9 @@ class TextBatches:
 
     def __call__(self, splits: Iterator[FileSplit]) -> Iterator[RecordBatch]:
         """Read the records of the pieces of a task."""
-        parts = ((split.file, texts) for split in splits for texts in self.reader(split))
-        yield from map(self.batch, file_groups(parts, self._form))
-
-    def _form(self, file: File) -> CsvForm | None:
-        return None if self.forms is None else self.forms.of(file.uri)
+        parts, forms = ((split.file, texts) for split in splits for texts in self.reader(split)), self.forms
+        groups = file_groups(parts) if forms is None else file_groups(parts, lambda file: forms.of(file.uri))
+        yield from map(self.batch, groups)
 
     def batch(self, parts: Sequence[tuple[File, RecordTexts]]) -> RecordBatch:
         """Join the records of some files with the same header."""

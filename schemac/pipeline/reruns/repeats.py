@@ -170,10 +170,17 @@ def identify_among(
     job: Job, form: TableForm, request: RunRequest, runs: Sequence[CommittedRun], version: int
 ) -> Identified:
     """Identify the run that is asked for among those of the target, the last one first, which is at a version."""
-    id, earlier = _by_name(job, request, runs)
-    if not id:
-        base = fingerprint(job, form)
-        id, earlier = (random_id(), None) if base is None else _by_input(base, job, request, runs, version)
+    id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
+    id = id or ("" if request.again else job.run or "")
+    earlier: CommittedRun | None = None
+    if id and request.again:
+        id = _next(id, runs)
+    elif id:
+        earlier = next((run for run in runs if run.id == id), None)
+    elif (base := fingerprint(job, form)) is None:
+        id = random_id()
+    else:
+        id, earlier = _by_input(base, job, request, runs, version)
     return Identified(_named(id, job, form, request), earlier)
 
 
@@ -240,27 +247,15 @@ def committed_in_format(
     for record in records or ():
         if record.run.identity == identity:
             return record.run
-    raise error if is_known else error.with_outcome(_left_behind(job))
-
-
-def _left_behind(job: Job) -> str:
-    """Return what a target may have of a run whose progress is unknown."""
     path = job.target.path
     if job.target.is_of_files:
-        return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
-    return (
-        f"check `{path}` before you run it again: it may have rows of this run,"
-        f" and `{job.quarantine_path}` its other records"
-    )
-
-
-def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:
-    """Find the run by its given name; its id is empty without one."""
-    id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
-    id = id or ("" if request.again else job.run or "")
-    if id and request.again:
-        return _next(id, runs), None
-    return id, next((run for run in runs if run.id == id), None)
+        left = f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
+    else:
+        left = (
+            f"check `{path}` before you run it again: it may have rows of this run,"
+            f" and `{job.quarantine_path}` its other records"
+        )
+    raise error if is_known else error.with_outcome(left)
 
 
 def _by_input(

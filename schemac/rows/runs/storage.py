@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -78,8 +79,19 @@ class Bucket:
     def resolved(self, address: str, environment: Mapping[str, str]) -> "Bucket":
         """Replace references by values. Raises PipelineError for variables that are not set."""
 
+        def value(name: str, text: str, match: re.Match[str]) -> str:
+            known = environment.get(match["name"])
+            if not known:
+                raise PipelineError(
+                    STORAGE_SETTING,
+                    f"`{name}` of `{address}` is `{text}`, and the environment has no `{match['name']}`",
+                    f"set it where the pipeline is started: export {match['name']}=…",
+                    place=("storage", address, name),
+                )
+            return known
+
         def all_of(texts: Mapping[str, str]) -> dict[str, str]:
-            return {name: _resolved(address, name, text, environment) for name, text in texts.items()}
+            return {name: REFERENCE.sub(partial(value, name, text), text) for name, text in texts.items()}
 
         return Bucket(all_of(self.texts), self.path_style, all_of(self.options), all_of(self.hadoop))
 
@@ -225,21 +237,6 @@ def written_secrets(settings: Mapping[str, Any]) -> list[tuple[str, ...]]:
         elif is_secret(name) and REFERENCE.fullmatch(str(value)) is None:
             secrets.append((name,))
     return secrets
-
-
-def _resolved(address: str, name: str, text: str, environment: Mapping[str, str]) -> str:
-    def value(match: re.Match[str]) -> str:
-        known = environment.get(match["name"])
-        if not known:
-            raise PipelineError(
-                STORAGE_SETTING,
-                f"`{name}` of `{address}` is `{text}`, and the environment has no `{match['name']}`",
-                f"set it where the pipeline is started: export {match['name']}=…",
-                place=("storage", address, name),
-            )
-        return known
-
-    return REFERENCE.sub(value, text)
 
 
 def is_local(path: str) -> bool:

@@ -105,17 +105,14 @@ class Grid:
 
     def nth(self, number: int) -> int:
         """Return a count; numbers begin with those that are usual, and go on from the first one behind the last."""
-        return (self._low + (self._start + number * self._stride) % self.count) * self.step
+        usual = self.usual[0] if self.usual is not None else 1
+        # How far the first numbered one is from the least.
+        start = -(-min(max(usual, self.first), self.last) // self.step) - self._low
+        return (self._low + (start + number * self._stride) % self.count) * self.step
 
     @cached_property
     def _low(self) -> int:
         return -(-self.first // self.step)
-
-    @cached_property
-    def _start(self) -> int:
-        """How far the first numbered one is from the least."""
-        usual = self.usual[0] if self.usual is not None else 1
-        return -(-min(max(usual, self.first), self.last) // self.step) - self._low
 
     @cached_property
     def _stride(self) -> int:
