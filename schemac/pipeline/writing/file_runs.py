@@ -55,9 +55,6 @@ class FileSystem(Protocol):
     def files(self, folder: str) -> list[str]:
         """Names of the files at every depth of a folder."""
 
-    def data_files(self, folder: str) -> Iterator[str]:
-        """Names of the files at every depth of a folder, but for those that Spark passes over."""
-
     def read(self, path: str) -> str:
         """Read a text in UTF-8."""
 
@@ -109,10 +106,6 @@ class LocalFiles:
             for inner, _, names in os.walk(base)
             for name in names
         )
-
-    def data_files(self, folder: str) -> Iterator[str]:
-        """Names of the files at every depth of a folder, but for those that Spark passes over."""
-        return filter(is_data, self.files(folder))
 
     def read(self, path: str) -> str:
         """Read a text in UTF-8; invalid bytes are replaced."""
@@ -213,6 +206,10 @@ class FileRuns:
             local_address(self.path), {name: self.system.read(f"{self._ledger}/{name}") for name in names}
         )
 
+    def _data_files(self, folder: str) -> list[str]:
+        """Names of the files at every depth of a folder, but for those that Spark passes over."""
+        return [name for name in self.system.files(folder) if is_data(name)]
+
     def counts(self, run: RunIdentity) -> bool:
         """Whether the folder has a run: this attempt of it, or another one."""
         return self.system.exists(self._record_of(run))
@@ -230,7 +227,7 @@ class FileRuns:
             known.update(record.files)
             if record.run.identity.mode == Mode.OVERWRITE:
                 break
-        return last if known == set(self.system.data_files(self.path)) else last + 1
+        return last if known == set(self._data_files(self.path)) else last + 1
 
     @contextmanager
     def staged(self, run: RunIdentity) -> Iterator[Staged]:
@@ -283,7 +280,7 @@ class FileRuns:
     ) -> int:
         """Bring the rows of a staging folder into the target, which has these records."""
         version = (records[0].run.version if records else 0) + 1
-        files = sorted(self.system.data_files(f"{folder}/{ROWS}"))
+        files = self._data_files(f"{folder}/{ROWS}")
         record = FileRecord.new(run, version, properties, files)
         if run.mode == Mode.APPEND and self.system.exists(self.path):
             # Spark gives each file a name that no other run gives.
@@ -293,7 +290,7 @@ class FileRuns:
             self._record(folder, record)
         else:
             is_there, is_one_step = self.system.exists(self.path), self.system.renames_folders
-            if is_there and run.mode == Mode.CREATE and any(True for _ in self.system.data_files(self.path)):
+            if is_there and run.mode == Mode.CREATE and self._data_files(self.path):
                 message = f"another run has created `{self.path}` in the meantime"
                 raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
             # Runs of former rows stay recorded.

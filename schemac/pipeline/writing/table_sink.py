@@ -191,7 +191,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 self.table.staging if self.table.is_staged else None,
                 (None if context is None else int(context.partitionId())),
             )
-            good = self._good_batches(unpacked(iterator), notes, bad, written)
+            good = self._good_batches(_counted(unpacked(iterator), notes), bad, written)
             if self.merge is not None and self.merge.deletes is not None:
                 good = self._without_deletes(good, written)
             good = (to_schema(one, schema) for one in good)
@@ -211,10 +211,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return written
 
     def _good_batches(
-        self, batches: Iterator[pa.RecordBatch], notes: Notes, bad: QuarantineBuffer, written: Written
+        self, batches: Iterator[pa.RecordBatch], bad: QuarantineBuffer, written: Written
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            notes.add(batch.num_rows)
             if self.is_split:
                 batch = bad.take_from(batch)
             if self.options.replay:
@@ -224,7 +223,6 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if batch.num_rows:
                 written.rows += batch.num_rows
                 yield batch
-        notes.note()
 
     def _without_deletes(
         self, batches: Iterator[pa.RecordBatch], written: Written
@@ -403,6 +401,14 @@ def _summed(counts: Iterable[Counter[tuple[str, str]]]) -> tuple[tuple[str, str,
     """Add the counts of all tasks."""
     total = sum(counts, Counter())
     return tuple((path, rule, count) for (path, rule), count in sorted(total.items()))
+
+
+def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on, and count their rows for the progress."""
+    for batch in batches:
+        notes.add(batch.num_rows)
+        yield batch
+    notes.note()
 
 
 def _remembering(

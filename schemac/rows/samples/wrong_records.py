@@ -26,7 +26,7 @@ from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pa
 from schemac.language.constraints.rows import DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.rows.judging.arrays import opened, to_batches
+from schemac.rows.judging.arrays import opened, to_batches, with_parts
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.nullable_arrays import nullable_array
 from schemac.rows.judging.tokens import NotJsonError, Number, parse, quoted
@@ -403,21 +403,11 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
 
 def _nullable(field: pa.Field) -> pa.Field:
     """Return a field that may be null, at every depth but that of keys."""
-    data_type, is_ = field.type, pa.types
-    if is_.is_struct(data_type):
-        data_type = pa.struct([_nullable(part) for part in data_type])
-    elif is_.is_map(data_type):
+    data_type = field.type
+    if pa.types.is_map(data_type):
         data_type = pa.map_(data_type.key_field, _nullable(data_type.item_field), data_type.keys_sorted)
-    elif is_.is_fixed_size_list(data_type):
-        data_type = pa.list_(_nullable(data_type.value_field), data_type.list_size)
-    elif is_.is_large_list(data_type):
-        data_type = pa.large_list(_nullable(data_type.value_field))
-    elif is_.is_list(data_type):
-        data_type = pa.list_(_nullable(data_type.value_field))
-    elif is_.is_list_view(data_type):
-        data_type = pa.list_view(_nullable(data_type.value_field))
-    elif is_.is_large_list_view(data_type):
-        data_type = pa.large_list_view(_nullable(data_type.value_field))
+    else:
+        data_type = with_parts(data_type, _nullable)
     return field.with_type(data_type).with_nullable(True)
 
 
