@@ -27,7 +27,7 @@ from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.value_columns import spark_type
 from schemac.rows.judging.arrays import is_scalar, storage_type
-from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
+from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of
 from schemac.rows.judging.judge import Context, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.tokens import parse
@@ -153,14 +153,14 @@ def _outcomes(one: FieldInput, member: pa.Field, validation: Validation) -> tupl
     settings = validation.settings
     if one.form in ("record", "json"):
         read = json_reader(member, Context(settings), one.epoch)
-        return told(outcomes(tokens_of(member), parse, read))
+        return outcomes(tokens_of(member), parse, read)
     if one.form == "pattern" or validation.is_text(member.name):
         texts = [text for text in (*TEXTS, *NUMBERS) if text]
         if one.form == "pattern":
             origin = validation.job.fields[member.name]
             assert origin is not None
             return (Outcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
-        return told(outcomes(texts, str, cell_reader(member, settings, one.epoch)))
+        return outcomes(texts, str, cell_reader(member, settings, one.epoch))
     return (Outcome(TAKEN, ("every value of the column that the field's type holds exactly",)),)
 
 

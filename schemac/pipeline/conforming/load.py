@@ -84,10 +84,6 @@ class LoadedJob:
         """What the table's rows look like."""
         return self.lowered.to_arrow()
 
-    def with_lock(self, locked: Locked) -> "LoadedJob":
-        """Return the job with the numbers and the version of its lock."""
-        return replace(self, numbers=locked.identities.numbers, version=locked.version.table_record)
-
     @property
     def form(self) -> TableForm:
         """What the table is to be."""
@@ -222,7 +218,9 @@ def _with_schema(
     if loaded is None or not has_lock(manifest):
         return loaded
     locked = locked or _locked(manifest, dataset, report)
-    return None if report.has_errors or locked is None else loaded.with_lock(locked)
+    if report.has_errors or locked is None:
+        return None
+    return replace(loaded, numbers=locked.identities.numbers, version=locked.version.table_record)
 
 
 def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:

@@ -102,21 +102,26 @@ def write_to_engine(
             properties=json.dumps(properties),
         )
         try:
-            target = job.target
-            overwrite = target.mode is Mode.OVERWRITE
-            if target.is_through_connector:
-                word = target.engine.name
-                write_through(frame, word, options, overwrite=overwrite, settings=target.options)
-            else:
-                format = spark_sink(sink_engine(target.format).name).name()
-                mode = "overwrite" if overwrite else "append"
-                frame.write.format(format).mode(mode).options(**encode_options(options)).save()
+            _save(frame, job, options)
         except (PySparkException, PipelineError) as error:
             explained = _explained(error, report)
             if explained is error:
                 raise
             raise explained from error
         return SinkReport.read(report)
+
+
+def _save(frame: DataFrame, job: Job, options: SinkOptions) -> None:
+    """Write with the engine's own sink, or through a connector."""
+    target = job.target
+    overwrite = target.mode is Mode.OVERWRITE
+    if target.is_through_connector:
+        word = target.engine.name
+        write_through(frame, word, options, overwrite=overwrite, settings=target.options)
+        return
+    format = spark_sink(sink_engine(target.format).name).name()
+    mode = "overwrite" if overwrite else "append"
+    frame.write.format(format).mode(mode).options(**encode_options(options)).save()
 
 
 def _explained(error: Exception, report: Path) -> Exception:

@@ -171,17 +171,7 @@ class Validator:
         self._judge = Judge(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
         self._places = {label: steps for label, steps, _ in self._judge.json_readers}
-        self._tokens: Any = None
-        if labels:
-            try:
-                from schemac.rows.judging.json_proofs import Tokens  # with msgspec, which only pipelines need
-            except ModuleNotFoundError:
-                # An executor may lack it: every record is read one by one there.
-                pass
-            else:
-                known = {steps: keys for steps, keys, _ in self._judge.objects} or None
-                places = [*self._places.values(), *(steps for steps, _ in folders)]
-                self._tokens = Tokens(places, known)
+        self._tokens = _tokens_of(self._judge, [steps for steps, _ in folders]) if labels else None
         self._readers: dict[tuple[str, pa.DataType], FieldReader] = {}
 
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
@@ -306,6 +296,16 @@ NO_RECORD = Reason("", MALFORMED, None)
 
 def _tokens(array: pa.Array) -> list[str | None]:
     return [token or None for token in array.to_pylist()]
+
+
+def _tokens_of(judge: Judge, places: list[tuple[Step, ...]]) -> Any:
+    try:
+        from schemac.rows.judging.json_proofs import Tokens  # with msgspec, which only pipelines need
+    except ModuleNotFoundError:
+        # An executor may lack it: every record is read one by one there.
+        return None
+    known = {steps: keys for steps, keys, _ in judge.objects} or None
+    return Tokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
 
 
 def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
