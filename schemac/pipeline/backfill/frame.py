@@ -223,7 +223,15 @@ class Frames:
     def of(self, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Return the frame over these parts of a version."""
         check_constants(self.job, self.schema)
-        self._check_exact(version)
+        for label, joined in self.joins.items():
+            if self.job.joins[label].exact:
+                # Neither a row nor a record may be left over.
+                keys = tuple(joined.keys)
+                all_parts = self._source.parts(self.job.target.path, version, self.job.storage_options)
+                columns = tuple(one for one in self._needed(version) if one not in self.new)
+                rows = self._rows(version, tuple(all_parts), columns)
+                chosen = rows if self.job.where is None else rows.where(functions.expr(self.job.where))
+                check_exact(joined, rows.select(*map(name, keys)), chosen.select(*map(name, keys)))
         rows = self._rows(version, parts, self._needed(version))
         if self.job.where is not None:
             rows = rows.where(functions.expr(self.job.where))
@@ -241,17 +249,6 @@ class Frames:
             count = min(len(parts), MOST_PARTITIONS)
             frame = frame.repartition(count, functions.expr(PART_OF_ADDRESS)).sortWithinPartitions(ADDRESS)
         return frame
-
-    def _check_exact(self, version: int) -> None:
-        """Refuse joins that have to fit the table exactly where a row or a record is left over."""
-        for label, joined in self.joins.items():
-            if self.job.joins[label].exact:
-                parts = tuple(self._source.parts(self.job.target.path, version, self.job.storage_options))
-                keys = tuple(joined.keys)
-                columns = tuple(one for one in self._needed(version) if one not in self.new)
-                rows = self._rows(version, parts, columns)
-                chosen = rows if self.job.where is None else rows.where(functions.expr(self.job.where))
-                check_exact(joined, rows.select(*map(name, keys)), chosen.select(*map(name, keys)))
 
     def _rows(self, version: int, parts: tuple[int, ...], columns: tuple[str, ...] | None) -> DataFrame:
         """Read columns, or all, of parts; those that the table does not have yet are null."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
-from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode
+from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
@@ -196,7 +196,19 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
 
 def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     """Yield all mistakes of one source and its fields."""
-    yield from _explode_mistakes(job.source)
+    explode, place = job.source.explode, ("source", "explode")
+    if explode is not None and job.source.format == "csv":
+        message = "a csv source has no lists to explode: each of its values is a text"
+        yield Mistake.at(place, NO_LIST, message, _leave_out("explode"))
+    elif explode is not None:
+        try:
+            steps = parse_steps(explode.path)
+        except PipelineError as caught:
+            yield Mistake(place, caught)
+        else:
+            if any(isinstance(step, int) for step in steps):
+                message = f"`explode` names `{explode.path}`, which is one item of a list"
+                yield Mistake.at(place, NO_LIST, message, "name the list, without a position in brackets")
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, but the schema has no such field"
@@ -204,13 +216,8 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
                 ("fields", label), UNKNOWN_FIELD, message, did_you_mean(label, schema.names), is_key=True
             )
         elif origin is not None:
-            origins = {
-                "from": origin.from_,
-                "expr": origin.expr,
-                "value": origin.value,
-                "python": origin.python,
-            }
-            conflicting = [key for key, value in origins.items() if value is not None]
+            origins = ("from_", "expr", "value", "python")
+            conflicting = [key.rstrip("_") for key in origins if getattr(origin, key) is not None]
             if len(conflicting) > 1:
                 message = f"`{label}` has both `{conflicting[0]}` and `{conflicting[1]}`"
                 help = "leave one of the two out; an expression names columns itself"
@@ -303,24 +310,6 @@ def _target_mistakes(job: Job) -> Iterator[Mistake]:
             message,
             "leave `format` out of `target`, or read all files in each run",
         )
-
-
-def _explode_mistakes(source: Source) -> Iterator[Mistake]:
-    if source.explode is None:
-        return
-    place = ("source", "explode")
-    if source.format == "csv":
-        message = "a csv source has no lists to explode: each of its values is a text"
-        yield Mistake.at(place, NO_LIST, message, _leave_out("explode"))
-        return
-    try:
-        steps = parse_steps(source.explode.path)
-    except PipelineError as caught:
-        yield Mistake(place, caught)
-        return
-    if any(isinstance(step, int) for step in steps):
-        message = f"`explode` names `{source.explode.path}`, which is one item of a list"
-        yield Mistake.at(place, NO_LIST, message, "name the list, without a position in brackets")
 
 
 def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:

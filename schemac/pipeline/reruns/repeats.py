@@ -180,7 +180,16 @@ def identify_among(
     elif (base := fingerprint(job, form)) is None:
         id = random_id()
     else:
-        id, earlier = _by_input(base, job, request, runs, version)
+        known = runs
+        if job.target.mode in (Mode.OVERWRITE, Mode.BACKFILL):
+            is_last = bool(runs) and runs[0].version == version and runs[0].identity.mode == job.target.mode
+            known = runs[:1] if is_last else ()
+        elif Mode.OVERWRITE in (modes := [run.identity.mode for run in runs]):
+            known = runs[: modes.index(Mode.OVERWRITE) + 1]
+        is_of_input = re.compile(f"{base}(?:-[0-9]+)?")
+        if not request.again:
+            earlier = next((run for run in known if is_of_input.fullmatch(run.id)), None)
+        id = _next(base, runs) if earlier is None else earlier.id
     return Identified(_named(id, job, form, request), earlier)
 
 
@@ -256,21 +265,6 @@ def committed_in_format(
             f" and `{job.quarantine_path}` its other records"
         )
     raise error if is_known else error.with_outcome(left)
-
-
-def _by_input(
-    base: str, job: Job, request: RunRequest, runs: Sequence[CommittedRun], version: int
-) -> tuple[str, CommittedRun | None]:
-    if request.again:
-        return _next(base, runs), None
-    if job.target.mode in (Mode.OVERWRITE, Mode.BACKFILL):
-        is_last = bool(runs) and runs[0].version == version and runs[0].identity.mode == job.target.mode
-        known = runs[:1] if is_last else ()
-    else:
-        last = next((i for i, run in enumerate(runs) if run.identity.mode == Mode.OVERWRITE), len(runs) - 1)
-        known = runs[: last + 1]
-    earlier = next((run for run in known if re.fullmatch(f"{base}(?:-[0-9]+)?", run.id)), None)
-    return (earlier.id, earlier) if earlier is not None else (_next(base, runs), None)
 
 
 def _next(base: str, runs: Sequence[CommittedRun]) -> str:

@@ -10,7 +10,7 @@ Rule: what the judge does not know it does not judge: `uncovered` names the fiel
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -313,7 +313,20 @@ class Judge:
         self.schema = with_zones(schema, zones.get, settings.timezone)
         self.json_readers, self.uncovered = self._readers(is_json=True)
         self._cell_readers, self.uncovered_cells = self._readers(is_json=False)
-        self.objects = [*self._consumed_objects()] if settings.unexpected is Unexpected.REJECT else []
+        self.objects: list[tuple[tuple[Step, ...], frozenset[str], str]] = []
+        """Each JSON object that fields are taken from, with the keys that some field takes, and its path; if others are rejected."""
+        if settings.unexpected is Unexpected.REJECT:
+            consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
+            if settings.is_geojson:
+                consumed[()].update(GEOJSON_ALWAYS)
+            for steps in [*(steps for _, steps, _ in self.json_readers), *settings.taken]:
+                for depth, step in enumerate(steps):
+                    if isinstance(step, str):
+                        consumed.setdefault(steps[:depth], set()).add(step)
+            for steps, keys in consumed.items():
+                if settings.is_geojson and steps == ("geometry",):
+                    keys |= {*GEOJSON_GEOMETRY}
+                self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
 
     def _readers(
         self, *, is_json: bool
@@ -374,20 +387,6 @@ class Judge:
         """Judge a record of cells, by the names of their columns; None is an empty cell without quotes."""
         assert not self.uncovered_cells, self.uncovered_cells
         return _judged(*self.read_cells(cells))
-
-    def _consumed_objects(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
-        """Each JSON object that fields are taken from, with the keys that some field takes, and its path."""
-        consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
-        if self.settings.is_geojson:
-            consumed[()].update(GEOJSON_ALWAYS)
-        for steps in [*(steps for _, steps, _ in self.json_readers), *self.settings.taken]:
-            for depth, step in enumerate(steps):
-                if isinstance(step, str):
-                    consumed.setdefault(steps[:depth], set()).add(step)
-        for steps, keys in consumed.items():
-            if self.settings.is_geojson and steps == ("geometry",):
-                keys |= {*GEOJSON_GEOMETRY}
-            yield steps, frozenset(keys), ".".join(map(str, steps))
 
 
 def _compiled(judge: Judge, member: pa.Field, *, is_json: bool) -> tuple[tuple[Step, ...], Reader]:

@@ -144,10 +144,7 @@ class Comparison:
                         one = Offence(path, rule, "of the type in the schema")
                         one = offences.setdefault((path, rule), one)
                         one.add([value if value is not None else "null"], numbers.take(pa.array([row])))
-            return (
-                *offences.values(),
-                *survey(self.wanted.dataset.columns, rows, self._scan, targets),
-            )
+            return (*offences.values(), *survey(self.wanted.dataset.columns, rows, self._scan, targets))
         except UnreadableRowsError as error:
             report.add(UNCHECKED_ROWS, f"{self.name}: its rows cannot be read: {error}", file=self.name)
             return ()

@@ -68,11 +68,6 @@ class FieldInput:
     expression: str = ""
 
 
-def _in_record(label: str, settings: Settings) -> FieldInput:
-    origin = settings.origin_of(label)
-    return FieldInput(label, "nothing") if origin is None else FieldInput(label, "record", epoch=origin.epoch)
-
-
 @dataclass(frozen=True)
 class FieldReader:
     """Reads a field from a column: `proof` takes what it can, `read` every other value, as `values` gives it to Python."""
@@ -165,7 +160,15 @@ class Validator:
         folders: Sequence[tuple[tuple[Step, ...], str]] = (),
     ) -> None:
         self.schema, self.settings, self.folders = schema, settings, folders
-        self.inputs = tuple(inputs or [_in_record(label, settings) for label in schema.names])
+        if not inputs:
+            origins = {label: settings.origin_of(label) for label in schema.names}
+            inputs = [
+                FieldInput(label, "nothing")
+                if origin is None
+                else FieldInput(label, "record", epoch=origin.epoch)
+                for label, origin in origins.items()
+            ]
+        self.inputs = tuple(inputs)
         self.constraints = constraints_of(schema)
         labels = [one.label for one in self.inputs if one.form == "record"]
         self._judge = Judge(pa.schema([schema.field(label) for label in labels]), settings)
