@@ -41,7 +41,7 @@ from schemac.pipeline.reading.inputs import (
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
 from schemac.pipeline.reading.source import check_input, open_records
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, COUNTED, NOT_PACKED, PACKED
-from schemac.pipeline.spark.sql import literal, name
+from schemac.pipeline.spark.sql import literal, name, with_operator
 from schemac.rows.validation.validator import FieldInput, Validator
 from schemac.text.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION
 
@@ -92,16 +92,10 @@ class Scope:
         self.resolve(label, text)
         column = f"__e{len(self._columns)}"
         struct_column = functions.named_struct(functions.lit(VALUE), functions.expr(text))
-        jvm: Any = getattr(self._of.frame.sparkSession, "_jvm", None)
-        if jvm is not None:
-            # Null where to compute it fails: an operator of Spark's own, which no SQL text names.
-            from pyspark.sql.classic.column import Column as ClassicColumn
-
-            nodes = getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
-            expressions = jvm.org.apache.spark.sql.catalyst.expressions
-            struct_column = ClassicColumn(
-                nodes.column(expressions.TryEval(nodes.expression(struct_column._jc)))
-            )
+        spark = self._of.frame.sparkSession
+        if getattr(spark, "_jvm", None) is not None:
+            # Null where to compute it fails.
+            struct_column = with_operator(spark, "TryEval", struct_column)
         self._columns.append(struct_column.alias(column))
         try:
             data_type = self._frame().schema[column].dataType[VALUE].dataType

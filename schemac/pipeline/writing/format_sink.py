@@ -28,7 +28,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, check_seen
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
 from schemac.pipeline.spark.packed import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.sql import name
+from schemac.pipeline.spark.sql import name, with_operator
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits
@@ -180,9 +180,12 @@ class FormatTarget:
             report = SinkReport(good.count(), staged.rows, entries, warnings=counted_warnings(good))
             self._check_limits(report, staged.broken)
             self._check_emptied(report)
-            number, version = self._committed(
-                _required(good.drop(*BOOKKEEPING_COLUMNS), keys), seen, report, place, staged.pieces
-            )
+            columns = {label: functions.col(name(label)) for label in good.drop(*BOOKKEEPING_COLUMNS).columns}
+            for label in columns.keys() & {*keys}:
+                # A format may keep that a column has no nulls, which Spark does not know.
+                columns[label] = with_operator(self.spark, "KnownNotNull", columns[label]).alias(label)
+            rows_of_table = good.select(*columns.values())
+            number, version = self._committed(rows_of_table, seen, report, place, staged.pieces)
             return replace(report, version=number, quarantine_version=version)
         except OSError as error:
             # The quarantine is committed here, and not in a process of Spark.
@@ -367,19 +370,3 @@ def counted_warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:
     path = functions.regexp_replace("why.path", functions.lit(POSITIONS), functions.lit("[]"))
     rows = each.groupBy(path.alias("path"), functions.col("why.rule").alias("rule")).count().collect()
     return tuple(sorted((path, rule, count) for path, rule, count in rows))
-
-
-def _required(good: DataFrame, labels: list[str]) -> DataFrame:
-    """Mark columns without nulls as not nullable, which Spark does not know: the format may keep it."""
-    jvm: Any = good.sparkSession._jvm
-    from pyspark.sql.classic.column import Column
-
-    nodes = getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
-    known = jvm.org.apache.spark.sql.catalyst.expressions.KnownNotNull
-    columns = [
-        Column(nodes.column(known(nodes.expression(functions.col(name(label))._jc)))).alias(label)
-        if label in labels
-        else functions.col(name(label))
-        for label in good.columns
-    ]
-    return good.select(*columns)

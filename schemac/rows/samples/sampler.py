@@ -162,16 +162,16 @@ class Sampler:
         rows = pa.RecordBatch.from_arrays(arrays, names=[member.name for member in self.members])
         for reference in self.plan.own:
             known = {dotted(path): path for path, _ in _places(self.fields, self.members)}
-            for own, path in zip(reference.fields, reference.to, strict=True):
+            for node, path in zip(reference.fields, reference.to, strict=True):
                 if path not in known:
                     raise NoValueError(
                         f"{reference.path}: {self.dataset.name} has no field {path} with one value in every row"
                     )
-                data_type = value_at(rows, own.path).type
-                rows = with_value(rows, own.path, value_at(rows, known[path]).cast(data_type))
+                data_type = value_at(rows, node.path).type
+                rows = with_value(rows, node.path, value_at(rows, known[path]).cast(data_type))
         for check in self.rows.checks if is_mended else ():
-            for node in _conjuncts(check.condition):
-                rows = self._mended(rows, node)
+            for part in _conjuncts(check.condition):
+                rows = self._mended(rows, part)
         return rows
 
     def _mended(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
