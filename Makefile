@@ -84,7 +84,7 @@ test-connectors: $(READY) $(CONNECTORS_READY)  ## the official connectors of Lan
 	ICEBERG_SPARK_PYTHON=$${ICEBERG_SPARK_PYTHON:-$(CURDIR)/$(CONNECTORS)/bin/python} \
 	$(BIN)/python -m pytest -m "long or not long" -o faulthandler_timeout=7200 tests/conformance/connector tests/conformance/paimon_java tests/engines/iceberg/test_create_table.py
 
-mutants: $(READY)  ## small mistakes, drawn by lot, that no test of their folder notices: make mutants NUMBER=20 SEED=1
+mutants: $(READY)  ## small mistakes, drawn by lot, that no test of their room notices: make mutants NUMBER=20 SEED=1
 	$(BIN)/python -m tests.mutation.lot $(or $(NUMBER),20) $(or $(SEED),1)
 
 coverage: $(READY) $(PAIMON_READY)  ## how much of the code the tests without Spark run; the floor is in pyproject.toml

@@ -14,6 +14,7 @@ import pytest
 from schemac.language.logical.facts import Fact
 from schemac.versions.evolution.changes import Change, Outcome
 from schemac.versions.evolution.judge import for_old_readers
+from tests.mutation import lot
 from tests.mutation.mutants import mutants, mutants_of
 from tests.mutation.run import RULES, is_killed, reviewed, survivors
 from tests.mutation.swap import swapped
@@ -84,3 +85,11 @@ def test_leave_few_mistakes_unnoticed(name: str, capsys: pytest.CaptureFixture[s
     with capsys.disabled():
         print(f"\n{name}: {len(found)} survivors", *found, sep="\n  ")
     assert len(found) <= MOST_SURVIVORS.get(name, 0)
+
+
+def test_every_room_has_tests_that_are_to_notice() -> None:
+    rooms = {folder.name for folder in lot.PACKAGE.iterdir() if (folder / "__init__.py").is_file()}
+    assert rooms == set(lot.TESTS)
+    for room, names in lot.TESTS.items():
+        missing = [name for name in names if "{" not in name and not (lot.ROOT / "tests" / name).exists()]
+        assert not missing, room

@@ -124,6 +124,9 @@ COUNTS: dict[str, tuple[str, Any]] = {
     "wait": ("{kind: Duration, unit: Millisecond}", 2**62),
     "pause": ("{kind: Duration, unit: Microsecond}", 5),
     "blink": ("{kind: Duration, unit: Nanosecond}", -1),
+    "digits": ("{kind: Decimal, precision: 76, scale: 2}", 10**74 - 1_000_000),
+    "whole": ("{kind: Decimal, precision: 5, scale: -3}", 12000),
+    "small": ("{kind: Decimal, precision: 3, scale: 9}", 1e-9),
 }
 """Types that Spark lacks, with a value that it could not hold in a type of its own."""
 PLACES: dict[str, tuple[str, Callable[[Any], Any]]] = {
@@ -142,7 +145,7 @@ def sorted_table(path: Path, key: str = "id") -> pa.Table:
 
 
 def test_types_that_spark_lacks_are_read_exactly(spark: SparkSession, tmp_path: Path) -> None:
-    """Times of day, durations and nanoseconds, in every place, and a decimal of 256 bits: by a run, a stream, a reference; a backfill of other columns."""
+    """Times of day, durations, nanoseconds and decimals, in every place, and a decimal of 256 bits: by a run, a stream, a reference; a backfill of other columns."""
     columns = {
         f"{place}_{label}": (form.format(type_), value_in(value))
         for label, (type_, value) in COUNTS.items()
@@ -181,7 +184,11 @@ def test_types_that_spark_lacks_are_read_exactly(spark: SparkSession, tmp_path: 
     (one,) = schemac.compile_text(f"extra: {{schemac.dev/references: [{references}]}}\nfields:\n{fields}")
     values = {label: value for label, (_, value) in COUNTS.items()}
     others = {
-        label: value + 1 if isinstance(value, int) else value.replace("1", "2", 1)
+        label: value.replace("1", "2", 1)
+        if isinstance(value, str)
+        else value + 1000
+        if isinstance(value, int)
+        else 2 * value
         for label, value in values.items()
     }
     (tmp_path / "x.json").write_text(json.dumps(values) + "\n" + json.dumps(others) + "\n")

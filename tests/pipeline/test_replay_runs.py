@@ -66,6 +66,9 @@ def test_replay(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = go(capsys, "--replay", "--run", "two", more="coerce: text\n")["run"]
     assert (told["records"]["in"], told["records"]["written"]) == (1, 1)
     assert ids() == [1, 4, 5]
+    for option, misspelt, near in (("--rule", "tpye", "type"), ("--path", "idd", "id")):
+        (found,) = go(capsys, "--replay", option, misspelt, more="coerce: text\n")["diagnostics"]
+        assert (found["code"], found["help"]) == ("SC666", f"did you mean `{near}`?")
     told = go(capsys, "--replay", "--rule", "type", "--path", "id", more="coerce: text\n")["run"]
     assert (told["records"]["in"], told["records"]["written"], told["records"]["quarantined"]) == (2, 1, 1)
     assert ids() == [1, 2, 4, 5]

@@ -232,6 +232,16 @@ def test_damaged_files_are_named(
     assert not (tmp_path / "t.lance").exists()
 
 
+@pytest.mark.spark
+def test_decimals_of_a_file_that_spark_lacks_have_a_way_out(spark: SparkSession, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": pa.array([1]).cast(pa.decimal256(76, 2))}), tmp_path / "a.parquet")
+    source = {"path": str(tmp_path / "a.parquet"), "format": "parquet"}
+    with pytest.raises(PipelineError, match="76 exceeds max precision 38") as caught:
+        run(job(tmp_path, source=source), SCHEMA, spark=spark)
+    assert caught.value.code is UNREADABLE_INPUT
+    assert "write the column as text" in str(caught.value.help)
+
+
 def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
     log = "26/11/21 WARN StandaloneAppClient: Failed to connect to master nowhere:7077\n\tat x.y(Z.java:1)\n"
     assert "cannot be reached" in str(not_started("Py4JJavaError: null", log, Master("yarn")))

@@ -11,7 +11,7 @@ import pytest
 import schemac
 from schemac.artifacts.targets import Emission
 from schemac.cli.main import main
-from schemac.engines.lance.tables.live_table import open_table
+from schemac.engines.lance.dataset import open_dataset
 from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark.artifact import key_columns, schema_properties, to_fields
 from schemac.engines.spark.columns import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
@@ -177,12 +177,12 @@ def test_open_a_table_once_before_and_once_after_its_steps(
     assert main(["lock"]) == 0
     opened = []
 
-    def open_and_count(*arguments: Any) -> Any:
-        table = open_table(*arguments)
-        opened.append(table.dataset.version if table is not None else None)
-        return table
+    def open_and_count(path: str) -> Any:
+        dataset = open_dataset(path)
+        opened.append(dataset.version)
+        return dataset
 
-    monkeypatch.setattr("schemac.engines.lance.tables.apply.open_table", open_and_count)
+    monkeypatch.setattr("schemac.engines.lance.tables.live_table.open_dataset", open_and_count)
     capsys.readouterr()
     assert main(["apply", "t", "--table", "t.lance"]) == 0
     newest = lance.dataset("t.lance").version

@@ -55,46 +55,34 @@ def identifier_ids(
     """Ids of the identifier fields, in rising order; what is wrong with them is in the emission."""
     extra = dataset.schema.extra
     named = attributes.IDENTIFIER_FIELDS.read(extra)
-    if named is not None:
-        return tuple(sorted(_declared(dataset, named, fields, emission)))
     ids: list[int] = []
-    for field in primary_key(dataset.columns) or named_key(dataset):
-        reason = _identifier_error(field, fields)
-        if reason:
-            emission.lose(field, "a part of the primary key", f"no identifier field: {reason}")
-            # Half of a key identifies nothing.
-            return ()
-        ids.append(fields[field].id)
-    return tuple(sorted(ids))
-
-
-def _declared(
-    dataset: LogicalDataset, named: list[str], fields: Mapping[SchemaField, NestedField], emission: Emission
-) -> Iterator[int]:
+    if named is None:
+        for field in primary_key(dataset.columns) or named_key(dataset):
+            if reason := _identifier_error(field, fields):
+                emission.lose(field, "a part of the primary key", f"no identifier field: {reason}")
+                # Half of a key identifies nothing.
+                return ()
+            ids.append(fields[field].id)
+        return tuple(sorted(ids))
     schema_fields = {field.path_text: field for field in preorder(dataset.columns)}
     for i, name in enumerate(named):
-        location = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
-        field = schema_fields.get(name)
-        if field is None:
+        if name not in schema_fields:
             near = closest(name, list(schema_fields))
+            message = f"there is no field '{name}'"
             help = (
                 Help.did_you_mean(near, name, mark="'")
                 if near
                 else "specify a field by its path, such as `address.city`"
             )
-            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *location, help=help)
-            continue
-        reason = _identifier_error(field, fields)
-        if reason:
+        elif reason := _identifier_error(schema_fields[name], fields):
             message = f"{name} cannot identify rows: {reason}"
-            emission.findings.at_schema(
-                ICEBERG_KEY,
-                message,
-                *location,
-                help=Help.remove(help="name other fields, or remove it", is_safe=False),
-            )
+            help = Help.remove(help="name other fields, or remove it", is_safe=False)
+        else:
+            ids.append(fields[schema_fields[name]].id)
             continue
-        yield fields[field].id
+        location = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
+        emission.findings.at_schema(ICEBERG_KEY, message, *location, help=help)
+    return tuple(sorted(ids))
 
 
 def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, NestedField]) -> str:
@@ -239,7 +227,16 @@ def to_schema(
             emission.lose(None, f"the attribute {key}", "nothing")
     schema = IcebergSchema(columns, (), schema_id)
     fields = arrow_fields_by_field(dataset, schema)
-    _refuse_collisions(schema, fields, emission)
+    schema_fields = {id(field): schema_field for schema_field, field in fields.items()}
+    by_path = {tuple(path): schema_fields[id(field)] for path, field in schema.preorder()}
+    for first, second in collisions(schema):
+        schema_field = by_path[tuple(second)]
+        emission.findings.at_name(
+            schema_field,
+            ICEBERG_NAME,
+            f"Iceberg calls both {by_path[tuple(first)].path_text} and {schema_field.path_text} '{full_name(second)}'",
+            help="rename one of them; a dot in a name cannot be distinguished from the dot between names",
+        )
     return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
 
 
@@ -291,21 +288,6 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     if statements:
         made.append(Artifact(DDL_FILE, statements.encode()))
     return made
-
-
-def _refuse_collisions(
-    schema: IcebergSchema, fields: Mapping[SchemaField, NestedField], emission: Emission
-) -> None:
-    schema_fields = {id(field): schema_field for schema_field, field in fields.items()}
-    by_path = {tuple(path): schema_fields[id(field)] for path, field in schema.preorder()}
-    for first, second in collisions(schema):
-        schema_field = by_path[tuple(second)]
-        emission.findings.at_name(
-            schema_field,
-            ICEBERG_NAME,
-            f"Iceberg calls both {by_path[tuple(first)].path_text} and {schema_field.path_text} '{full_name(second)}'",
-            help="rename one of them; a dot in a name cannot be distinguished from the dot between names",
-        )
 
 
 def _compact(value: Any) -> str:

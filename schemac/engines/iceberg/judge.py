@@ -8,7 +8,7 @@ of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py
 """
 
 from collections.abc import Callable
-from functools import cache, update_wrapper
+from functools import update_wrapper
 from typing import cast
 
 from schemac.engines.iceberg import attributes
@@ -48,31 +48,16 @@ def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
         return SAFE
     if errors_of(pair.old):
         return Judgement(Outcome.SAFE, "Iceberg could not represent the old schema, so no such table exists")
-    reason = _unheld(change, pair)
-    if reason:
-        return Judgement(Outcome.REFUSED, f"Iceberg cannot represent the new schema: {reason}", _ELSEWHERE)
-    # Where the new schema cannot be represented, another change is to blame, and says so.
-    return SAFE if errors_of(pair.new) else None
-
-
-@cache
-def _key_attributes() -> frozenset[str]:
-    """Return the attributes of the schema that identify rows: its own, and those of engines that have a primary key there."""
-    keys = [key for key, attribute in ATTRIBUTES.items() if attribute.role is Role.PRIMARY_KEY]
-    return frozenset({attributes.IDENTIFIER_FIELDS.key, *keys})
-
-
-def _unheld(change: Change, pair: VersionPair) -> str:
-    """Why Iceberg cannot represent the new schema, if that is this change's doing, or no change is known to be to blame."""
     errors = errors_of(pair.new)
-    if not errors:
-        return ""
-    for error in errors:
-        if _is_related(change, error.path):
-            return error.message
-    others = diff_of(pair)
-    orphans = [e.message for e in errors if not any(_is_related(other, e.path) for other in others)]
-    return orphans[0] if orphans else ""
+    # To blame is this change, or no known one; if it is another change, that one says so.
+    blamed = [error for error in errors if _is_related(change, error.path)]
+    if errors and not blamed:
+        others = diff_of(pair)
+        blamed = [e for e in errors if not any(_is_related(other, e.path) for other in others)]
+    if blamed:
+        reason = f"Iceberg cannot represent the new schema: {blamed[0].message}"
+        return Judgement(Outcome.REFUSED, reason, _ELSEWHERE)
+    return SAFE if errors else None
 
 
 def _is_related(change: Change, path: str) -> bool:
@@ -157,13 +142,13 @@ def _unseen(_change: Change, _was: NestedField, _is: NestedField) -> Judgement:
     return SAFE
 
 
-def _description(_change: Change, was: NestedField, is_: NestedField) -> Judgement:
-    return SAFE if was.doc == is_.doc else METADATA
-
-
 def _attribute(change: Change, pair: VersionPair) -> Judgement:
-    ask = _identifiers if change.key in _key_attributes() else _of_both(_default, _in_schema)
-    return ask(change, pair)
+    # Rows are identified by Iceberg's own attribute, or by those of engines that have a primary key there.
+    attribute = ATTRIBUTES.get(change.key)
+    is_key = attribute is not None and attribute.role is Role.PRIMARY_KEY
+    if is_key or change.key == attributes.IDENTIFIER_FIELDS.key:
+        return _identifiers(change, pair)
+    return _of_both(_default, _in_schema)(change, pair)
 
 
 def _default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
@@ -231,7 +216,10 @@ JUDGE = Judge(
     {
         **dict.fromkeys(PROPERTY_FACTS, _of_both(_unseen)),
         **dict.fromkeys(DATASET_FACTS, SAFE),
-        **dict.fromkeys(DESCRIPTION_FACTS, _of_both(_description, METADATA)),
+        **dict.fromkeys(
+            DESCRIPTION_FACTS,
+            _of_both(lambda _, was, is_: SAFE if was.doc == is_.doc else METADATA, METADATA),
+        ),
         **dict.fromkeys(ATTRIBUTE_FACTS, _attribute),
         **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, _identifiers),
         **dict.fromkeys(TIGHTENED, lambda change, pair: tightened(change, pair, verify_of(change))),

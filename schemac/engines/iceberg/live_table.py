@@ -8,8 +8,9 @@ Errors: SC421, SC552.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +25,15 @@ from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.files import install_help
 from schemac.text.source.report import Report
+from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
 from schemac.versions.evolution.tables import (
-    Candidate,
     TableField,
     TableRecord,
     choose_version,
     field_differences,
-    lock_ids,
-    state_version,
     value_difference,
 )
-from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
+from schemac.versions.evolution.version_pair import LockedSchemaVersion
 from schemac.versions.identity.lock import LockedDataset
 
 
@@ -46,30 +45,27 @@ def shape_of(schema: IcebergSchema) -> IcebergSchema:
 
 def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool = False) -> Iterator[str]:
     """How a schema differs from what is expected, by ids or by names; nothing where they mean the same."""
-    yield from field_differences(*(_fields(schema, by_name=by_name) for schema in (expected, actual)))
+    fields: tuple[dict[Any, TableField], ...] = ({}, {})
+    for by_key, schema in zip(fields, (expected, actual), strict=True):
+        for path, field in schema.preorder():
+            name = full_name(path)
+            by_key[path if by_name else field.id] = TableField(
+                name,
+                f"`{name}`" if by_name else f"`{name}` (id {field.id})",
+                {
+                    "the type is": field.type.word,
+                    "it is": "required" if field.required else "optional",
+                    "the doc is": field.doc,
+                    "the initial default is": field.initial_default,
+                    "the write default is": field.write_default,
+                },
+            )
+    yield from field_differences(*fields)
     names = [
         tuple([full_name(path) for path, field in schema.preorder() if field.id in schema.identifier_ids])
         for schema in (actual, expected)
     ]
     yield from value_difference("the identifier fields are", *names)
-
-
-def _fields(schema: IcebergSchema, *, by_name: bool) -> dict[Any, TableField]:
-    fields: dict[Any, TableField] = {}
-    for path, field in schema.preorder():
-        name = full_name(path)
-        fields[path if by_name else field.id] = TableField(
-            name,
-            f"`{name}`" if by_name else f"`{name}` (id {field.id})",
-            {
-                "the type is": field.type.word,
-                "it is": "required" if field.required else "optional",
-                "the doc is": field.doc,
-                "the initial default is": field.initial_default,
-                "the write default is": field.write_default,
-            },
-        )
-    return fields
 
 
 def _bare(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
@@ -82,35 +78,34 @@ def _bare(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
 
 
 SCHEME = "iceberg://"
+SCHEMAS = TableSchemas(
+    schema_of=schema_of,
+    errors_of=errors_of,
+    ids_of=lambda version: version.ids,
+    members=lambda schema: [(path, field.id) for path, field in schema.preorder()],
+    is_alike=lambda expected, actual: shape_of(expected) == shape_of(actual),
+    differences=partial(differences, by_name=True),
+    doubt="has fields that {} does not have with these names and types",
+    comparison="beside",
+    import_help="start from the table as it is: schemac import FOLDER, with the folder that contains its `metadata`",
+)
 
 
 @dataclass(frozen=True)
-class IcebergTable:
+class IcebergTable(LockedTable):
     """An open table."""
 
-    name: str
-    """How it is spoken of."""
     metadata: TableMetadata
-    schema_version: LockedSchemaVersion
-    """The locked version that it is."""
-    ids: Mapping[int, int]
-    """The table's id of each field by the lock's."""
     handle: Any = dataclasses.field(default=None, compare=False, repr=False)
     """pyiceberg's table; None for one that can only be looked at."""
-    is_stated: bool = False
-    """Whether the user has said which version it is."""
 
     @classmethod
     def imagined(cls, schema_version: LockedSchemaVersion) -> "IcebergTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
         schema = schema_of(schema_version)
         metadata = TableMetadata(format_of(schema_version), (schema,), schema, schema.highest_id, {})
-        return cls(schema_version.label, metadata, schema_version, {f.id: f.id for _, f in schema.preorder()})
-
-    @property
-    def has_ids_of_lock(self) -> bool:
-        """Whether its fields have the ids that the lock gives them."""
-        return all(table_id == locked for locked, table_id in self.ids.items())
+        ids = SCHEMAS.ids_between(schema, schema)
+        return cls(schema_version.label, schema_version, ids, metadata)
 
 
 def is_table(name: str) -> bool:
@@ -128,124 +123,14 @@ def is_table(name: str) -> bool:
 
 def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
     """Return a table's metadata, and pyiceberg's table if there is a catalog; None after reporting what is wrong."""
-    if name.startswith(SCHEME):
-        return _load(name, report)
-    file = metadata_file(Path(name))
-    if file is None:
-        help = f"specify a table's folder, or a table in a catalog as `{SCHEME}CATALOG/NAMESPACE.TABLE`"
-        report.add(UNUSABLE_TABLE, f"cannot open {name}: no metadata file is in it", file=name, help=help)
-        return None
-    metadata = read_file(file, report)
-    return None if metadata is None else (metadata, None)
-
-
-def open_iceberg_table(
-    name: str, locked: LockedDataset, report: Report, stated: int | None = None
-) -> IcebergTable | None:
-    """Return the table as one of the locked versions; None after reporting why it is not one.
-
-    `stated` is the locked version of the table, or of its fields, as given by the user.
-    """
-    opened = open_metadata(name, report)
-    if opened is None:
-        return None
-    metadata, handle = opened
-    candidates = candidates_of(metadata, locked)
-    if stated is not None and not any(c.version.number == stated for c in candidates):
-        named = locked_schema_version(locked, stated)
-        version = _narrowed(named, metadata)
-        if version is None:
-            doubt = f"has fields that {named.label} does not have with these names and types"
-            _report_stranger(name, doubt, named, metadata, locked, report)
-    elif candidates:
-        chosen = choose_version(record_of(name, metadata, stated), candidates, report)
-        version = chosen.version if chosen is not None else None
-    else:
-        version = None
-        newest = locked_schema_version(locked, locked.versions[-1].number)
-        _report_stranger(
-            name, f"matches no locked version of {locked.name}", newest, metadata, locked, report
-        )
-    if version is None:
-        return None
-    ids = ids_between(version, metadata)
-    return IcebergTable(name, metadata, version, ids, handle, is_stated=stated is not None)
-
-
-def candidates_of(metadata: TableMetadata, locked: LockedDataset) -> list[Candidate]:
-    """Return the versions that have exactly the fields of a table, the newest first."""
-    candidates = []
-    for number in [version.number for version in reversed(locked.versions)]:
-        version = locked_schema_version(locked, number)
-        if _is_like(version, metadata):
-            has_ids = all(
-                table_id == locked_id for locked_id, table_id in ids_between(version, metadata).items()
-            )
-            candidates.append(Candidate(version, has_ids, lock_ids(version)))
-    return candidates
-
-
-def _is_like(version: LockedSchemaVersion, metadata: TableMetadata) -> bool:
-    """Whether a version has exactly the fields of a table, whatever their ids are."""
-    return not errors_of(version) and shape_of(schema_of(version)) == shape_of(metadata.current)
-
-
-def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
-    """Return a table's metadata besides its schema."""
-    is_fresh = all(id == fresh for id, fresh in fresh_ids(metadata.current).items())
-    ids = tuple([field.id for _, field in metadata.current.preorder()])
-    version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
-    return TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
-
-
-def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) -> dict[int, int]:
-    """Return the table's ids by those of the lock; both schemas have to be of one shape."""
-    ours, theirs = (list(schema.preorder()) for schema in (schema_of(schema_version), metadata.current))
-    return {ours_field.id: field.id for (_, ours_field), (_, field) in zip(ours, theirs, strict=True)}
-
-
-def _narrowed(version: LockedSchemaVersion, metadata: TableMetadata) -> LockedSchemaVersion | None:
-    """Return a version with the table's fields alone; None if it lacks one of them or has it with another type."""
-    if errors_of(version):
-        return None
-    there = {path: field.id for path, field in schema_of(version).preorder()}
-    paths = [path for path, _ in metadata.current.preorder()]
-    if not all(path in there for path in paths):
-        return None
-    fields = {id: schema_field for schema_field, id in version.ids.items()}
-    narrowed_version = narrowed(version, [fields[there[path]].path for path in paths])
-    return narrowed_version if _is_like(narrowed_version, metadata) else None
-
-
-def _report_stranger(
-    name: str,
-    doubt: str,
-    nearest: LockedSchemaVersion,
-    metadata: TableMetadata,
-    locked: LockedDataset,
-    report: Report,
-) -> None:
-    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
-    whole = next((version for version in versions if _narrowed(version, metadata) is not None), None)
-    help = (
-        "start from the table as it is: schemac import FOLDER, with the folder that contains its `metadata`"
-    )
-    if whole is not None:
-        help = f"if all of its fields are those of {whole.label}, confirm it: {state_version(name, whole)}"
-    report.add(
-        UNUSABLE_TABLE, f"{name} {doubt}{_difference_summary(nearest, metadata)}", file=name, help=help
-    )
-
-
-def _difference_summary(version: LockedSchemaVersion, metadata: TableMetadata) -> str:
-    """Return how a table differs from a version, as the end of a sentence."""
-    if errors_of(version):
-        return ""
-    lines = list(differences(schema_of(version), metadata.current, by_name=True))
-    return f"; beside {version.label}: {'; '.join(lines[:3])}" if lines else ""
-
-
-def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
+    if not name.startswith(SCHEME):
+        file = metadata_file(Path(name))
+        if file is None:
+            help = f"specify a table's folder, or a table in a catalog as `{SCHEME}CATALOG/NAMESPACE.TABLE`"
+            report.add(UNUSABLE_TABLE, f"cannot open {name}: no metadata file is in it", file=name, help=help)
+            return None
+        metadata = read_file(file, report)
+        return None if metadata is None else (metadata, None)
     catalog_name, _, identifier = name.removeprefix(SCHEME).partition("/")
     if not catalog_name or "." not in identifier:
         message = f"cannot open {name}: it does not name a table in a catalog"
@@ -272,15 +157,43 @@ def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
         help = f"pyiceberg finds catalogs in .pyiceberg.yaml, or in PYICEBERG_CATALOG__{catalog_name.upper()}__URI"
         report.add(UNUSABLE_TABLE, f"cannot open {name}: {text}", file=name, help=help)
         return None
-    return metadata_of_handle(table), table
-
-
-def metadata_of_handle(table: Any) -> TableMetadata:
-    """Return the metadata of pyiceberg's table."""
     try:
-        return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True))
+        return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True)), table
     except UnreadableError as error:
         raise AssertionError(f"pyiceberg's metadata cannot be read: {error}") from error
+
+
+def open_iceberg_table(
+    name: str, locked: LockedDataset, report: Report, stated: int | None = None
+) -> IcebergTable | None:
+    """Return the table as one of the locked versions; None after reporting why it is not one.
+
+    `stated` is the locked version of the table, or of its fields, as given by the user.
+    """
+    opened = open_metadata(name, report)
+    if opened is None:
+        return None
+    metadata, handle = opened
+    chosen = SCHEMAS.version_in(
+        name,
+        metadata.current,
+        locked,
+        stated,
+        lambda candidates: choose_version(record_of(name, metadata, stated), candidates, report),
+        report,
+    )
+    if chosen is None:
+        return None
+    ids = SCHEMAS.ids_between(schema_of(chosen.version), metadata.current)
+    return IcebergTable(name, chosen.version, ids, metadata, handle, is_stated=stated is not None)
+
+
+def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
+    """Return a table's metadata besides its schema."""
+    is_fresh = all(id == fresh for id, fresh in fresh_ids(metadata.current).items())
+    ids = tuple([field.id for _, field in metadata.current.preorder()])
+    version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
+    return TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
 
 
 @dataclass(frozen=True)

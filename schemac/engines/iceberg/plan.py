@@ -31,6 +31,7 @@ from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.constraints import Rule, rules_to_check
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
+from schemac.versions.evolution.table_versions import notes_of, report_refused
 from schemac.versions.evolution.tables import Note, has_replaced_fields, report_unrepresentable
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
@@ -208,53 +209,51 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     pair = pair_versions(table.schema_version, new)
     if not table.metadata.is_empty and has_replaced_fields(table.name, table.schema_version, new, report):
         return None
-    judged = [(change, judge_change("iceberg", change, pair)) for change in diff_of(pair)]
-    judged += [
-        (change, judgement)
-        for change in diff_of(pair)
-        if (judgement := _bound(table, change, pair)) is not None
-    ]
-    refused = [(change, judgement) for change, judgement in judged if judgement.outcome is Outcome.REFUSED]
-    for change, judgement in refused:
-        message = f"Iceberg: {change}: {judgement.reason}"
-        report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=judgement.way_out)
-    if refused:
+    changes, metadata = diff_of(pair), table.metadata
+    judged = [(change, judge_change("iceberg", change, pair)) for change in changes]
+    bound = [(change, _bound(table, change, pair)) for change in changes]
+    judged += [(change, judgement) for change, judgement in bound if judgement is not None]
+    if report_refused("Iceberg", table.name, judged, report):
         return None
     if errors := errors_of(new):
         report_unrepresentable("Iceberg", new, errors, REFUSED_CHANGE, table.name, report)
         return None
-    current, ids = table.metadata.current, _new_ids(table, schema_of(new))
-    schema = replace(schema_of(new).renumbered(ids), schema_id=current.schema_id)
-    operations: list[Operation] = []
+    current, requested = metadata.current, schema_of(new)
     of_current = {field.id: field.id for _, field in current.preorder()}
-    if _is_renumbered(table):
+    operations: list[Operation] = []
+    if metadata.is_empty and not metadata.partition_sources and not table.has_ids_of_lock:
+        # No file and no partition refers to its own ids.
         operations.append(Operation("renumber", "", "the table is empty, and gets the ids of the lock"))
         of_current = {table_id: id for id, table_id in table.ids.items()}
         current = current.renumbered(of_current)
-    fields = table.metadata.current, schema, of_current
-    names = reassigned_names(table.metadata.properties, *fields) if not table.metadata.is_empty else ()
-    if names:
-        _refuse_reassigned(table, names, report)
+        ids = {field.id: field.id for _, field in requested.preorder()}
+    else:
+        ids = ids_in_table(table, requested)
+    schema = replace(requested.renumbered(ids), schema_id=current.schema_id)
+    fields = metadata.current, schema, of_current
+    if not metadata.is_empty and (names := reassigned_names(metadata.properties, *fields)):
+        report.add(
+            REFUSED_CHANGE,
+            f"Iceberg: the name mapping of {table.name} gives the name{'s' * (len(names) > 1)} {listed(names)} to other"
+            " fields: files without ids would be read as these",
+            file=table.name,
+            help=f"use new names; or remove the property {NAME_MAPPING} if all files have ids",
+        )
         return None
-    set_, removed = _properties(table, new, followed(table.metadata.properties, *fields))
-    operations += [*_table_operations(table, current, new, schema), *_field_operations(current, schema)]
-    outcomes = (Outcome.DATA, Outcome.NEW_FILES)
+    set_, removed = _properties(table, new, followed(metadata.properties, *fields))
+    operations += _operations(table, current, new, schema, set_)
+    operations += [Operation("remove property", "", key) for key in removed]
+    doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
     return IcebergPlan(
         table,
         new,
         schema,
         ids,
-        (*operations, *_property_operations(set_, removed)),
-        tuple(
-            Note(change.path or change.key, judgement)
-            for change, judgement in judged
-            if judgement.outcome in outcomes
-        ),
+        tuple(operations),
+        notes_of(judged, (Outcome.DATA, Outcome.NEW_FILES)),
         set_,
         removed,
-        rules_to_check(pair, [change for change, judgement in judged if judgement.outcome is Outcome.DATA])
-        if not table.metadata.is_empty
-        else (),
+        () if metadata.is_empty else rules_to_check(pair, doubtful),
     )
 
 
@@ -275,31 +274,8 @@ def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement 
     return None
 
 
-def _refuse_reassigned(table: IcebergTable, names: Sequence[str], report: Report) -> None:
-    report.add(
-        REFUSED_CHANGE,
-        f"Iceberg: the name mapping of {table.name} gives the name{'s' * (len(names) > 1)} {listed(names)} to other"
-        " fields: files without ids would be read as these",
-        file=table.name,
-        help=f"use new names; or remove the property {NAME_MAPPING} if all files have ids",
-    )
-
-
 def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
     return IcebergSchema(field.type.fields).preorder()
-
-
-def _is_renumbered(table: IcebergTable) -> bool:
-    """Return whether a table can get the ids of the lock in place of its own: no file and no partition refers to its own."""
-    is_unused = table.metadata.is_empty and not table.metadata.partition_sources
-    return is_unused and not table.has_ids_of_lock
-
-
-def _new_ids(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
-    """Return the table's ids of all fields, by the lock's."""
-    if _is_renumbered(table):
-        return {field.id: field.id for _, field in schema.preorder()}
-    return ids_in_table(table, schema)
 
 
 def ids_in_table(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
@@ -338,17 +314,14 @@ def requested_properties(version: SchemaVersion) -> dict[str, str]:
     return properties if comment is None else {**properties, _COMMENT: comment}
 
 
-def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> Iterator[Operation]:
-    for key in sorted(set_):
-        description = "follows the fields" if key == NAME_MAPPING else f"= {set_[key]}"
-        yield Operation("set property", "", f"{key} {description}")
-    for key in removed:
-        yield Operation("remove property", "", key)
-
-
-def _table_operations(
-    table: IcebergTable, current: IcebergSchema, new: LockedSchemaVersion, schema: IcebergSchema
+def _operations(
+    table: IcebergTable,
+    current: IcebergSchema,
+    new: LockedSchemaVersion,
+    schema: IcebergSchema,
+    set_: Mapping[str, str],
 ) -> Iterator[Operation]:
+    """Yield what becomes of the table as a whole, of its fields and of its properties."""
     format_version = asked_format(new)
     if format_version is not None and format_version > table.metadata.format_version:
         yield Operation("upgrade", "", f"format {table.metadata.format_version} → {format_version}")
@@ -356,6 +329,10 @@ def _table_operations(
         names = {f.id: full_name(path) for path, f in schema.preorder()}
         description = ", ".join(names[id] for id in schema.identifier_ids) or "none"
         yield Operation("identify by", "", description)
+    yield from _field_operations(current, schema)
+    for key in sorted(set_):
+        description = "follows the fields" if key == NAME_MAPPING else f"= {set_[key]}"
+        yield Operation("set property", "", f"{key} {description}")
 
 
 def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operation]:
@@ -368,45 +345,32 @@ def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operat
         if not _is_within(old, id, gone):
             yield Operation("drop", full_name(path), field.full_type_text())
     come = {id for id in after if id not in before}
-    for id, (path, field) in after.items():
-        if id not in come:
-            yield from _field_updates(before[id], (path, field))
-        elif not _is_within(new, id, come):
-            below = [f.id for _, f in _below(field)]
-            numbers = f"id {id}" if not below else f"id {id}, {', '.join(map(str, below))}"
-            yield Operation("add", full_name(path), f"{field.full_type_text()}; {numbers}")
-    for group, was, is_ in _orders(old, new):
-        if was != is_:
-            yield Operation("reorder", group, ", ".join(is_))
-
-
-def _field_updates(
-    before: tuple[tuple[str, ...], NestedField], after: tuple[tuple[str, ...], NestedField]
-) -> Iterator[Operation]:
-    (_, was), (path, is_) = before, after
-    name = full_name(path)
-    if was.name != is_.name:
-        yield Operation("rename", name, f"{was.name} → {is_.name}")
-    if was.type.word != is_.type.word:
-        yield Operation(
-            "promote", name, f"{was.type.word} → {is_.type.word}; values are cast when they are read"
-        )
-    if was.required != is_.required:
-        yield Operation("make optional" if was.required else "make required", name)
-    if was.doc != is_.doc:
-        yield Operation("set doc" if is_.doc is not None else "remove doc", name, is_.doc or "")
-    if was.write_default != is_.write_default:
-        yield Operation("set default", name, str(is_.write_default))
-
-
-def _orders(old: IcebergSchema, new: IcebergSchema) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Fields that are in a table or struct before and after, in both orders."""
+    for id, (path, is_) in after.items():
+        name = full_name(path)
+        if id in come:
+            if not _is_within(new, id, come):
+                numbers = ", ".join(map(str, [id, *(f.id for _, f in _below(is_))]))
+                yield Operation("add", name, f"{is_.full_type_text()}; id {numbers}")
+            continue
+        _, was = before[id]
+        if was.name != is_.name:
+            yield Operation("rename", name, f"{was.name} → {is_.name}")
+        if was.type.word != is_.type.word:
+            cast = f"{was.type.word} → {is_.type.word}; values are cast when they are read"
+            yield Operation("promote", name, cast)
+        if was.required != is_.required:
+            yield Operation("make optional" if was.required else "make required", name)
+        if was.doc != is_.doc:
+            yield Operation("set doc" if is_.doc is not None else "remove doc", name, is_.doc or "")
+        if was.write_default != is_.write_default:
+            yield Operation("set default", name, str(is_.write_default))
     olds = {id: [f.id for f in fields] for id, _, fields in _groups(old)}
     for id, path, fields in _groups(new):
-        if id in olds:
-            names = {f.id: f.name for f in fields}
-            was = [names[i] for i in olds[id] if i in names]
-            yield full_name(path), was, [f.name for f in fields if f.id in olds[id]]
+        names = {f.id: f.name for f in fields}
+        order = [names[i] for i in olds.get(id, ()) if i in names]
+        new_order = [f.name for f in fields if f.id in olds.get(id, ())]
+        if order != new_order:
+            yield Operation("reorder", full_name(path), ", ".join(new_order))
 
 
 def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple[NestedField, ...]]]:

@@ -40,25 +40,6 @@ from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 
-PLAIN = (
-    "boolean",
-    "int",
-    "long",
-    "float",
-    "double",
-    "date",
-    "time",
-    "timestamp",
-    "timestamptz",
-    "timestamp_ns",
-    "timestamptz_ns",
-    "string",
-    "uuid",
-    "binary",
-    "unknown",
-    "variant",
-)
-"""Types without parameters."""
 _DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
 _FIXED = re.compile(r"fixed\[\s*([0-9]{1,9})\s*\]")
 _GEO = re.compile(r"(?:geometry|geography)(?:\([^()]*\))?")
@@ -93,7 +74,20 @@ class TableMetadata:
 def parse_type(written: Any, location: str = "type") -> IcebergType:
     """Return a type. Raises UnreadableError."""
     if isinstance(written, str):
-        return _parse_primitive(written, location)
+        if written in _PLAIN or written in ("uuid", "variant"):
+            return Primitive(written)
+        if match := _DECIMAL.fullmatch(written):
+            precision, scale = int(match[1]), int(match[2])
+            if not 1 <= precision <= MOST_DIGITS or scale > precision:
+                raise UnreadableError(
+                    location, f"a decimal has 1 to {MOST_DIGITS} digits, and not more after the point"
+                )
+            return Decimal(precision, scale)
+        if match := _FIXED.fullmatch(written):
+            return Fixed(int(match[1]))
+        if _GEO.fullmatch(written):
+            return Primitive(written)
+        raise UnreadableError(location, f"'{written}' is not an Iceberg type")
     if not isinstance(written, dict):
         raise UnreadableError(location, "a type has to be a text or an object")
     word = written.get("type")
@@ -121,7 +115,15 @@ def parse_schema(written: Any, location: str = "") -> IcebergSchema:
     ids = tuple(sorted({_number(id, f"{inner}identifier-field-ids", 1) for id in identifiers}))
     schema_id = _number(written.get("schema-id", 0), f"{inner}schema-id", 0)
     schema = IcebergSchema(columns, ids, schema_id)
-    _check_ids(schema, location)
+    known: dict[int, Sequence[str]] = {}
+    for path, field in schema.preorder():
+        if field.id in known:
+            both = " and ".join(".".join(p) for p in (known[field.id], path))
+            raise UnreadableError(location, f"the id {field.id} is that of {both}")
+        known[field.id] = path
+    for id in schema.identifier_ids:
+        if id not in known:
+            raise UnreadableError(location, f"there is no field with the id {id} to identify rows by")
     return schema
 
 
@@ -178,23 +180,6 @@ def _is_replaced(written: Mapping[str, Any]) -> bool:
     return first.get("parent-snapshot-id") is None and isinstance(number, int) and number > 1
 
 
-def _parse_primitive(text: str, location: str) -> IcebergType:
-    if text in PLAIN:
-        return Primitive(text)
-    if match := _DECIMAL.fullmatch(text):
-        precision, scale = int(match[1]), int(match[2])
-        if not 1 <= precision <= MOST_DIGITS or scale > precision:
-            raise UnreadableError(
-                location, f"a decimal has 1 to {MOST_DIGITS} digits, and not more after the point"
-            )
-        return Decimal(precision, scale)
-    if match := _FIXED.fullmatch(text):
-        return Fixed(int(match[1]))
-    if _GEO.fullmatch(text):
-        return Primitive(text)
-    raise UnreadableError(location, f"'{text}' is not an Iceberg type")
-
-
 def _parse_fields(written: Any, location: str) -> tuple[NestedField, ...]:
     if not isinstance(written, list):
         raise UnreadableError(location, "the fields have to be a list")
@@ -239,19 +224,6 @@ def _parse_part(
     return NestedField(id, name, parse_type(written.get(name), f"{location}.{name}"), required)
 
 
-def _check_ids(schema: IcebergSchema, location: str) -> None:
-    """Check that every id belongs to one field, and that the identifier fields are among them."""
-    known: dict[int, Sequence[str]] = {}
-    for path, field in schema.preorder():
-        if field.id in known:
-            both = " and ".join(".".join(p) for p in (known[field.id], path))
-            raise UnreadableError(location, f"the id {field.id} is that of {both}")
-        known[field.id] = path
-    for id in schema.identifier_ids:
-        if id not in known:
-            raise UnreadableError(location, f"there is no field with the id {id} to identify rows by")
-
-
 def _sources(written: Mapping[str, Any], key: str) -> list[int]:
     """Ids of the fields that partition specs or sort orders transform."""
     entries = written.get(key)
@@ -285,7 +257,10 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, "there is no metadata file in it, such as `metadata/v1.metadata.json`", report)
         return None
     metadata = read_file(file, report)
-    return None if metadata is None else _imported(metadata, _name(file))
+    if metadata is None:
+        return None
+    folder = file.resolve().parent
+    return _imported(metadata, folder.parent.name or None if folder.name == "metadata" else None)
 
 
 def read_object(source: Any, report: Report) -> Imported | None:
@@ -306,7 +281,19 @@ def _imported(metadata: TableMetadata, name: str | None) -> Imported:
     past = [schema for schema in metadata.schemas if schema.schema_id < metadata.current.schema_id]
     versions = [version_of(schema, metadata) for schema in (*past, metadata.current)]
     numbered = [NumberedVersion(schema, ids, metadata.last_column_id) for schema, ids in versions]
-    return Imported(numbered[-1].schema, tuple(_comments(metadata)), name, numbered=tuple(numbered))
+    comments = [
+        f"from schema {metadata.current.schema_id} of an Iceberg table of format {metadata.format_version}"
+    ]
+    fields = [field for _, field in metadata.current.preorder()]
+    if metadata.format_version < FORMAT_3 and any(_has_default(field) for field in fields):
+        comments.append("not kept: default values, which only format 3 has")
+    if metadata.partition_sources:
+        names = {field.id: ".".join(path) for path, field in metadata.current.preorder()}
+        known = [names[id] for id in dict.fromkeys(metadata.partition_sources) if id in names]
+        comments.append(
+            f"not kept: that it is partitioned or sorted by {', '.join(' '.join(n.split()) for n in known)}"
+        )
+    return Imported(numbered[-1].schema, tuple(comments), name, numbered=tuple(numbered))
 
 
 def read_file(file: Path, report: Report) -> TableMetadata | None:
@@ -328,7 +315,11 @@ def metadata_of(document: Any) -> TableMetadata:
     if isinstance(document, dict) and "format-version" in document:
         return parse_metadata(document)
     schema = parse_schema(document)
-    return TableMetadata(_least_format(schema), (schema,), schema, schema.highest_id, {})
+    is_of_format_3 = any(
+        field.type.word.partition("(")[0] in _OF_FORMAT_3 or _has_default(field)
+        for _, field in schema.preorder()
+    )
+    return TableMetadata(FORMAT_3 if is_of_format_3 else FORMAT_2, (schema,), schema, schema.highest_id, {})
 
 
 def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
@@ -350,37 +341,6 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
     if properties:
         extra[attributes.TABLE_PROPERTIES.key] = properties
     return {"fields": fields, **({"extra": extra} if extra else {})}, lifting.ids
-
-
-def _comments(metadata: TableMetadata) -> list[str]:
-    comments = [
-        f"from schema {metadata.current.schema_id} of an Iceberg table of format {metadata.format_version}"
-    ]
-    fields = [field for _, field in metadata.current.preorder()]
-    if metadata.format_version < FORMAT_3 and any(_has_default(field) for field in fields):
-        comments.append("not kept: default values, which only format 3 has")
-    if metadata.partition_sources:
-        names = {field.id: ".".join(path) for path, field in metadata.current.preorder()}
-        known = [names[id] for id in dict.fromkeys(metadata.partition_sources) if id in names]
-        comments.append(
-            f"not kept: that it is partitioned or sorted by {', '.join(' '.join(n.split()) for n in known)}"
-        )
-    return comments
-
-
-def _name(file: Path) -> str | None:
-    """Return the table's name: that of the folder which `metadata` is in."""
-    folder = file.resolve().parent
-    return folder.parent.name or None if folder.name == "metadata" else None
-
-
-def _least_format(schema: IcebergSchema) -> int:
-    """Return the lowest format that has all that a schema has."""
-    for _, field in schema.preorder():
-        is_new = field.type.word.partition("(")[0] in _OF_FORMAT_3
-        if is_new or _has_default(field):
-            return FORMAT_3
-    return FORMAT_2
 
 
 def _has_default(field: NestedField) -> bool:

@@ -18,9 +18,12 @@ def metadata_file(path: Path) -> Path | None:
     if path.is_file():
         return path
     for folder in (path / "metadata", path):
-        hinted = _hinted(folder)
-        if hinted is not None:
-            return hinted
+        hint = folder / "version-hint.text"  # as tables without a catalog have it
+        if hint.is_file():
+            version = hint.read_text(encoding="utf-8", errors="replace").strip()
+            for name in ("{}.metadata.json", "{}.gz.metadata.json", "{}.metadata.json.gz"):
+                if (file := folder / name.format(f"v{version}")).is_file():
+                    return file
         numbered = [
             (int(match[1]), file.name, file)
             for file in (folder.iterdir() if folder.is_dir() else ())
@@ -40,13 +43,3 @@ def is_source(path: Path) -> bool:
     if path.suffix.lower() != ".json":
         return False
     return is_json_with(path, b'"last-column-id":') or is_json_with(path, b'"schema-id":')
-
-
-def _hinted(folder: Path) -> Path | None:
-    """Return the file that `version-hint.text` names, as tables without a catalog have it."""
-    hint = folder / "version-hint.text"
-    if not hint.is_file():
-        return None
-    version = hint.read_text(encoding="utf-8", errors="replace").strip()
-    names = (f"v{version}.metadata.json", f"v{version}.gz.metadata.json", f"v{version}.metadata.json.gz")
-    return next((folder / name for name in names if (folder / name).is_file()), None)

@@ -9,8 +9,8 @@ Source: the updates and requirements of Iceberg's REST catalog, which pyiceberg 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -19,25 +19,21 @@ import pyarrow as pa
 from schemac.engines.iceberg.artifact import asked_format, errors_of, schema_of
 from schemac.engines.iceberg.live_table import (
     ROW_READER,
+    SCHEMAS,
     IcebergTable,
     IcebergTableRows,
-    candidates_of,
     differences,
-    ids_between,
     is_table,
     open_iceberg_table,
     open_metadata,
     record_of,
 )
 from schemac.engines.iceberg.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
-from schemac.engines.iceberg.reader import TableMetadata
-from schemac.engines.iceberg.types import IcebergSchema
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo, row_constraints
 from schemac.rows.validation.stored import Comparison, open_rows, report_failed, report_unknown_references
 from schemac.text.source.catalogue import (
     FAILED_CHECK,
-    REFUSED_CHANGE,
     TABLE_CHANGED,
     TABLE_DRIFT,
     UNCHECKED_ROWS,
@@ -45,16 +41,15 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Outcome
-from schemac.versions.evolution.constraints import Rule, constraints_of
+from schemac.versions.evolution.constraints import constraints_of
+from schemac.versions.evolution.table_versions import VersionedTables
 from schemac.versions.evolution.tables import (
-    Candidate,
     DataCheck,
     PlanLine,
     PlannedChange,
     Progress,
     Spread,
     TableChange,
-    Tables,
     TableState,
     choose_version,
     digest_of_ids,
@@ -230,73 +225,46 @@ def report_iceberg_drift(
     if opened is None:
         return False
     metadata = opened[0]
-    candidates = candidates_of(metadata, locked or version.locked)
+    candidates = SCHEMAS.candidates_of(metadata.current, locked or version.locked)
     chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
     if candidates and chosen is None:
         return False
-    report_differences(name, _drift_lines(version, metadata, chosen), report)
+    expected, actual, by_name = schema_of(version), metadata.current, False
+    if chosen is not None:
+        # Whatever the ids are, the version that the table has tells which field each is.
+        ids = SCHEMAS.ids_between(schema_of(chosen.version), actual)
+        expected = expected.renumbered(
+            ids_in_table(IcebergTable("", chosen.version, ids, metadata), expected)
+        )
+    else:
+        ours, theirs = (dict(SCHEMAS.members(schema)) for schema in (expected, actual))
+        shared = ours.keys() & theirs.keys()
+        by_name = not shared or any(ours[path] != theirs[path] for path in shared)
+    lines = list(differences(expected, actual, by_name=by_name))
+    requested_format = asked_format(version)
+    if requested_format is not None and requested_format > metadata.format_version:
+        lines.append(f"the format is {metadata.format_version}, expected {requested_format}")
+    for key, value in sorted(requested_properties(version).items()):
+        if metadata.properties.get(key) != value:
+            lines.append(f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}")
+    report_differences(name, lines, report)
     return True
 
 
-def _drift_lines(
-    version: LockedSchemaVersion, metadata: TableMetadata, chosen: Candidate | None
-) -> Iterator[str]:
-    expected, actual = schema_of(version), metadata.current
-    if chosen is not None:
-        # Whatever the ids are, the version that the table has tells which field each is.
-        table = IcebergTable("", metadata, chosen.version, ids_between(chosen.version, metadata))
-        yield from differences(expected.renumbered(ids_in_table(table, expected)), actual)
-    else:
-        yield from differences(expected, actual, by_name=not _is_numbered_alike(expected, actual))
-    requested_format = asked_format(version)
-    if requested_format is not None and requested_format > metadata.format_version:
-        yield f"the format is {metadata.format_version}, expected {requested_format}"
-    for key, value in sorted(requested_properties(version).items()):
-        if metadata.properties.get(key) != value:
-            yield f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}"
-
-
-def _is_numbered_alike(expected: IcebergSchema, actual: IcebergSchema) -> bool:
-    """Whether the fields that two schemas share by name have the same ids in both."""
-    ours, theirs = ({path: field.id for path, field in schema.preorder()} for schema in (expected, actual))
-    shared = ours.keys() & theirs.keys()
-    return bool(shared) and all(ours[path] == theirs[path] for path in shared)
-
-
-@dataclass(frozen=True)
-class IcebergTables(Tables):
+class IcebergTables(VersionedTables[IcebergTable]):
     """Iceberg tables, in a catalog of pyiceberg or by their metadata."""
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is a table in a catalog, or the metadata of one."""
         return is_table(path)
 
-    def open(
-        self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
-    ) -> LockedSchemaVersion | None:
-        """Return the locked version that a table is at."""
-        table = open_iceberg_table(path, locked, report, stated)
-        return table.schema_version if table is not None else None
-
-    def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
-        """Plan the commit from a table, or from a version that a table is imagined to be at."""
-        if change.path:
-            table = open_iceberg_table(change.path, change.locked, report, change.stated)
-        else:
-            assert change.old is not None
-            if errors := errors_of(change.old):
-                report_unrepresentable(
-                    "Iceberg", change.old, errors, REFUSED_CHANGE, change.old.label, report
-                )
-                return None
-            table = IcebergTable.imagined(change.old)
-        made = plan_iceberg(table, change.new, report) if table is not None else None
+    def planned(self, table: IcebergTable, change: TableChange, report: Report) -> PlannedChange | None:
+        """Plan the commit."""
+        made = plan_iceberg(table, change.new, report)
         if made is not None:
             everything = row_constraints(change.new.dataset.schema.extra, change.new.dataset.columns)
             report_unknown_references(everything, change.references, change.path, report)
-        if report.has_errors:
-            return None
-        return _PlannedIceberg(made, change) if made is not None else None
+        return _PlannedIceberg(made, change) if made is not None and not report.has_errors else None
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
@@ -334,7 +302,25 @@ class _PlannedIceberg(PlannedChange):
         self.unlooked = tuple(f"{rule.path}: {rule.question}" for rule in without)
         if change.is_unchecked:
             self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
-        self.lines = tuple(_plan_lines(made, without))
+        rows = [
+            ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in made.notes
+        ]
+        for rule in without:
+            assert isinstance(rule.subject, ReferenceTo)
+            help = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
+            rows.append(("not checked", f"{rule.path}: {rule.question}, and {help}  [{Outcome.DATA}]"))
+        for one in made.operations:
+            description = ": ".join(filter(None, (one.field, one.description)))
+            rows.append((one.verb, f"{description}  [metadata only]"))
+        width = max((len(verb) for verb, _ in rows), default=0)
+        lines = [
+            PlanLine(f"  {number:>2}. {verb:<{width}}  ", description)
+            for number, (verb, description) in enumerate(rows, 1)
+        ]
+        if made.operations:
+            text = json.dumps(made.schema.to_json(), ensure_ascii=False, indent=2)
+            lines.append(PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True))
+        self.lines = tuple(lines)
         self.document = {"iceberg": made.to_json()}
         self.is_done = made.is_done
 
@@ -344,28 +330,10 @@ class _PlannedIceberg(PlannedChange):
         return apply_iceberg(self._made, report, change.references, is_unchecked=change.is_unchecked)
 
 
-def _plan_lines(plan: IcebergPlan, without: Sequence[Rule]) -> Iterator[PlanLine]:
-    """Yield remarks, checks that are not made, the changes of the one commit, and the schema."""
-    rows = [("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in plan.notes]
-    for rule in without:
-        assert isinstance(rule.subject, ReferenceTo)
-        description = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
-        rows.append(("not checked", f"{rule.path}: {rule.question}, and {description}  [{Outcome.DATA}]"))
-    for one in plan.operations:
-        description = (
-            f"{one.field}: {one.description}"
-            if one.field and one.description
-            else one.field or one.description
-        )
-        rows.append((one.verb, f"{description}  [metadata only]"))
-    width = max((len(verb) for verb, _ in rows), default=0)
-    for number, (verb, description) in enumerate(rows, 1):
-        yield PlanLine(f"  {number:>2}. {verb:<{width}}  ", description)
-    if plan.operations:
-        text = json.dumps(plan.schema.to_json(), ensure_ascii=False, indent=2)
-        yield PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True)
-
-
 TABLES = IcebergTables(
     "Iceberg casts values when they are read, and rounds none",
+    engine="Iceberg",
+    open_table=open_iceberg_table,
+    imagined=IcebergTable.imagined,
+    errors_of=errors_of,
 )

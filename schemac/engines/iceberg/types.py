@@ -323,21 +323,16 @@ _FRACTION = re.compile(r"\.([0-9]+)")
 
 def default_error(type_: IcebergType, value: Any) -> str:
     """Return what is wrong with a default value of a type; empty if nothing is."""
-    rule = _default_rule(type_)
+    rule = _PLAIN.get(type_.word)
+    if isinstance(type_, Decimal):
+        zeros = f".{'0' * type_.scale}" if type_.scale else ""
+        rule = (f'a text such as "1{zeros}"', lambda value: _is_decimal(value, type_))
+    elif isinstance(type_, Fixed):
+        rule = (f"{2 * type_.length} hexadecimal digits", lambda value: _is_hex(value, type_.length))
     if rule is None:
         return f"Iceberg has no default values for {type_.word}"
     example, fits = rule
     return "" if fits(value) else f"it is not a valid {type_.word}; write it as {example}"
-
-
-def _default_rule(type_: IcebergType) -> tuple[str, Callable[[Any], bool]] | None:
-    """Return an example, and a function that tests a value."""
-    if isinstance(type_, Decimal):
-        zeros = f".{'0' * type_.scale}" if type_.scale else ""
-        return f'a text such as "1{zeros}"', lambda value: _is_decimal(value, type_)
-    if isinstance(type_, Fixed):
-        return f"{2 * type_.length} hexadecimal digits", lambda value: _is_hex(value, type_.length)
-    return _PLAIN.get(type_.word)
 
 
 def _is_whole(bits: int) -> Callable[[Any], bool]:

@@ -80,7 +80,11 @@ class LanceForm(ArrowForm):
             return {}
         value = ENCODING.read(extra) if key == ENCODING.key else BLOB.read(extra)
         assert value is not None
-        return {prefix + name.replace("_", "-"): _word(item) for name, item in value if item is not None}
+        return {
+            prefix + name.replace("_", "-"): (str(item).lower() if isinstance(item, bool) else str(item))
+            for name, item in value
+            if item is not None
+        }
 
     def property_of(self, key: str, entry: str) -> str:
         """`dictDivisor` for `lance-encoding:dict-divisor`."""
@@ -122,12 +126,16 @@ class LanceForm(ArrowForm):
             note(_LEGACY_BLOB)
             del metadata[BLOB_MARK]
             return {"kind": "Binary"}, {BLOB.key: {}}
-        if pa.types.is_fixed_size_list(type_) and _is_brain_float(type_.value_field):
-            inner: Tree = {"kind": "Float32"}
-            inner = {"kind": "Option", "inner": inner} if type_.value_field.nullable else inner
-            tree = {"kind": "List", "itemType": inner, "fixedLength": type_.list_size}
-            return tree, {FLOAT_ENCODING.key: {"format": "bfloat16"}}
-        return None
+        if not pa.types.is_fixed_size_list(type_):
+            return None
+        item = type_.value_field
+        names = (getattr(item.type, "extension_name", ""), decoded(item.metadata).get(EXTENSION_NAME))
+        if BRAIN_FLOAT not in names:
+            return None
+        inner: Tree = {"kind": "Float32"}
+        inner = {"kind": "Option", "inner": inner} if item.nullable else inner
+        tree = {"kind": "List", "itemType": inner, "fixedLength": type_.list_size}
+        return tree, {FLOAT_ENCODING.key: {"format": "bfloat16"}}
 
     def lift_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
         """Keys, and `lance-encoding:*` where an attribute lowers to exactly these entries; entries that Lance cannot read are noted."""
@@ -142,10 +150,6 @@ class LanceForm(ArrowForm):
         if position.isdecimal() and int(position):
             del rest[CLUSTERING_KEY_POSITION]
             extra[CLUSTERING_KEY.key] = {"position": int(position)}
-        return extra | self._encodings(rest, kind, note)
-
-    def _encodings(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
-        extra: Tree = {}
         for entry in sorted(unreadable_entries(rest)):
             note(f"not kept: `{entry}: {rest.pop(entry)}` in the metadata, which Lance does not understand")
         for attribute in (ENCODING, BLOB):
@@ -209,16 +213,6 @@ def _number_or_word(text: str) -> Any:
     return text
 
 
-def _word(value: Any) -> str:
-    """Lance reads booleans as `true`, numbers in decimal form."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _is_brain_float(item: ArrowField) -> bool:
-    is_typed = isinstance(item.type, pa.BaseExtensionType) and item.type.extension_name == BRAIN_FLOAT
-    return is_typed or decoded(item.metadata).get(EXTENSION_NAME) == BRAIN_FLOAT
-
-
 KNOWN_ENTRIES = (*properties_of(ENCODING), *properties_of(BLOB), BLOB_MARK)
 """The entries `lance-encoding:*` of metadata that Lance knows."""
 FORM = LanceForm()
@@ -236,32 +230,24 @@ def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Map
         message = f"Lance has no encoding `{entry}`"
         findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
     for attribute in (ENCODING, BLOB):
-        _check_values(attribute, metadata, field, findings)
+        entries = {name: entry for entry, name in properties_of(attribute).items() if entry in metadata}
+        value = written_value(attribute, metadata)
+        try:
+            attribute.typed(value)
+        except ValidationError as error:
+            for model_error in model_errors(error, attribute.value_type, value):
+                steps = [entries[str(name)] for name in model_error.path]
+                message = model_error.message
+                if steps:
+                    message = message.replace(f"`{model_error.path[0]}`", f"`{steps[0]}`")
+                help = model_error.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
+                findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
+        for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
+            entry = entries[name]
+            message = f"`{entry}` and `{name}` of `{attribute.key}` set the same option"
+            findings.at_extra(
+                field, METADATA.key, CONFLICTING_HINTS, message, entry, on_key=True, help=Help.remove()
+            )
     sound = {entry: text for entry, text in metadata.items() if entry not in unreadable}
     words = {entry.removeprefix(ENCODING_PREFIX).replace("-", "_"): entry for entry in sound}
     return ENCODING.typed(written_value(ENCODING, sound)), words
-
-
-def _check_values(
-    attribute: Attribute[Any], metadata: Mapping[str, str], field: SchemaField, findings: Findings
-) -> None:
-    """Check the entries that properties of an attribute become."""
-    entries = {name: entry for entry, name in properties_of(attribute).items() if entry in metadata}
-    value = written_value(attribute, metadata)
-    try:
-        attribute.typed(value)
-    except ValidationError as error:
-        for model_error in model_errors(error, attribute.value_type, value):
-            steps = [entries[str(name)] for name in model_error.path]
-            message = (
-                model_error.message.replace(f"`{model_error.path[0]}`", f"`{steps[0]}`")
-                if steps
-                else model_error.message
-            )
-            help = model_error.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
-            findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
-    for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
-        message = f"`{entries[name]}` and `{name}` of `{attribute.key}` set the same option"
-        findings.at_extra(
-            field, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Help.remove()
-        )

@@ -11,7 +11,7 @@ Source: rust/lance-core/src/datatypes.rs and the encoding specification of githu
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -21,7 +21,7 @@ from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import Node, nodes_of, numbered, words_by_field
+from schemac.engines.lance.fields import node_ids, nodes_of, words_by_field
 from schemac.engines.lance.limits import Limits
 from schemac.language.logical.model import FieldPath
 from schemac.language.logical.schema_fields import SchemaField
@@ -35,21 +35,17 @@ BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
 def to_message(lowered: LoweredSchema, field_ids: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    return _message(numbered(lowered, nodes_of(lowered), field_ids), lowered.metadata)
-
-
-def _message(nodes: Iterable[tuple[int, Node]], metadata: Mapping[str, str]) -> "pb.Schema":
-    """Return the message with these fields, each with its id, and the schema's own metadata."""
-    # Imported here for start-up time: commands that emit nothing for Lance import this module too.
-    from schemac.engines.lance._generated.lance import file_pb2 as pb
-
-    message = pb.Schema(metadata=_encoded(metadata))
+    nodes = nodes_of(lowered)
+    ids = range(len(nodes)) if field_ids is None else node_ids(lowered, nodes, field_ids)
+    message = pb.Schema(metadata=_encoded(lowered.metadata))
     add = message.fields.add
-    for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in nodes:
+    for id, (name, parent, logical_type, is_nullable, encoding, entries, marks) in zip(
+        ids, nodes, strict=True
+    ):
         field = add(
             name=name,
             id=id,
-            parent_id=parent_id,
+            parent_id=ids[parent] if parent >= 0 else parent,
             logical_type=logical_type,
             nullable=is_nullable,
             encoding=pb.Field.Encoding.ValueType(encoding),
@@ -96,12 +92,14 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     return {field: " > ".join(words) for field, words in words_by_field(compilation.lowered).items() if words}
 
 
-def _of_storage(compilation: Compilation, emission: Emission) -> None:
-    """Warn of a storage version that is not for production."""
-    Limits(compilation, emission).unstable_version()
-
-
-TARGET = Target("lance", LANCE_LOSS, emit, of_storage=_of_storage, types=types)
+TARGET = Target(
+    "lance",
+    LANCE_LOSS,
+    emit,
+    # A storage version that is not for production gets a warning.
+    of_storage=lambda compilation, emission: Limits(compilation, emission).unstable_version(),
+    types=types,
+)
 
 
 _ROOT = -1
@@ -155,7 +153,9 @@ def to_arrow(message: pb.Schema) -> ArrowSchema:
     """Return the Arrow schema that Lance makes of a message. Raises UnreadableMessageError."""
     reader = _Reader(message)
     fields = [reader.field(column, 1) for column in reader.children(_ROOT)]
-    reader.expect_all_read()
+    if reader.unread:
+        # A field hangs below nothing, or below one that has no room for it.
+        raise UnreadableMessageError(f"field {min(reader.unread)} belongs to no column")
     schema = pa.schema(fields, _metadata("the schema", message.metadata))
     try:
         # Through a message of Arrow's own, which makes extension types of their names in the metadata.
@@ -193,8 +193,8 @@ def _unknown(message: pb.Schema | pb.Field) -> Iterator[str]:
 class _Reader:
     def __init__(self, message: pb.Schema) -> None:
         self._children: dict[int, list[pb.Field]] = {}
-        self._unread = {field.id for field in message.fields}
-        if len(self._unread) != len(message.fields):
+        self.unread = {field.id for field in message.fields}
+        if len(self.unread) != len(message.fields):
             raise UnreadableMessageError("two fields have the same id")
         for field in message.fields:
             self._children.setdefault(field.parent_id, []).append(field)
@@ -203,15 +203,10 @@ class _Reader:
         """Return the fields below one."""
         return self._children.get(id, [])
 
-    def expect_all_read(self) -> None:
-        """Raise where a field hangs below nothing, or below one that has no room for it."""
-        if self._unread:
-            raise UnreadableMessageError(f"field {min(self._unread)} belongs to no column")
-
     def field(self, field: "pb.Field", depth: int) -> ArrowField:
         if depth > _DEEPEST:
             raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
-        self._unread.discard(field.id)
+        self.unread.discard(field.id)
         metadata = _metadata(f"field {field.id}", field.metadata)
         if field.logical_type == "json":
             metadata = {**metadata, EXTENSION_NAME: "arrow.json"}
@@ -227,28 +222,29 @@ class _Reader:
         if word == "struct":
             return pa.struct([self.field(child, depth + 1) for child in self.children(field.id)])
         if word in _LISTS:
-            (item,) = self._parts(field, 1, depth)
+            item = self._only(field, depth)
             return pa.large_list(item) if word.startswith("large") else pa.list_(item)
         if word == "map":
-            (entries,) = self._parts(field, 1, depth)
+            entries = self._only(field, depth)
             members = list(entries.type) if pa.types.is_struct(entries.type) else []
             if len(members) != 2 or members[0].nullable:
                 raise self._wrong(field, "is a map whose entries do not have a key and a value")
             return pa.map_(*members)
         vector = _VECTOR.fullmatch(word)
         if vector is not None and vector[1] == "struct":
-            (item,) = self._parts(field, 1, depth)
+            item = self._only(field, depth)
             return pa.list_(item, self._length(field, vector[2]))
         type_ = self._leaf(field, word, depth)
         if type_ is None:
             raise self._wrong(field, f"has the logical type '{word}', which Lance does not have")
         return type_
 
-    def _parts(self, field: "pb.Field", count: int, depth: int) -> list[ArrowField]:
+    def _only(self, field: "pb.Field", depth: int) -> ArrowField:
+        """Return the one field below another."""
         children = self.children(field.id)
-        if len(children) != count:
-            raise self._wrong(field, f"has {counted(len(children), 'field')} below it, not {count}")
-        return [self.field(child, depth + 1) for child in children]
+        if len(children) != 1:
+            raise self._wrong(field, f"has {counted(len(children), 'field')} below it, not 1")
+        return self.field(children[0], depth + 1)
 
     def _leaf(self, field: "pb.Field", word: str, depth: int) -> ArrowType | None:
         if (plain := _PLAIN.get(word)) is not None:
@@ -262,27 +258,22 @@ class _Reader:
             is_sound = value is not None and match[2] in _INDICES
             return pa.dictionary(_PLAIN[match[2]](), value, match[3] == "true") if is_sound else None
         if match := _VECTOR.fullmatch(word):
-            return self._vector(field, match[1], self._length(field, match[2]), depth)
+            length = self._length(field, match[2])
+            if match[1] == BRAIN_FLOAT:
+                mark = {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""}
+                return pa.list_(pa.field("item", pa.binary(2), metadata=mark), length)
+            if depth > _DEEPEST:
+                raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
+            # The item has no message, so it is called `item` and may be null.
+            item = self._leaf(field, match[1], depth + 1)
+            return None if item is None else pa.list_(item, length)
         if match := _DECIMAL.fullmatch(word):
-            return self._decimal(field, *(int(part) for part in match.groups()))
+            make = pa.decimal128 if match[1] == "128" else pa.decimal256
+            try:
+                return make(int(match[2]), int(match[3]))
+            except ValueError as error:
+                raise self._wrong(field, f"has a decimal type that Arrow does not have: {error}") from error
         return None
-
-    def _vector(self, field: "pb.Field", word: str, length: int, depth: int) -> ArrowType | None:
-        """Its item has no message, so it is called `item` and may be null."""
-        if word == BRAIN_FLOAT:
-            mark = {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""}
-            return pa.list_(pa.field("item", pa.binary(2), metadata=mark), length)
-        if depth > _DEEPEST:
-            raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
-        item = self._leaf(field, word, depth + 1)
-        return None if item is None else pa.list_(item, length)
-
-    def _decimal(self, field: "pb.Field", width: int, precision: int, scale: int) -> ArrowType:
-        try:
-            make = pa.decimal128 if width == 128 else pa.decimal256
-            return make(precision, scale)
-        except ValueError as error:
-            raise self._wrong(field, f"has a decimal type that Arrow does not have: {error}") from error
 
     def _length(self, field: "pb.Field", digits: str) -> int:
         length = int(digits)

@@ -142,14 +142,6 @@ PAGED = frozenset(Family) - PACKED
 """Families whose values have pages of their own."""
 
 
-def _keeping_brain_floats(type_: str, length: int | None) -> dict[str, str] | None:
-    return {"format": "bfloat16"} if type_ == "bfloat16" else None
-
-
-def _keeping_json(type_: str, length: int | None) -> bool | None:
-    return True if type_ == "json" else None
-
-
 PRIMARY_KEY = Attribute[KeyPosition](
     f"{DOMAIN}/primaryKey",
     KeyPosition,
@@ -203,7 +195,7 @@ FLOAT_ENCODING = Attribute[FloatEncoding](
     facts=Facts.all("float-encoding-changed"),
     role=Role.BRAIN_FLOATS,
     decides_type=True,
-    keeps=_keeping_brain_floats,
+    keeps=lambda type_, _: {"format": "bfloat16"} if type_ == "bfloat16" else None,
     example="{format: bfloat16}",
 )
 JSON = Attribute[bool](
@@ -214,7 +206,7 @@ JSON = Attribute[bool](
     facts=Facts.all("json-changed"),
     role=Role.JSON,
     decides_type=True,
-    keeps=_keeping_json,
+    keeps=lambda type_, _: True if type_ == "json" else None,
 )
 STORAGE_VERSION = Attribute[str](
     f"{DOMAIN}/storageVersion",

@@ -40,15 +40,37 @@ def check(field: SchemaField, findings: Findings) -> None:
     if EXTENSION_TYPE.key in field.extra:
         _check_extension(field, findings)
     if FLOAT_ENCODING.key in field.extra:
-        _check_brain_floats(field, findings)
-    if ENCODING.key in field.extra:
-        _check_encoding(field, findings)
+        item = field.children[0]
+        is_vector = getattr(field.type, "fixed_length", None) is not None
+        if not is_vector or item.type.family is not Family.FLOAT or getattr(item.type, "bits", 64) > 32:
+            findings.at_extra(
+                field,
+                FLOAT_ENCODING.key,
+                UNSUPPORTED_HINT,
+                "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length",
+                "format",
+                help="write `type: {kind: List, itemType: Float32, fixedLength: 768}`",
+            )
+    encoding = ENCODING.read(field.extra)
+    if encoding is not None:
+        option_names = [name for name, value in encoding if value is not None]
+        words = {name: type(encoding).model_fields[name].alias or name for name in option_names}
+        if not option_names:
+            findings.at_extra(
+                field,
+                ENCODING.key,
+                USELESS_HINT,
+                "this encoding is empty and has no effect",
+                on_key=True,
+                help=Help.remove(help="remove it, or write `compression: zstd`", is_safe=False),
+            )
+        _check_fit(field, encoding, ENCODING.key, words, findings)
     if METADATA.key in field.extra:
         # For start-up time: few fields have metadata of Arrow.
         from schemac.engines.lance.arrow_form import check_entries
 
-        encoding, words = check_entries(field, findings)
-        _check_fit(field, encoding, METADATA.key, words, findings)
+        of_metadata, entries = check_entries(field, findings)
+        _check_fit(field, of_metadata, METADATA.key, entries, findings)
 
 
 def _check_extension(field: SchemaField, findings: Findings) -> None:
@@ -69,41 +91,11 @@ def _check_extension(field: SchemaField, findings: Findings) -> None:
     findings.at_extra(field, EXTENSION_TYPE.key, UNSUPPORTED_HINT, message, "name", help=help)
 
 
-def _check_brain_floats(field: SchemaField, findings: Findings) -> None:
-    item = field.children[0]
-    is_vector = getattr(field.type, "fixed_length", None) is not None
-    if not is_vector or item.type.family is not Family.FLOAT or getattr(item.type, "bits", 64) > 32:
-        findings.at_extra(
-            field,
-            FLOAT_ENCODING.key,
-            UNSUPPORTED_HINT,
-            "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length",
-            "format",
-            help="write `type: {kind: List, itemType: Float32, fixedLength: 768}`",
-        )
-
-
-def _check_encoding(field: SchemaField, findings: Findings) -> None:
-    encoding = ENCODING.read(field.extra)
-    assert encoding is not None
-    option_names = [name for name, value in encoding if value is not None]
-    words = {name: encoding.__class__.model_fields[name].alias or name for name in option_names}
-    if not option_names:
-        findings.at_extra(
-            field,
-            ENCODING.key,
-            USELESS_HINT,
-            "this encoding is empty and has no effect",
-            on_key=True,
-            help=Help.remove(help="remove it, or write `compression: zstd`", is_safe=False),
-        )
-    _check_fit(field, encoding, ENCODING.key, words, findings)
-
-
 def _check_fit(
     field: SchemaField, encoding: Encoding, key: str, words: Mapping[str, str], findings: Findings
 ) -> None:
     """Check an encoding against the type; `words` are its properties as they are in the attribute `key`."""
+    is_number = field.type.family in NUMBERS and getattr(field.type, "bits", 0) >= 32
     if field.type.family in PACKED:
         for name, value in encoding:
             if name != "packed" and value is not None:
@@ -127,7 +119,7 @@ def _check_fit(
             on_key=True,
             help=Help.remove_attribute("remove it", key, words["packed"]),
         )
-    elif encoding.bss == "on" and not _can_be_split(field):
+    elif encoding.bss == "on" and not (is_number or field.type.family is Family.LIST):
         message = (
             f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(field.type.kind)}"
         )
@@ -138,12 +130,6 @@ def _check_fit(
         message = f"fsst compresses only texts and bytes, not {with_article(field.type.kind)}"
         word = words["compression"]
         findings.at_extra(field, key, UNSUPPORTED_HINT, message, word, help=Help.write("zstd", key=word))
-
-
-def _can_be_split(field: SchemaField) -> bool:
-    """Whether bytes of the values can be split into streams; of a list, those of its items."""
-    is_number = field.type.family in NUMBERS and getattr(field.type, "bits", 0) >= 32
-    return is_number or field.type.family is Family.LIST
 
 
 CHECKS = Checks(check)

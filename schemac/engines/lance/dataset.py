@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from schemac.artifacts.dataset import CheckedDataset, RowReader, RowWriter, StoredRows
 from schemac.engines.lance import is_table
-from schemac.engines.lance.attributes import storage_version
+from schemac.engines.lance.attributes import BLOB_EXTENSION, storage_version
 from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
@@ -70,7 +70,12 @@ def open_dataset(path: str, version: int | None = None, storage_options: Storage
     """
     import lance  # an extra that may not be there
 
-    _refuse_pipes(local_path(path))
+    versions = os.path.join(local_path(path), "_versions")
+    entries = os.scandir(versions) if os.path.isdir(versions) else ()
+    for entry in entries:
+        # Lance would wait for ever for a pipe to be written to.
+        if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
+            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
     with lance_errors():
         return lance.dataset(path, version=version, storage_options=options_for(path, storage_options))
 
@@ -87,15 +92,6 @@ def find_dataset(path: str, storage_options: Storage | None = None) -> Any | Non
         raise PipelineError(
             UNREADABLE_TABLE, f"cannot open the table `{path}`: {reason_of(error)}"
         ) from error
-
-
-def _refuse_pipes(path: str) -> None:
-    """Raise OSError if a version of a table is not a file: Lance would wait for ever for a pipe to be written to."""
-    versions = os.path.join(path, "_versions")
-    entries = os.scandir(versions) if os.path.isdir(versions) else ()
-    for entry in entries:
-        if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
-            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
 
 
 def versions(dataset: Any) -> list[Version]:
@@ -200,7 +196,6 @@ ROW_READER = LanceReader()
 
 
 ROWS_PER_BATCH = 8192
-BLOB = "lance.blob.v2"
 
 
 class LanceSource(Source):
@@ -214,12 +209,7 @@ class LanceSource(Source):
         return None if table is None else int(table.version)
 
     def schema(
-        self,
-        path: str,
-        version: int,
-        storage_options: StorageOptions = NO_STORAGE,
-        *,
-        is_exact: bool = False,
+        self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE, *, is_exact: bool = False
     ) -> pa.Schema:
         """Columns of a version."""
         return _plain_schema(open_dataset(path, version, storage_options).schema, is_exact=is_exact)
@@ -313,9 +303,9 @@ def _plain(array: Any, field: pa.Field, path: str) -> pa.Array:
 
 
 def _plain_schema(schema: pa.Schema, *, is_exact: bool) -> pa.Schema:
-    return pa.schema([plain_field(field, is_exact=is_exact) for field in schema if not _is_blob(field)])
-
-
-def _is_blob(field: Any) -> bool:
-    named = getattr(field.type, "extension_name", None)
-    return BLOB in (named, (field.metadata or {}).get(b"ARROW:extension:name", b"").decode())
+    fields = []
+    for field in schema:
+        in_metadata = (field.metadata or {}).get(b"ARROW:extension:name", b"").decode()
+        if BLOB_EXTENSION not in (getattr(field.type, "extension_name", None), in_metadata):
+            fields.append(plain_field(field, is_exact=is_exact))
+    return pa.schema(fields)

@@ -10,7 +10,7 @@ Source: the table of logical types in rust/lance-core/src/datatypes.rs of github
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -195,8 +195,18 @@ class _Writer:
             type_ = type_.storage_type
         marks = NO_MARKS
         if metadata:
-            metadata = _canonical(metadata)
-            marks = _key_marks(metadata)
+            if metadata.get(EXTENSION_NAME) == "arrow.json":
+                metadata = {**metadata, EXTENSION_NAME: JSON_EXTENSION}
+            # Lance keeps the keys in order, and mostly they are already.
+            keys = sorted(metadata)
+            if keys != list(metadata):
+                metadata = {key: metadata[key] for key in keys}
+            if not _MARKS.isdisjoint(metadata):
+                # A numeric position makes a primary key, whatever the flag.
+                flag, primary, clustering = (metadata.get(key) for key in _MARK_KEYS)
+                position = _position(primary)
+                is_primary = position is not None or (flag or "").lower() in _TRUE
+                marks = KeyMarks(is_primary, position or 0, _position(clustering) or 0)
         try:
             logical_type, encoding = types.words(type_, metadata)
         except ValueError:
@@ -229,27 +239,6 @@ class _Writer:
 
 _PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
 """Logical types with messages below them; so is a fixed-size list of structs."""
-
-
-def _canonical(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Metadata as Lance keeps it, keys in order."""
-    if metadata.get(EXTENSION_NAME) == "arrow.json":
-        metadata = {**metadata, EXTENSION_NAME: JSON_EXTENSION}
-    if len(metadata) == 1:
-        return metadata
-    keys = sorted(metadata)
-    # Mostly they are in order already.
-    return metadata if keys == list(metadata) else {key: metadata[key] for key in keys}
-
-
-def _key_marks(metadata: Mapping[str, str]) -> KeyMarks:
-    """Read the marks of keys: a numeric position makes a primary key, whatever the flag."""
-    if _MARKS.isdisjoint(metadata):
-        return NO_MARKS
-    flag, primary, clustering = (metadata.get(key) for key in _MARK_KEYS)
-    position = _position(primary)
-    is_primary = position is not None or (flag or "").lower() in _TRUE
-    return KeyMarks(is_primary, position or 0, _position(clustering) or 0)
 
 
 _MARK_KEYS = (PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
@@ -302,20 +291,15 @@ def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(indices)
 
 
-def numbered(
-    lowered: LoweredSchema, nodes: Sequence[Node], field_ids: Mapping[SchemaField, Numbers] | None
-) -> Iterable[tuple[int, Node]]:
-    """Every node with its id, its parent an id as well: those of the lock, else the indices."""
-    if field_ids is None:
-        return enumerate(nodes)
+def node_ids(
+    lowered: LoweredSchema, nodes: Sequence[Node], field_ids: Mapping[SchemaField, Numbers]
+) -> list[int]:
+    """Return the id of each node, of those that a lock gives to the fields."""
     ids = [-1] * len(nodes)
     for field, indices in nodes_by_field(lowered, nodes).items():
         for index, id in zip(indices, lance_ids(field_ids[field]), strict=True):
             ids[index] = id
-    return [
-        (id, node._replace(parent=ids[node.parent]) if node.parent >= 0 else node)
-        for id, node in zip(ids, nodes, strict=True)
-    ]
+    return ids
 
 
 def numbers_of(
@@ -415,11 +399,7 @@ def is_cast(old: str, new: str) -> bool:
         return old_size == new_size and (old_item == new_item or is_cast(old_item, new_item))
     if new.partition(":")[0] not in _PARAMETRIC.get(old.partition(":")[0], ()):
         return False
-    return _is_same_clock(old, new)
-
-
-def _is_same_clock(old: str, new: str) -> bool:
-    """Whether the numbers stay what they are, but for their unit; into UTC, Lance stops at years far away."""
+    # The numbers stay what they are, but for their unit; into UTC, Lance stops at years far away.
     before, after = (word.split(":", 2)[2] if word.startswith("timestamp:") else "-" for word in (old, new))
     return (before == "-") == (after == "-") or before == "UTC"
 

@@ -65,18 +65,14 @@ def _in_packed(change: Change, _pair: object) -> Judgement | None:
     fields = [field for field in (change.old_field, change.new_field) if field is not None]
     is_order = change.fact is Fact.FIELDS_REORDERED
     holders = fields[:1] if is_order else [above for field in fields for above in field.ancestors]
-    if not any(map(_is_packed, holders)):
+    encodings = [lance.ENCODING.read(holder.extra) for holder in holders]
+    if not any(encoding is not None and encoding.packed for encoding in encodings):
         return None
     return Judgement(
         Outcome.REFUSED,
         "existing files have the members of a packed struct side by side, in their old order",
         _NEW_FIELD_HELP,
     )
-
-
-def _is_packed(field: SchemaField) -> bool:
-    encoding = lance.ENCODING.read(field.extra)
-    return encoding is not None and bool(encoding.packed)
 
 
 def _added(change: Change, pair: VersionPair) -> Judgement:
@@ -274,7 +270,14 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
     if before == ("json",) and not is_cast("json", after[0]):
         return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
     if clock_of(old, new) is None:
-        return _undeclared_clock(old, new)
+        reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
+        zone = getattr(instant.type, "timezone", "")
+        return Judgement(
+            Outcome.REFUSED,
+            f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
+            f"write under its `extra:` `{builtin.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
+            " another zone",
+        )
     match castability(old.type, new.type):
         case Castability.NEVER:
             return Judgement(
@@ -289,17 +292,6 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
                 "`schemac apply` checks all values before it changes anything",
             )
     return Judgement(Outcome.REWRITE, "the column is rewritten, under a new id")
-
-
-def _undeclared_clock(old: SchemaField, new: SchemaField) -> Judgement:
-    reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
-    zone = getattr(instant.type, "timezone", "")
-    return Judgement(
-        Outcome.REFUSED,
-        f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
-        f"write under its `extra:` `{builtin.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
-        " another zone",
-    )
 
 
 def _what_may_be_wrong(old: SchemaField, new: SchemaField) -> str:
@@ -332,8 +324,7 @@ ROWS: Mapping[AnyFact, Row] = {
     **dict.fromkeys(PROPERTY_FACTS, Row(METADATA)),
     **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
     **dict.fromkeys(
-        TIGHTENED,
-        Row(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), Subject.RULE),
+        TIGHTENED, Row(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), Subject.RULE)
     ),
     **dict.fromkeys(TYPE_FACTS, Row(guarded(_in_packed, _type), detail="")),
     **dict.fromkeys(LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED}, Row(guarded(_in_packed, _type))),
@@ -360,9 +351,7 @@ ROWS: Mapping[AnyFact, Row] = {
     Fact.BECAME_REQUIRED: Row(_required, Subject.NULLS, "makes {path} required"),
     Fact.STORAGE_VERSION_CHANGED: Row(
         Judgement(
-            Outcome.REFUSED,
-            "the storage version of a table cannot change",
-            "copy the data into a new table",
+            Outcome.REFUSED, "the storage version of a table cannot change", "copy the data into a new table"
         )
     ),
     Fact.PACKED_STRUCT_CHANGED: Row(

@@ -375,27 +375,14 @@ class Limits:
             types.bool,
         )
         is_text = id in types.variable and lance.BLOB.key not in field.extra
+        help = Help.remove_attribute(
+            f"remove `packed` from {holder.path_text}", lance.ENCODING.key, "packed", is_around=True
+        )
         if field.is_nullable:
-            self.refuse(
-                field,
-                LANCE_TYPE,
-                f"Lance cannot pack a struct in which {field.path_text} may be null",
-                help=Help.remove_attribute(
-                    f"remove `packed` from {holder.path_text}",
-                    lance.ENCODING.key,
-                    "packed",
-                    is_around=True,
-                ),
-            )
+            message = f"Lance cannot pack a struct in which {field.path_text} may be null"
+            self.refuse(field, LANCE_TYPE, message, help=help)
         elif id == types.struct and field.type.family is Family.STRUCT and member.children:
-            self.needs(
-                "2.3",
-                field,
-                f"a packed struct inside which {field.path_text} is a struct",
-                Help.remove_attribute(
-                    f"remove `packed` from {holder.path_text}", lance.ENCODING.key, "packed", is_around=True
-                ),
-            )
+            self.needs("2.3", field, f"a packed struct inside which {field.path_text} is a struct", help)
             for child in member.children:
                 self.packed(holder, child)
         elif id == types.fixed_list and is_one_width:
@@ -404,17 +391,8 @@ class Limits:
         elif is_text:
             self.needs("2.2", field, f"a packed struct with values of variable length ({field.path_text})")
         elif not is_one_width:
-            self.refuse(
-                field,
-                LANCE_TYPE,
-                f"Lance cannot pack a struct with the {field.type.kind} {field.path_text}",
-                help=Help.remove_attribute(
-                    f"remove `packed` from {holder.path_text}",
-                    lance.ENCODING.key,
-                    "packed",
-                    is_around=True,
-                ),
-            )
+            message = f"Lance cannot pack a struct with the {field.type.kind} {field.path_text}"
+            self.refuse(field, LANCE_TYPE, message, help=help)
 
 
 def _count_leaves(field: LoweredField) -> int:

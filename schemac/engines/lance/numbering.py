@@ -59,16 +59,18 @@ class _Nodes:
 
     def is_same(self, field: SchemaField) -> bool:
         """Whether a field was there with the same nodes."""
-        return field in self.olds and (
-            self._is_untouched(field) or self.words_before(field) == self._words[field]
+        old = self.olds.get(field)
+        if old is None:
+            return False
+        # A field in an unchanged column is the same, which is known without Lance's form of it.
+        before, column = old.field.column, field.column
+        is_untouched = (
+            self._has_same_extra
+            and not old.is_back
+            and old.field.path[1:] == field.path[1:]
+            and (before.extra, before.type) == (column.extra, column.type)
         )
-
-    def _is_untouched(self, field: SchemaField) -> bool:
-        """Whether a field is in an unchanged column, which is known without Lance's form of it."""
-        old, new = self.olds[field].field.column, field.column
-        is_there = self._has_same_extra and not self.olds[field].is_back
-        is_alike = is_there and self.olds[field].field.path[1:] == field.path[1:]
-        return is_alike and old.extra == new.extra and old.type == new.type
+        return is_untouched or self.words_before(field) == self._words[field]
 
     def is_new(self, field: SchemaField) -> bool:
         """Whether the nodes of a field cannot stay."""
@@ -86,16 +88,14 @@ class _Nodes:
             "vector" if getattr(above.type, "fixed_length", None) is not None else above.type.family
             for above in field.ancestors
         }
-        is_possible = families <= {Family.STRUCT} or (
-            families <= {Family.STRUCT, Family.LIST} and self._is_made_in_lists(field)
-        )
+        is_possible = families <= {Family.STRUCT}
+        if not is_possible and families <= {Family.STRUCT, Family.LIST}:
+            if field in self.olds:
+                before, after = self.words_before(field), self._words[field]
+                is_possible = len(before) == len(after) == 1 and is_cast(before[0], after[0])
+            else:
+                is_possible = field.is_member
         return field if is_possible else field.column
-
-    def _is_made_in_lists(self, field: SchemaField) -> bool:
-        if field not in self.olds:
-            return field.is_member
-        before, after = self.words_before(field), self._words[field]
-        return len(before) == len(after) == 1 and is_cast(before[0], after[0])
 
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:

@@ -9,7 +9,6 @@ Source: `LanceDataset.schema`, `LanceDataset.data_storage_version`.
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,20 +31,17 @@ _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
 
 def read(path: Path, report: Report) -> Imported | None:
     """Return the schema with keys, encodings and, of a table, the storage version."""
-    return _table(path, report) if path.is_dir() else _message(path, report)
-
-
-def _table(path: Path, report: Report) -> Imported | None:
+    if not path.is_dir():
+        return _message(path, report)
     table = _opened(path, report)
     if table is None:
         return None
-    used = table.ids
     from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time
     from schemac.engines.lance.artifact import unknown_fields
 
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
-    fields = [pb.Field.FromString(content) for content in used.messages]
+    fields = [pb.Field.FromString(content) for content in table.messages]
     for field_path, text in unknown_fields(pb.Schema(fields=fields)):
         notes.add(field_path, text)
     tree = from_arrow_schema(table.schema, str(path), report, notes.add)
@@ -56,7 +52,7 @@ def _table(path: Path, report: Report) -> Imported | None:
         extra = {**tree.get("extra", {}), words.STORAGE_VERSION.key: table.storage_version}
         tree = {**tree, "extra": extra}
     comment = f"from version {table.number} of a Lance table"
-    numbered = ImportedVersion(tree, used.numbers(tree), Highest.make({NAME: used.highest}))
+    numbered = ImportedVersion(tree, table.numbers(tree), Highest.make({NAME: table.highest}))
     return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
 
 
@@ -65,44 +61,6 @@ class _OpenedTable(NamedTuple):
     storage_version: str
     number: int
     """That of the newest version."""
-    ids: "_Ids"
-
-
-def _opened(path: Path, report: Report) -> _OpenedTable | None:
-    # Imported here for start-up time, and because Lance is an extra that may not be there.
-    import lance
-
-    try:
-        table = lance.dataset(str(path))
-        schema = table.lance_schema
-        fields = tuple(schema.fields())
-        used = [id for field in fields for id in preorder_ids(field)]
-        for fragment in table.get_fragments():
-            used += [id for file in fragment.metadata.files for id in file.fields]
-        opened = _OpenedTable(
-            table.schema,
-            table.data_storage_version,
-            table.version,
-            _Ids(fields, max(used, default=-1), tuple(schema_parts(schema)[1])),
-        )
-    except (ValueError, pa.ArrowException) as error:
-        # Lance adds the places in its own source where the error passed.
-        reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
-        refuse(path, f"it is not a Lance table: {reason}", report)
-    except BaseException as error:
-        # A failure inside of Lance itself is no Exception.
-        if type(error).__name__ != "PanicException":
-            raise
-        refuse(path, f"it is not a Lance table; Lance failed to read it: {first_line(error)}", report)
-    else:
-        return opened
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Ids:
-    """The ids of a table's fields."""
-
     fields: tuple[Any, ...]
     """Its columns, as pylance has them."""
     highest: int
@@ -139,6 +97,39 @@ class _Ids:
 
         members(tree["fields"], self.fields, ())
         return ids_by_path
+
+
+def _opened(path: Path, report: Report) -> _OpenedTable | None:
+    # Imported here for start-up time, and because Lance is an extra that may not be there.
+    import lance
+
+    try:
+        table = lance.dataset(str(path))
+        schema = table.lance_schema
+        fields = tuple(schema.fields())
+        used = [id for field in fields for id in preorder_ids(field)]
+        for fragment in table.get_fragments():
+            used += [id for file in fragment.metadata.files for id in file.fields]
+        opened = _OpenedTable(
+            table.schema,
+            table.data_storage_version,
+            table.version,
+            fields,
+            max(used, default=-1),
+            tuple(schema_parts(schema)[1]),
+        )
+    except (ValueError, pa.ArrowException) as error:
+        # Lance adds the places in its own source where the error passed.
+        reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
+        refuse(path, f"it is not a Lance table: {reason}", report)
+    except BaseException as error:
+        # A failure inside of Lance itself is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        refuse(path, f"it is not a Lance table; Lance failed to read it: {first_line(error)}", report)
+    else:
+        return opened
+    return None
 
 
 def _message(path: Path, report: Report) -> Imported | None:

@@ -59,8 +59,12 @@ class SchemaChange:
 
     def to_json(self) -> Json:
         """Return the operation as the REST catalog takes it."""
-        arguments = {f.metadata["key"]: _written(getattr(self, f.name)) for f in fields(self)}
-        return {"action": self.action, **arguments}
+        document: Json = {"action": self.action}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            value = value.to_json() if isinstance(value, PaimonType | Move) else value
+            document[field.metadata["key"]] = list(value) if isinstance(value, tuple) else value
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +168,6 @@ class UpdateComment(SchemaChange):
     comment: str | None = _argument("comment")
 
 
-def _written(value: Any) -> Any:
-    """Return an argument as JSON has it."""
-    if isinstance(value, PaimonType | Move):
-        return value.to_json()
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _formatted(value: Any) -> str:
     """Return an argument for people; of a type with parts its root."""
     if isinstance(value, PaimonType):
@@ -189,21 +186,37 @@ def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, .
     }
     groups = tuple(_groups((), (), old.fields, new.fields))
     is_before_partition = is_true(old.options, BEFORE_PARTITION) and bool(old.partition_keys)
+    drops: list[SchemaChange] = []
+    renames: list[SchemaChange] = []
     adds: list[tuple[int, SchemaChange]] = []
+    alterations: list[SchemaChange] = []
     orders: list[SchemaChange] = []
     for group in groups:
-        standing = [field.name for field in group.new if field.id in group.old_ids]
-        was = {field.id: index for index, field in enumerate(group.old)}
-        standing.sort(key=lambda name: was[group.id_of(name)])
+        stay = {field.id for field in group.new}
+        drops += [DropColumn((*group.old_path, field.name)) for field in group.old if field.id not in stay]
+        new_names = {was.name: is_.name for was, is_ in group.remaining_fields() if was.name != is_.name}
+        every = {field.name for fields in (group.old, group.new) for field in fields}
+        renames += [RenameColumn((*group.path, name), to) for name, to in in_turn(new_names, every)]
+        places = {field.id: place for place, field in enumerate(group.old)}
+        remaining = sorted(group.remaining_fields(), key=lambda fields: places[fields[0].id])
+        standing = [field.name for _, field in remaining]
         adds += _adds(group, standing, is_before_partition=is_before_partition and not group.path)
+        alterations += _alterations(group)
         orders += _moves(group, standing) if not group.path else ()
+    before = after_renames(old.options, renamed)
+    options: list[SchemaChange] = []
+    for key in sorted({*before, *new.options}):
+        if key not in new.options:
+            options.append(RemoveOption(key))
+        elif before.get(key) != new.options[key]:
+            options.append(SetOption(key, new.options[key]))
     return (
-        *[change for group in groups for change in _drops(group)],
-        *[change for group in groups for change in _renames(group)],
+        *drops,
+        *renames,
         *[change for _, change in sorted(adds, key=lambda add: add[0])],
-        *[change for group in groups for change in _alterations(group)],
+        *alterations,
         *orders,
-        *_options(after_renames(old.options, renamed), new.options),
+        *options,
         *([] if old.comment == new.comment else [UpdateComment(new.comment)]),
     )
 
@@ -226,9 +239,6 @@ class _Group:
         for field in self.new:
             if field.id in self.old_ids:
                 yield self.old_ids[field.id], field
-
-    def id_of(self, name: str) -> int:
-        return next(field.id for field in self.new if field.name == name)
 
 
 def _groups(
@@ -258,20 +268,6 @@ def _levels(
         yield from _levels(old.value, new.value, (*steps, "value"))
 
 
-def _drops(group: _Group) -> Iterator[SchemaChange]:
-    stay = {field.id for field in group.new}
-    for field in group.old:
-        if field.id not in stay:
-            yield DropColumn((*group.old_path, field.name))
-
-
-def _renames(group: _Group) -> Iterator[SchemaChange]:
-    renamed = {was.name: is_.name for was, is_ in group.remaining_fields() if was.name != is_.name}
-    names = {field.name for fields in (group.old, group.new) for field in fields}
-    for old, new in in_turn(renamed, names):
-        yield RenameColumn((*group.path, old), new)
-
-
 def _adds(
     group: _Group, standing: list[str], *, is_before_partition: bool
 ) -> Iterator[tuple[int, SchemaChange]]:
@@ -290,27 +286,23 @@ def _adds(
 def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
     """Yield the fewest moves that bring columns into their order."""
     names = [field.name for field in group.new]
-    steady = _longest_rising([standing.index(name) for name in names])
+    # All but those of a longest rising subsequence have to move.
+    ends: list[int] = []
+    before: dict[int, int | None] = {}
+    for name in names:
+        number = standing.index(name)
+        place = bisect_left(ends, number)
+        before[number] = ends[place - 1] if place else None
+        ends[place : place + 1] = [number]
+    steady: set[int] = set()
+    last = ends[-1] if ends else None
+    while last is not None:
+        steady.add(last)
+        last = before[last]
     for index, name in enumerate(names):
         if standing.index(name) not in steady:
             after = names[index - 1] if index else None
             yield UpdateColumnPosition(Move(name, after))
-
-
-def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
-    """Return the numbers of a longest rising subsequence."""
-    ends: list[int] = []
-    before: dict[int, int | None] = {}
-    for number in numbers:
-        index = bisect_left(ends, number)
-        before[number] = ends[index - 1] if index else None
-        ends[index : index + 1] = [number]
-    rising: list[int] = []
-    last = ends[-1] if ends else None
-    while last is not None:
-        rising.append(last)
-        last = before[last]
-    return frozenset(rising)
 
 
 def _alterations(group: _Group) -> Iterator[SchemaChange]:
@@ -320,7 +312,12 @@ def _alterations(group: _Group) -> Iterator[SchemaChange]:
         path = (*group.path, field.name)
         default = was.default_value if was is not None else None
         if was is not None:
-            types = tuple(_type_changes(was, field, path))
+            types: list[SchemaChange] = []
+            for steps, before, after in _levels(was.type, field.type):
+                if not before.children and before.type_text() != after.type_text():
+                    types.append(UpdateColumnType((*path, *steps), after.required(False)))
+                if before.is_nullable != after.is_nullable:
+                    types.append(UpdateColumnNullability((*path, *steps), after.is_nullable))
             if default is not None and default != field.default_value and types:
                 # The old value may have no meaning in the new type.
                 yield UpdateColumnDefaultValue(path, None)
@@ -330,20 +327,3 @@ def _alterations(group: _Group) -> Iterator[SchemaChange]:
                 yield UpdateColumnComment(path, field.description)
         if default != field.default_value:
             yield UpdateColumnDefaultValue(path, field.default_value)
-
-
-def _type_changes(was: DataField, is_: DataField, path: Path) -> Iterator[SchemaChange]:
-    for steps, before, after in _levels(was.type, is_.type):
-        names = (*path, *steps)
-        if not before.children and before.type_text() != after.type_text():
-            yield UpdateColumnType(names, after.required(False))
-        if before.is_nullable != after.is_nullable:
-            yield UpdateColumnNullability(names, after.is_nullable)
-
-
-def _options(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[SchemaChange]:
-    for key in sorted({*old, *new}):
-        if key not in new:
-            yield RemoveOption(key)
-        elif old.get(key) != new[key]:
-            yield SetOption(key, new[key])

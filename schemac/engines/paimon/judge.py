@@ -39,7 +39,7 @@ from schemac.versions.evolution.changes import (
     of_another_unit,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
-from schemac.versions.evolution.judge import Judge, make_optional
+from schemac.versions.evolution.judge import Judge, guarded, make_optional
 from schemac.versions.evolution.version_pair import VersionPair
 
 
@@ -128,7 +128,13 @@ def cast(old: PaimonType, new: PaimonType) -> Cast:
 def is_lossless(old: Atomic, new: Atomic) -> bool:
     """Whether every value of a castable type has its like in the other."""
     if old.root == new.root:
-        return _has_room(old, new)
+        if old.root == "DECIMAL":
+            (precision, scale), (new_precision, new_scale) = old.parameters, new.parameters
+            return new_scale >= scale and new_precision - new_scale >= precision - scale
+        if old.root == "BINARY":
+            # Shorter values are filled up with zeros.
+            return old.parameters == new.parameters
+        return all(was <= is_ for was, is_ in zip(old.parameters, new.parameters, strict=True))
     if new.root in _TEXTS:
         if old.root in _TEXTS:
             return new.root == "VARCHAR" and new.parameters[0] >= old.parameters[0]
@@ -136,31 +142,17 @@ def is_lossless(old: Atomic, new: Atomic) -> bool:
     if old.root in _TEXTS:
         return new == Atomic("VARBINARY", (LONGEST,), is_nullable=new.is_nullable)
     if old.root in _INTEGERS:
-        return _holds_integers(_BITS[old.root], _DIGITS[old.root], new)
+        bits = _BITS[old.root]
+        if new.root in _BITS:
+            return _BITS[new.root] >= bits
+        if new.root in _MANTISSA:
+            return _MANTISSA[new.root] >= bits - 1
+        return new.root == "DECIMAL" and new.parameters[0] - new.parameters[1] >= _DIGITS[old.root]
     if old.root == "BOOLEAN":
         return new.root != "DECIMAL" or new.parameters[0] > new.parameters[1]
     if (old.root, new.root) in (("FLOAT", "DOUBLE"), ("DATE", "TIMESTAMP")):
         return True
     return (old.root, new.root) == ("BINARY", "VARBINARY") and new.parameters[0] >= old.parameters[0]
-
-
-def _has_room(old: Atomic, new: Atomic) -> bool:
-    """Return the same root with other parameters."""
-    if old.root == "DECIMAL":
-        (precision, scale), (new_precision, new_scale) = old.parameters, new.parameters
-        return new_scale >= scale and new_precision - new_scale >= precision - scale
-    if old.root == "BINARY":
-        # Shorter values are filled up with zeros.
-        return old.parameters == new.parameters
-    return all(was <= is_ for was, is_ in zip(old.parameters, new.parameters, strict=True))
-
-
-def _holds_integers(bits: int, digits: int, new: Atomic) -> bool:
-    if new.root in _BITS:
-        return _BITS[new.root] >= bits
-    if new.root in _MANTISSA:
-        return _MANTISSA[new.root] >= bits - 1
-    return new.root == "DECIMAL" and new.parameters[0] - new.parameters[1] >= digits
 
 
 _OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
@@ -177,9 +169,12 @@ def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
         return Judgement(
             Outcome.SAFE, "Paimon could not represent the old schema, so no such table can exist"
         )
-    reason = _unheld(change, pair)
-    if reason:
-        return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}", _ELSEWHERE)
+    for error in errors_of(pair.new):
+        # Only what is this change's doing.
+        is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
+        if error.path == change.path or is_about_columns or change.fact in _OPTIONS:
+            reason = f"Paimon cannot represent the new schema: {error.message}"
+            return Judgement(Outcome.REFUSED, reason, _ELSEWHERE)
     return None
 
 
@@ -193,20 +188,13 @@ def names_after(pair: VersionPair) -> Mapping[str, str]:
     }
 
 
-def _unheld(change: Change, pair: VersionPair) -> str:
-    """Why Paimon cannot hold the new schema, if that is this change's doing."""
-    for error in errors_of(pair.new):
-        is_there = error.path == change.path
-        is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
-        if is_there or is_about_columns or change.fact in _OPTIONS:
-            return error.message
-    return ""
+def _in_key(change: Change, _pair: object) -> Judgement | None:
+    field = change.new_field or change.old_field
+    return _fixed_key(field) if field is not None and field.is_in_key else None
 
 
 def _added(change: Change, _pair: object) -> Judgement:
     new = change.current_field
-    if new.is_in_key:
-        return _fixed_key(new)
     if not new.is_nullable:
         return Judgement(
             Outcome.REFUSED,
@@ -219,8 +207,6 @@ def _added(change: Change, _pair: object) -> Judgement:
 def _dropped(change: Change, pair: VersionPair) -> Judgement:
     old = change.old_field
     assert old is not None
-    if old.is_in_key:
-        return _fixed_key(old)
     name, parent = str(old.segment), old.parent
     if parent is None and name in (
         *table_schema(pair.old).primary_keys,
@@ -239,8 +225,6 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
 
 def _renamed(change: Change, pair: VersionPair) -> Judgement:
     old, _ = change.fields
-    if old.is_in_key:
-        return _fixed_key(old)
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
         return Judgement(
             Outcome.REFUSED,
@@ -256,8 +240,6 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
 def _reordered(change: Change, _pair: object) -> Judgement:
     if change.new_field is None:
         return METADATA
-    if change.new_field.is_in_key:
-        return _fixed_key(change.new_field)
     return Judgement(
         Outcome.REFUSED,
         "Paimon can change the order of columns, but not of the members of a ROW",
@@ -436,15 +418,15 @@ JUDGE = Judge(
         **dict.fromkeys(
             (PaimonFact.COMMENT_CHANGED, PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), _rest
         ),
-        Fact.FIELD_ADDED: _added,
-        Fact.FIELD_DROPPED: _dropped,
-        Fact.FIELD_RENAMED: _renamed,
+        Fact.FIELD_ADDED: guarded(_in_key, _added),
+        Fact.FIELD_DROPPED: guarded(_in_key, _dropped),
+        Fact.FIELD_RENAMED: guarded(_in_key, _renamed),
         Fact.FIELD_MOVED: Judgement(
             Outcome.REFUSED,
             "Paimon cannot move a field out of the struct, list or map around it",
             _NEW_FIELD_HELP,
         ),
-        Fact.FIELDS_REORDERED: _reordered,
+        Fact.FIELDS_REORDERED: guarded(_in_key, _reordered),
         Fact.UNIT_CHANGED: lambda change, pair: of_another_unit(change, pair, _rest(change, pair)),
     },
     _first,

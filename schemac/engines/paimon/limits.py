@@ -7,7 +7,7 @@ github.com/apache/paimon. Python's Paimon looks at almost none of these, so that
 open; names are those that the newest release reserves.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from schemac.artifacts.targets import Emission
@@ -23,7 +23,7 @@ from schemac.engines.paimon import (
     PAIMON_TYPE,
 )
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.options import OPTION_OF, KeyColumn, Table, default_error
+from schemac.engines.paimon.options import OPTION_OF, Table, default_error
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
@@ -105,16 +105,23 @@ class Limits:
         if nested_type.type.root == "BLOB":
             self._blob(nested_type)
         if nested_type.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
-            self._vector(schema_field)
-        self._format(nested_type)
-
-    def _vector(self, field: SchemaField) -> None:
-        """Who writes `VECTOR` knows; who writes a list of fixed length may not."""
-        message = f"{field.path_text} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
-        help = (
-            f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all readers are new enough"
-        )
-        self._at_type(field, PAIMON_RELEASE, message, help=help)
+            # Who writes `VECTOR` knows; who writes a list of fixed length may not.
+            message = f"{schema_field.path_text} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
+            help = f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all readers are new enough"
+            self._at_type(schema_field, PAIMON_RELEASE, message, help=help)
+        format = self._table.options.get("file.format", "parquet").strip().lower()
+        unsupported = _unheld(format, nested_type.type, self._table.options)
+        if unsupported is not None:
+            message = f"{format} files cannot store {unsupported} ({schema_field.path_text})"
+            other = "orc" if format == "parquet" else "parquet"
+            help = Help.add_to_schema(
+                f"write `file.format: {other}` under `{paimon.OPTIONS.key}`",
+                (paimon.OPTIONS.key,),
+                ("file.format", other),
+            )
+            if isinstance(nested_type.type, Row):
+                help = "give it a member, or leave it out"
+            self._at_type(schema_field, PAIMON_FORMAT, message, help=help)
 
     def _default(self, schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
         if field is None:
@@ -152,21 +159,6 @@ class Limits:
             message = f"Paimon does not allow a table with only BLOBs ({field.path_text})"
             self._at_type(field, PAIMON_TYPE, message, help="add a column of another type")
 
-    def _format(self, nested_type: _NestedType) -> None:
-        format = self._table.options.get("file.format", "parquet").strip().lower()
-        unsupported = _unheld(format, nested_type.type, self._table.options)
-        if unsupported is not None:
-            message = f"{format} files cannot store {unsupported} ({nested_type.schema_field.path_text})"
-            other = "orc" if format == "parquet" else "parquet"
-            help: str = Help.add_to_schema(
-                f"write `file.format: {other}` under `{paimon.OPTIONS.key}`",
-                (paimon.OPTIONS.key,),
-                ("file.format", other),
-            )
-            if isinstance(nested_type.type, Row):
-                help = "give it a member, or leave it out"
-            self._at_type(nested_type.schema_field, PAIMON_FORMAT, message, help=help)
-
     def _at_type(self, field: SchemaField, code: Code, message: str, help: str) -> None:
         """Report a finding about a type, at the attribute that decides it where there is one."""
         if paimon.TYPE.key in field.extra:
@@ -181,15 +173,29 @@ class Limits:
             message = f"the option `{option}` duplicates `{attribute}`"
             self._at_option(option, PAIMON_KEY, message, help=Help.remove(is_safe=False), on_key=True)
         for key, noun in ((table.primary, "primary key"), (table.partition, "partition keys")):
-            self._key_columns(key, noun)
+            seen: set[str] = set()
+            for name, location in key:
+                if name not in self._types:
+                    self._at(location, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
+                elif name in seen:
+                    help: str = Help.remove(what="one")
+                    if location[1] == paimon.OPTIONS.key:
+                        # The text of an option names all columns.
+                        names = dict.fromkeys(one.name for one in key if one.location == location)
+                        help = Help.rewrite("remove one", ",".join(names), is_safe=True)
+                    self._at(location, PAIMON_KEY, f"the column '{name}' is listed twice", help=help)
+                elif self._types[name].root in NO_KEY:
+                    type_text = self._types[name].type_text()
+                    message = f"'{name}' is {type_text}, which is not allowed in the {noun}"
+                    self._at(location, PAIMON_KEY, message, help="use a column of a plain type")
+                seen.add(name)
         for column in table.primary:
             field = self._fields.get(column.name)
             if field is not None and field.is_nullable and not table.is_set("primary-key.nullable"):
                 message = f"a primary key may not be null, but {field.path_text} may"
                 help = Help.unwrap(f"write its type ({field.type.type_text()}) without Option", is_safe=False)
                 self._findings.at_option(field, 0, PAIMON_KEY, message, help=help)
-        names = table.primary_names
-        if names and set(names) <= set(table.partition_names):
+        if table.primary and set(table.primary_names) <= set(table.partition_names):
             message = "the primary key has only partition columns, so each partition would hold one row"
             self._at(
                 table.primary[0].location[:2],
@@ -197,23 +203,6 @@ class Limits:
                 message,
                 help="add a column that identifies rows within a partition",
             )
-
-    def _key_columns(self, key: Sequence[KeyColumn], noun: str) -> None:
-        seen: set[str] = set()
-        for name, nested_type in key:
-            if name not in self._types:
-                self._at(nested_type, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
-            elif name in seen:
-                self._at(
-                    nested_type,
-                    PAIMON_KEY,
-                    f"the column '{name}' is listed twice",
-                    help=_once(nested_type, [n for n, at in key if at == nested_type]),
-                )
-            elif self._types[name].root in NO_KEY:
-                message = f"'{name}' is {self._types[name].type_text()}, which is not allowed in the {noun}"
-                self._at(nested_type, PAIMON_KEY, message, help="use a column of a plain type")
-            seen.add(name)
 
     def _buckets(self) -> None:
         text = self._table.options.get("bucket", "-1").strip()
@@ -292,7 +281,14 @@ class Limits:
             help = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
             self._at_option("changelog-producer", PAIMON_OPTION, message, help=help)
         if table.is_set(ROW_TRACKING):
-            self._row_tracking()
+            if table.primary:
+                message = "a table with a primary key cannot have row tracking"
+                help = Help.remove(help="remove it, or remove the primary key", is_safe=False)
+                self._at_option(ROW_TRACKING, PAIMON_OPTION, message, help=help, on_key=True)
+            if table.options.get("bucket", "-1").strip() != "-1":
+                message = "a table with row tracking cannot have a number of buckets"
+                help = Help.remove(is_safe=False)
+                self._at_option("bucket", PAIMON_OPTION, message, help=help, on_key=True)
         elif table.is_set(DATA_EVOLUTION):
             message = "data evolution needs row tracking"
             self._at_option(
@@ -338,15 +334,6 @@ class Limits:
                     else "name a column of the schema"
                 )
                 self._at_option(option, PAIMON_OPTION, message, help=help, on_key=True)
-
-    def _row_tracking(self) -> None:
-        if self._table.primary:
-            message = "a table with a primary key cannot have row tracking"
-            help = Help.remove(help="remove it, or remove the primary key", is_safe=False)
-            self._at_option(ROW_TRACKING, PAIMON_OPTION, message, help=help, on_key=True)
-        if self._table.options.get("bucket", "-1").strip() != "-1":
-            message = "a table with row tracking cannot have a number of buckets"
-            self._at_option("bucket", PAIMON_OPTION, message, help=Help.remove(is_safe=False), on_key=True)
 
     def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
         help = self._nearest(name)
@@ -404,10 +391,3 @@ _REFUSED = {
     "avro": frozenset({"VARIANT"}),
     "lance": frozenset({"TIMESTAMP_LTZ", "VARIANT", "BLOB", "MULTISET", "MAP"}),
 }
-
-
-def _once(nested_type: tuple[str | int, ...], names: Iterable[str]) -> str:
-    """Return how a column is named once: in the list of an attribute, or in the text of an option, which names all of these."""
-    if nested_type[1] != paimon.OPTIONS.key:
-        return Help.remove(what="one")
-    return Help.rewrite("remove one", ",".join(dict.fromkeys(names)), is_safe=True)

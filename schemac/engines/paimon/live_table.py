@@ -31,6 +31,7 @@ from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.text.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.report import Report
+from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
 from schemac.versions.evolution.tables import (
     Candidate,
     TableField,
@@ -41,15 +42,9 @@ from schemac.versions.evolution.tables import (
     lock_ids,
     report_differences,
     report_unrepresentable,
-    state_version,
     value_difference,
 )
-from schemac.versions.evolution.version_pair import (
-    LockedSchemaVersion,
-    SchemaVersion,
-    locked_schema_version,
-    narrowed,
-)
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.lock import LockedDataset
 
 
@@ -109,21 +104,26 @@ def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, Paimon
     return fields_by_schema_field
 
 
+SCHEMAS = TableSchemas(
+    schema_of=table_schema,
+    errors_of=errors_of,
+    ids_of=lambda version: ids_of(version.numbers),
+    members=lambda schema: member_ids(schema.fields),
+    is_alike=lambda expected, actual: not any(_differences(_by_place(expected), _by_place(actual))),
+    differences=lambda expected, actual: differences(expected, actual),
+    doubt="is not at {}",
+    comparison="compared with",
+    import_help="start from the table as it is now: schemac import {}",
+)
+
+
 @dataclass(frozen=True)
-class PaimonTable:
+class PaimonTable(LockedTable):
     """An open table."""
 
-    name: str
-    """How it is spoken of."""
+    schema: TableSchema
     folder: Path | None
     """Where its schema files are; None for a table that a plan only imagines."""
-    schema: TableSchema
-    schema_version: LockedSchemaVersion
-    """The locked version that it is."""
-    ids: Mapping[int, int]
-    """The table's id of each column and member by the lock's."""
-    is_stated: bool = False
-    """Whether the user has said which version it is."""
     is_part: bool = False
     """Whether it has only some fields of that version."""
 
@@ -131,17 +131,12 @@ class PaimonTable:
     def imagined(cls, schema_version: LockedSchemaVersion) -> "PaimonTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
         schema = table_schema(schema_version)
-        return cls(schema_version.label, None, schema, schema_version, _ids_between(schema, schema))
+        return cls(schema_version.label, schema_version, SCHEMAS.ids_between(schema, schema), schema, None)
 
     @property
     def version(self) -> int:
         """The number of the locked version that it is."""
         return self.schema_version.number
-
-    @property
-    def has_ids_of_lock(self) -> bool:
-        """Whether its fields have the ids that the lock gives them."""
-        return all(table_id == locked for locked, table_id in self.ids.items())
 
     @property
     def is_empty(self) -> bool:
@@ -174,21 +169,14 @@ def open_paimon_table(
     if newest is None:
         return None
     folder, schema = newest
-    candidates = candidates_of(schema, locked)
-    if stated is not None and not any(c.version.number == stated for c in candidates):
-        version = locked_schema_version(locked, stated)
-        part = _part_of(version, schema)
-        if part is None:
-            _report_stranger(path, f"is not at {version.label}", version, schema, locked, report)
-            return None
-        ids = _ids_between(table_schema(part), schema)
-        return PaimonTable(path, folder, schema, part, ids, is_stated=True, is_part=True)
-    if not candidates:
-        nearest = locked_schema_version(locked, locked.versions[-1].number)
-        doubt = f"matches no locked version of {locked.name}"
-        _report_stranger(path, doubt, nearest, schema, locked, report)
-        return None
-    chosen = _chosen(path, schema, candidates, report, stated)
+    chosen = SCHEMAS.version_in(
+        path,
+        schema,
+        locked,
+        stated,
+        lambda candidates: _chosen(path, schema, candidates, report, stated),
+        report,
+    )
     if chosen is None:
         return None
     expected = table_schema(chosen.version)
@@ -201,26 +189,9 @@ def open_paimon_table(
             help="start from the table as it is now: schemac import " + path,
         )
         return None
-    ids = _ids_between(expected, schema)
-    return PaimonTable(path, folder, schema, chosen.version, ids, is_stated=stated is not None)
-
-
-def candidates_of(schema: TableSchema, locked: LockedDataset) -> list[Candidate]:
-    """Return the versions that have exactly the fields, keys and options of a table, the newest first."""
-    ids = member_ids(schema.fields)
-    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
-    return [
-        Candidate(version, member_ids(table_schema(version).fields) == ids, lock_ids(version))
-        for version in versions
-        if _is_like(version, schema)
-    ]
-
-
-def _is_like(version: LockedSchemaVersion, schema: TableSchema) -> bool:
-    """Whether a version has exactly the fields, keys and options of a table, whatever their ids are."""
-    return not errors_of(version) and not any(
-        _differences(_by_place(table_schema(version)), _by_place(schema))
-    )
+    ids = SCHEMAS.ids_between(expected, schema)
+    is_stated = stated is not None
+    return PaimonTable(path, chosen.version, ids, schema, folder, chosen.is_part, is_stated=is_stated)
 
 
 def _chosen(
@@ -250,46 +221,6 @@ def _by_place(schema: TableSchema) -> TableSchema:
     return schema.renumbered({id: place for place, (_, id) in enumerate(member_ids(schema.fields))})
 
 
-def _ids_between(expected: TableSchema, actual: TableSchema) -> dict[int, int]:
-    """Return the table's ids by those of the lock; both schemas have to have the same fields."""
-    pairs = zip(member_ids(expected.fields), member_ids(actual.fields), strict=True)
-    return {ours: theirs for (_, ours), (_, theirs) in pairs}
-
-
-def _part_of(version: LockedSchemaVersion, schema: TableSchema) -> LockedSchemaVersion | None:
-    """Return a version with the table's fields alone; None if it lacks one of them or has it with another type."""
-    if errors_of(version):
-        return None
-    paths = [path for path, _ in member_ids(schema.fields)]
-    there = {path for path, _ in member_ids(table_schema(version).fields)}
-    if not there.issuperset(paths):
-        return None
-    narrowed_version = narrowed(version, paths)
-    return narrowed_version if _is_like(narrowed_version, schema) else None
-
-
-def _report_stranger(
-    path: str,
-    doubt: str,
-    nearest: LockedSchemaVersion,
-    schema: TableSchema,
-    locked: LockedDataset,
-    report: Report,
-) -> None:
-    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
-    whole = next((version for version in versions if _part_of(version, schema) is not None), None)
-    help = f"start from the table as it is now: schemac import {path}"
-    if whole is not None:
-        help = f"if all of its fields are those of {whole.label}, confirm it: {state_version(path, whole)}"
-    lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
-    report.add(
-        UNUSABLE_TABLE,
-        f"{path} {doubt}" + (f"; compared with {nearest.label}: {'; '.join(lines[:3])}" if lines else ""),
-        file=path,
-        help=help,
-    )
-
-
 def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int) -> TableSchema:
     """Return a schema under the ids that a table has for its fields; new ones get the next ids, in the order of those of the lock."""
     table_ids = dict(ids)
@@ -300,11 +231,6 @@ def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int)
     renumbered = expected.renumbered(table_ids)
     options = {**renumbered.options, TABLE_IDS: digest_of_ids(id for _, id in member_ids(renumbered.fields))}
     return replace(renumbered, highest_field_id=highest, options=options)
-
-
-def is_same(expected: TableSchema, actual: TableSchema) -> bool:
-    """Whether two schemas are equal, apart from their time and writer."""
-    return not any(differences(expected, actual))
 
 
 def report_paimon_drift(
@@ -321,12 +247,12 @@ def report_paimon_drift(
     if newest is None:
         return False
     schema, expected = newest[1], table_schema(version)
-    candidates = candidates_of(schema, locked or version.locked)
+    candidates = SCHEMAS.candidates_of(schema, locked or version.locked)
     chosen = _chosen(path, schema, candidates, report) if candidates else None
     if candidates and chosen is None:
         return False
     if chosen is not None and not chosen.has_ids:
-        ids = _ids_between(table_schema(chosen.version), schema)
+        ids = SCHEMAS.ids_between(table_schema(chosen.version), schema)
         expected = schema_in_table(expected, ids, schema.highest_field_id)
     if chosen is not None and lock_ids(chosen.version) == lock_ids(version):
         # A table that was made at this version never had the fields that were dropped before.
@@ -354,6 +280,13 @@ def _differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
 
 
 def _fields(schema: TableSchema) -> dict[int, TableField]:
+    # Paimon reads the columns of a primary key as NOT NULL unless an option says otherwise.
+    is_key_nullable = is_true(schema.options, "primary-key.nullable")
+    required = () if is_key_nullable else schema.primary_keys
+    columns = [
+        replace(field, type=field.type.required()) if field.name in required else field
+        for field in schema.fields
+    ]
     return {
         field.id: TableField(
             dotted(path),
@@ -364,7 +297,7 @@ def _fields(schema: TableSchema) -> dict[int, TableField]:
                 "the default value is": field.default_value,
             },
         )
-        for path, field in members(_with_required_key(schema).fields)
+        for path, field in members(columns)
     }
 
 
@@ -376,14 +309,3 @@ def _type_text(type_: PaimonType) -> str:
     word = type_.root if isinstance(type_, Row) or inner else type_.type_text()
     within = ", ".join([*inner, *([] if length is None else [str(length)])])
     return f"{word}<{within}>{suffix}" if inner else f"{word}{suffix}"
-
-
-def _with_required_key(table: TableSchema) -> TableSchema:
-    """Return the schema as Paimon reads it: primary key columns are NOT NULL unless an option says otherwise."""
-    if is_true(table.options, "primary-key.nullable"):
-        return table
-    fields = [
-        replace(field, type=field.type.required()) if field.name in table.primary_keys else field
-        for field in table.fields
-    ]
-    return replace(table, fields=tuple(fields))

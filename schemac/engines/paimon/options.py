@@ -9,7 +9,7 @@ Source: `Schema`, `CoreOptions.IMMUTABLE_OPTIONS` and `SchemaManager` of github.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
@@ -151,7 +151,7 @@ class Table(NamedTuple):
 
     def is_set(self, option: str) -> bool:
         """Whether an option is `true`."""
-        return self.options.get(option, "").strip().lower() == "true"
+        return is_true(self.options, option)
 
 
 def read_table(extra: Mapping[str, Any]) -> Table:
@@ -185,76 +185,66 @@ _TIMESTAMP = re.compile(
 )
 
 
+_EXAMPLES = {
+    "BOOLEAN": "true",
+    **dict.fromkeys(_BITS, "42"),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "1.5"),
+    **dict.fromkeys(("CHAR", "VARCHAR", "BINARY", "VARBINARY"), ""),
+    "DATE": "2026-01-31",
+    "TIME": "12:30:00",
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), "2026-01-31 12:30:00"),
+}
+"""A default value for each type that has any; of texts and bytes only the length counts."""
+
+
 def default_error(type_: PaimonType, written: str) -> str | None:
     """Why Paimon cannot take a text as the default of a type; None if it can."""
-    text = (
-        written[1:-1] if len(written) > 1 and written.startswith("'") and written.endswith("'") else written
-    )
-    check = _CHECKS.get(type_.root) if isinstance(type_, Atomic) else None
-    if check is None:
+    is_quoted = len(written) > 1 and written.startswith("'") and written.endswith("'")
+    text = written[1:-1] if is_quoted else written
+    if not isinstance(type_, Atomic) or type_.root not in _EXAMPLES:
         return f"Paimon has no default values for {type_.type_text()}"
-    assert isinstance(type_, Atomic)
-    return check(type_, text)
+    is_right, has_room = True, True
+    match type_.root:
+        case "BOOLEAN":
+            is_right = text.lower() in _TRUTHS
+        case "FLOAT" | "DOUBLE":
+            is_right = _FLOAT.fullmatch(text.strip()) is not None
+        case "DECIMAL":
+            is_right = _DECIMAL.fullmatch(text) is not None
+            has_room = not is_right or _is_in_decimal(text, *type_.parameters)
+        case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
+            length = len(text if type_.root.endswith("CHAR") else text.encode())
+            return None if length <= type_.parameters[0] else f"it is longer than a {type_.type_text()}"
+        case "DATE":
+            date_ = _DATE.fullmatch(text.strip())
+            is_right = date_ is not None and _is_timestamp(date_.group(1, 2, 3))
+        case "TIME":
+            time_ = _TIME.fullmatch(text.strip())
+            limits = (24, 60, 60)
+            is_right = time_ is not None and all(
+                int(part or 0) < limit for part, limit in zip(time_.group(1, 2, 4), limits, strict=True)
+            )
+        case "TIMESTAMP" | "TIMESTAMP_LTZ":
+            timestamp = _TIMESTAMP.fullmatch(text)
+            is_right = timestamp is not None and _is_timestamp(timestamp.group(1, 2, 3, 5, 6, 7))
+        case root:
+            number = _INTEGER.fullmatch(text)
+            limit = 2 ** (_BITS[root] - 1)
+            is_right = number is not None
+            has_room = number is None or -limit <= int(number[1]) < limit
+    if not is_right:
+        return f"it is not a valid {type_.type_text()}, such as {_EXAMPLES[type_.root]}"
+    return None if has_room else f"it is too large for a {type_.type_text()}"
 
 
-def _says(type_: Atomic, is_right: bool, example: str) -> str | None:
-    return None if is_right else f"it is not a valid {type_.type_text()}, such as {example}"
-
-
-def _boolean(type_: Atomic, text: str) -> str | None:
-    return _says(type_, text.lower() in _TRUTHS, "true")
-
-
-def _integer(type_: Atomic, text: str) -> str | None:
-    match = _INTEGER.fullmatch(text)
-    if match is None:
-        return _says(type_, False, "42")
-    limit = 2 ** (_BITS[type_.root] - 1)
-    return None if -limit <= int(match[1]) < limit else f"it is too large for a {type_.type_text()}"
-
-
-def _float(type_: Atomic, text: str) -> str | None:
-    return _says(type_, _FLOAT.fullmatch(text.strip()) is not None, "1.5")
-
-
-def _decimal(type_: Atomic, text: str) -> str | None:
-    if _DECIMAL.fullmatch(text) is None:
-        return _says(type_, False, "1.5")
-    precision, scale = type_.parameters
+def _is_in_decimal(text: str, precision: int, scale: int) -> bool:
     with localcontext() as context:
         context.prec = precision
         try:
             Decimal(text).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
         except InvalidOperation:
-            return f"it is too large for a {type_.type_text()}"
-    return None
-
-
-def _text(type_: Atomic, text: str) -> str | None:
-    (length,) = type_.parameters
-    return None if len(text) <= length else f"it is longer than a {type_.type_text()}"
-
-
-def _binary(type_: Atomic, text: str) -> str | None:
-    (length,) = type_.parameters
-    return None if len(text.encode()) <= length else f"it is longer than a {type_.type_text()}"
-
-
-def _date(type_: Atomic, text: str) -> str | None:
-    match = _DATE.fullmatch(text.strip())
-    return _says(type_, match is not None and _is_timestamp(match.group(1, 2, 3)), "2026-01-31")
-
-
-def _time(type_: Atomic, text: str) -> str | None:
-    match = _TIME.fullmatch(text.strip())
-    is_right = match is not None and int(match[1]) < 24 and int(match[2]) < 60 and int(match[4] or 0) < 60
-    return _says(type_, is_right, "12:30:00")
-
-
-def _timestamp(type_: Atomic, text: str) -> str | None:
-    match = _TIMESTAMP.fullmatch(text)
-    is_right = match is not None and _is_timestamp(match.group(1, 2, 3, 5, 6, 7))
-    return _says(type_, is_right, "2026-01-31 12:30:00")
+            return False
+    return True
 
 
 def _is_timestamp(parts: tuple[str | None, ...]) -> bool:
@@ -264,16 +254,3 @@ def _is_timestamp(parts: tuple[str | None, ...]) -> bool:
     except ValueError:
         return False
     return True
-
-
-_CHECKS: dict[str, Callable[[Atomic, str], str | None]] = {
-    "BOOLEAN": _boolean,
-    **dict.fromkeys(_BITS, _integer),
-    **dict.fromkeys(("FLOAT", "DOUBLE"), _float),
-    "DECIMAL": _decimal,
-    **dict.fromkeys(("CHAR", "VARCHAR"), _text),
-    **dict.fromkeys(("BINARY", "VARBINARY"), _binary),
-    "DATE": _date,
-    "TIME": _time,
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), _timestamp),
-}

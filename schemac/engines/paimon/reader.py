@@ -15,6 +15,7 @@ from typing import Any
 
 from schemac.arrow.metadata import compact
 from schemac.engines.paimon import attributes as paimon
+from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
 from schemac.engines.paimon.types import (
     LONGEST,
@@ -55,7 +56,16 @@ def read_table_schema(document: Any) -> TableSchema:
         raise UnreadableError("fields", "the fields have to be a list")
     fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(document["fields"])])
     paths = member_ids(fields)
-    _refuse_collisions(paths)
+    paths_by_id: dict[int, FieldPath] = {}
+    for path, id in paths:
+        first = paths_by_id.setdefault(id, path)
+        if first is not path:
+            raise UnreadableError(
+                "",
+                f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the"
+                " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
+                " table with pypaimon 2 or with Java, and copy the rows",
+            )
     comment = document.get("comment")
     if comment is not None and not isinstance(comment, str):
         raise UnreadableError("comment", "the comment has to be a text")
@@ -100,19 +110,6 @@ def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
     if isinstance(type_, Array):
         return ((Part.KEY if type_.root == "MULTISET" else Part.ITEM, type_.element),)
     return ((Part.ITEM, type_.element),) if isinstance(type_, Vector) else ()
-
-
-def _refuse_collisions(paths: Iterable[tuple[FieldPath, int]]) -> None:
-    paths_by_id: dict[int, FieldPath] = {}
-    for path, id in paths:
-        first = paths_by_id.setdefault(id, path)
-        if first is not path:
-            raise UnreadableError(
-                "",
-                f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the"
-                " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
-                " table with pypaimon 2 or with Java, and copy the rows",
-            )
 
 
 def _number(value: Any, location: str) -> int:
@@ -163,11 +160,19 @@ def read(path: Path, report: Report) -> Imported | None:
     newest = _version(tables[-1], lifting)
     if report.has_errors:
         return None
-    comments = (f"from version {tables[-1].schema_id} of a Paimon table's schema", *_notes(tables[-1]))
+    latest = tables[-1]
+    comments = [f"from version {latest.schema_id} of a Paimon table's schema"]
+    if latest.version < VERSION:
+        comments.append(
+            f"options that had other defaults in version {latest.version} of Paimon's schema files are written out"
+        )
+    if nullable := _nullable_keys(latest):
+        names = ", ".join(" ".join(name.split()) for name in nullable)
+        comments.append(f"columns of the primary key may not be null: {names}")
     folder = files[-1].resolve().parent
     return Imported(
         newest.schema,
-        comments,
+        tuple(comments),
         folder.parent.name or None if folder.name == "schema" else None,
         versions=(*history, newest),
     )
@@ -184,22 +189,9 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
     return None
 
 
-def _notes(table: TableSchema) -> list[str]:
-    """Return what an author should know of the table besides its schema, one line each."""
-    notes: list[str] = []
-    if table.version < VERSION:
-        notes.append(
-            f"options that had other defaults in version {table.version} of Paimon's schema files are written out"
-        )
-    if nullable := _nullable_keys(table):
-        names = ", ".join(" ".join(name.split()) for name in nullable)
-        notes.append(f"columns of the primary key may not be null: {names}")
-    return notes
-
-
 def _nullable_keys(table: TableSchema) -> list[str]:
     """Return primary key columns that the file declares nullable, although Paimon reads no nulls in a key."""
-    if table.options.get("primary-key.nullable", "").strip().lower() == "true":
+    if is_true(table.options, "primary-key.nullable"):
         return []
     return [
         field.name for field in table.fields if field.name in table.primary_keys and field.type.is_nullable
@@ -263,7 +255,9 @@ class _Lifting:
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None
-        converted = _leaf(type_) if isinstance(type_, Atomic) else self._nested(type_, path)
+        converted = (
+            _LEAVES[type_.root](*type_.parameters) if isinstance(type_, Atomic) else self._nested(type_, path)
+        )
         if converted is None:
             return None
         tree, extra = converted
@@ -289,11 +283,6 @@ class _Lifting:
         assert isinstance(type_, Array | Vector)
         length = {"fixedLength": type_.length} if isinstance(type_, Vector) else {}
         return {"kind": "List", "itemType": trees[Part.ITEM], **length}, {}
-
-
-def _leaf(type_: Atomic) -> tuple[Json, Json]:
-    """Kind and attributes of a type without parts."""
-    return _LEAVES[type_.root](*type_.parameters)
 
 
 def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:

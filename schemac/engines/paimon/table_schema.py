@@ -190,10 +190,6 @@ def data_of(schema_id: int, time_millis: int) -> dict[str, int]:
     return {"schemaId": schema_id, **({"timeMillis": time_millis} if time_millis else {})}
 
 
-def _next_data(data: Mapping[str, Any]) -> dict[str, int]:
-    return data_of(data.get("schemaId", -1) + 1, 0)
-
-
 def number_fields(
     columns: Sequence[SchemaField], known_ids: Mapping[SchemaField, int] | None = None, highest: int = -1
 ) -> tuple[dict[SchemaField, int], int]:
@@ -263,4 +259,6 @@ class _Counter:
         self.ids[field] = id
 
 
-NUMBERING = Numbering(_number, next_data=_next_data, data_of_form_1=data_of)
+NUMBERING = Numbering(
+    _number, next_data=lambda data: data_of(data.get("schemaId", -1) + 1, 0), data_of_form_1=data_of
+)

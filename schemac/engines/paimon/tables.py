@@ -12,7 +12,7 @@ import errno
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,9 +33,10 @@ from schemac.text.source.catalogue import FAILED_CHECK, REFUSED_CHANGE, TABLE_CH
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
-from schemac.versions.evolution.changes import Change, Judgement, Outcome
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
+from schemac.versions.evolution.table_versions import VersionedTables, notes_of, report_refused
 from schemac.versions.evolution.tables import (
     Note,
     PlanLine,
@@ -43,22 +44,15 @@ from schemac.versions.evolution.tables import (
     Progress,
     Spread,
     TableChange,
-    Tables,
     TableState,
     has_replaced_fields,
     report_unrepresentable,
 )
-from schemac.versions.evolution.version_pair import (
-    LockedSchemaVersion,
-    VersionPair,
-    locked_schema_version,
-    pair_versions,
-)
+from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, pair_versions
 from schemac.versions.identity.lock import LockedDataset
 
 _NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
 _FREE_WHEN_EMPTY = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
-_Judged = list[tuple[Change, Judgement]]
 
 
 @dataclass(frozen=True)
@@ -121,21 +115,22 @@ def plan_paimon(
     steps: list[PaimonStep] = []
     ids = dict(table.ids)
     version, schema = table.schema_version, table.schema
-    for number in _numbers(table, new):
+    # A table that has only a part of a version, or whose record alone changes, goes to the last version at once.
+    is_recorded = new.version.is_recorded_as(table.schema.options.get(TABLE_VERSION))
+    is_at_once = table.is_part or (table.is_stated and table.version == target and not is_recorded)
+    for number in (target,) if is_at_once else range(table.version + 1, target + 1):
         after = locked_schema_version(locked, number)
         pair = pair_versions(version, after)
-        judged = _judged(table, pair)
-        if _refused(judged) or errors_of(after):
+        judged = [(change, judge_change("paimon", change, pair)) for change in diff_of(pair)]
+        if table.is_empty:
+            # Options are fixed from the first snapshot on.
+            judged = [j for j in judged if j[0].fact not in _FREE_WHEN_EMPTY or j[0].key == "type"]
+        is_refused = any(judgement.outcome is Outcome.REFUSED for _, judgement in judged)
+        if is_refused or errors_of(after):
             if number == target:
-                for change, judgement in _refused(judged):
-                    message = f"Paimon: {change}: {judgement.reason}"
-                    report.add(
-                        REFUSED_CHANGE, message, file=table.name, path=change.path, help=judgement.way_out
-                    )
-                if not report.has_errors:
-                    report_unrepresentable(
-                        "Paimon", pair.new, errors_of(pair.new), REFUSED_CHANGE, table.name, report
-                    )
+                if not report_refused("Paimon", table.name, judged, report):
+                    errors = errors_of(after)
+                    report_unrepresentable("Paimon", after, errors, REFUSED_CHANGE, table.name, report)
                 return None
             continue
         expected = table_schema(after)
@@ -146,11 +141,7 @@ def plan_paimon(
         step = PaimonStep(
             after,
             changes_between(schema, expected),
-            tuple(
-                Note(change.path or change.key, judgement)
-                for change, judgement in judged
-                if judgement.outcome in _NOTED_OUTCOMES
-            ),
+            notes_of(judged, _NOTED_OUTCOMES),
             replace(expected, schema_id=schema.schema_id + 1),
         )
         steps.append(step)
@@ -158,31 +149,7 @@ def plan_paimon(
     return PaimonPlan(table, tuple(steps))
 
 
-def _numbers(table: PaimonTable, new: LockedSchemaVersion) -> Sequence[int]:
-    """Return the versions that the table goes through; the last one alone where it has only a part of a version, or where nothing else than its record changes."""
-    target, is_recorded = new.number, new.version.is_recorded_as(table.schema.options.get(TABLE_VERSION))
-    is_at_once = table.is_part or (table.is_stated and table.version == target and not is_recorded)
-    return (target,) if is_at_once else range(table.version + 1, target + 1)
-
-
-def _judged(table: PaimonTable, pair: VersionPair) -> _Judged:
-    judged = [(change, judge_change("paimon", change, pair)) for change in diff_of(pair)]
-    if not table.is_empty:
-        return judged
-    # Options are fixed from the first snapshot on.
-    return [j for j in judged if j[0].fact not in _FREE_WHEN_EMPTY or j[0].key == "type"]
-
-
-def _refused(judged: _Judged) -> _Judged:
-    return [(change, judgement) for change, judgement in judged if judgement.outcome is Outcome.REFUSED]
-
-
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
-
-
-def now_millis() -> int:
-    """Return the time as Paimon writes it."""
-    return time.time_ns() // 1_000_000
 
 
 def apply_paimon(
@@ -192,9 +159,9 @@ def apply_paimon(
     report: Report,
     *,
     is_unchecked: bool = False,
-    now: Callable[[], int] = now_millis,
+    now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> bool:
-    """Write all files; False after reporting why not. With `is_unchecked` data is not checked."""
+    """Write all files; False after reporting why not. With `is_unchecked` data is not checked; `now` is in milliseconds."""
     name, folder = plan.table.name, plan.table.folder
     assert folder is not None
     for note in plan.unlooked if not is_unchecked else ():
@@ -253,7 +220,16 @@ def create(path: Path, content: bytes) -> bool:
             return True
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    try:
+        folder = os.open(path.parent, os.O_RDONLY)
+    except OSError:
+        # Not every system can open folders.
+        return True
+    try:
+        # The name has to be on disk too.
+        os.fsync(folder)
+    finally:
+        os.close(folder)
     return True
 
 
@@ -269,44 +245,16 @@ def _write(path: Path, content: bytes) -> None:
             raise
 
 
-def _sync_folder(folder: Path) -> None:
-    """Sync the folder, if the system can open folders, so that the name is on disk too."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@dataclass(frozen=True)
-class PaimonTables(Tables):
+class PaimonTables(VersionedTables[PaimonTable]):
     """Paimon tables, by the folder that their schema files are in."""
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is the folder of a Paimon table."""
         return is_table(Path(path))
 
-    def open(
-        self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
-    ) -> LockedSchemaVersion | None:
-        """Return the locked version that a table is at."""
-        table = open_paimon_table(path, locked, report, stated)
-        return table.schema_version if table is not None else None
-
-    def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
-        """Plan the schema files from a table, or from a version that a table is imagined to be at."""
-        if change.path:
-            table = open_paimon_table(change.path, change.locked, report, change.stated)
-        else:
-            assert change.old is not None
-            if errors := errors_of(change.old):
-                report_unrepresentable("Paimon", change.old, errors, REFUSED_CHANGE, change.old.label, report)
-                return None
-            table = PaimonTable.imagined(change.old)
-        made = plan_paimon(table, change.locked, change.new, report) if table is not None else None
+    def planned(self, table: PaimonTable, change: TableChange, report: Report) -> PlannedChange | None:
+        """Plan the schema files."""
+        made = plan_paimon(table, change.locked, change.new, report)
         return _PlannedPaimon(made, change) if made is not None else None
 
     def verify(
@@ -323,7 +271,22 @@ class _PlannedPaimon(PlannedChange):
         self._change = change
         table = made.table
         self.title = change.title("Paimon", f"{table.name} ({table.schema_version.label})")
-        self.lines = tuple(_lines(made))
+        lines: list[PlanLine] = []
+        for step in made.steps:
+            lines.append(PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True))
+            rows = [
+                ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]")
+                for note in step.notes
+            ]
+            rows += [(change.action, change.describe()) for change in step.changes]
+            width = max((len(verb) for verb, _ in rows), default=0)
+            lines += [PlanLine(f"    {verb:<{width}}  ", description) for verb, description in rows]
+            if not rows:
+                lines.append(PlanLine("", "    repeats the previous schema", is_code=True))
+        for step in made.steps:
+            text = f"  {step.file}:\n{step.schema.to_text()}"
+            lines.append(PlanLine("", text, is_code=True, is_detail=True))
+        self.lines = tuple(lines)
         self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
         self.is_done = not made.steps
         if change.is_unchecked:
@@ -335,21 +298,10 @@ class _PlannedPaimon(PlannedChange):
         return apply_paimon(self._made, change.locked, change.new, report, is_unchecked=change.is_unchecked)
 
 
-def _lines(plan: PaimonPlan) -> Iterator[PlanLine]:
-    """Operations by file with what is to be known before, then the files."""
-    for step in plan.steps:
-        yield PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True)
-        rows = [
-            ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in step.notes
-        ]
-        rows += [(change.action, change.describe()) for change in step.changes]
-        width = max((len(verb) for verb, _ in rows), default=0)
-        for verb, description in rows:
-            yield PlanLine(f"    {verb:<{width}}  ", description)
-        if not rows:
-            yield PlanLine("", "    repeats the previous schema", is_code=True)
-    for step in plan.steps:
-        yield PlanLine("", f"  {step.file}:\n{step.schema.to_text()}", is_code=True, is_detail=True)
-
-
-TABLES = PaimonTables("Paimon casts values when they are read, by its own rules")
+TABLES = PaimonTables(
+    "Paimon casts values when they are read, by its own rules",
+    engine="Paimon",
+    open_table=open_paimon_table,
+    imagined=PaimonTable.imagined,
+    errors_of=errors_of,
+)

@@ -242,7 +242,23 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
     if isinstance(written, str):
         return _Words(written, location).type()
     if isinstance(written, dict):
-        return _parse_object(written, location)
+        head = written.get("type")
+        if not isinstance(head, str):
+            raise UnreadableError(location, "an object of a type needs a `type`, a text")
+        root = next((root for root in _OBJECTS if head.startswith(root)), None)
+        if root is None:
+            # pypaimon's reader takes plain types in this form as well.
+            return _Words(head, location).type()
+        missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
+        if missing is not None:
+            raise UnreadableError(location, f"{root} needs `{missing}`")
+        is_required = head.endswith(" NOT NULL")
+        if "<" not in head:
+            is_required = "NOT NULL" in head
+        elif isinstance(written.get("nullable"), bool):
+            # pypaimon writes the parts in it (`MAP<STRING NOT NULL, INT>`) and the nullability after it.
+            is_required = not written["nullable"]
+        return _OBJECTS[root](written, location).required(is_required)
     raise UnreadableError(location, "a type has to be a text or an object")
 
 
@@ -262,36 +278,6 @@ def parse_field(written: Any, location: str) -> DataField:
     if not all(text is None or isinstance(text, str) for text in texts):
         raise UnreadableError(location, "`description` and `defaultValue` have to be texts")
     return DataField(id, name, parse_type(written["type"], f"{location}.type"), *texts)
-
-
-def _parse_object(written: Mapping[str, Any], location: str) -> PaimonType:
-    head = written.get("type")
-    if not isinstance(head, str):
-        raise UnreadableError(location, "an object of a type needs a `type`, a text")
-    root = next((root for root in _OBJECTS if head.startswith(root)), None)
-    if root is None:
-        # pypaimon's reader takes plain types in this form as well.
-        return _Words(head, location).type()
-    missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
-    if missing is not None:
-        raise UnreadableError(location, f"{root} needs `{missing}`")
-    return _OBJECTS[root](written, location).required(_is_required(head, written))
-
-
-def _is_required(head: str, written: Mapping[str, Any]) -> bool:
-    """Return the nullability in an object's `type`.
-
-    pypaimon writes the parts in it (`MAP<STRING NOT NULL, INT>`) and the nullability after it.
-    """
-    if "<" not in head:
-        return "NOT NULL" in head
-    if isinstance(written.get("nullable"), bool):
-        return not written["nullable"]
-    return head.endswith(" NOT NULL")
-
-
-def _parse_vector(written: Mapping[str, Any], location: str) -> PaimonType:
-    return _vector(parse_type(written["element"], f"{location}.element"), written["length"], location)
 
 
 def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
@@ -316,7 +302,9 @@ _OBJECTS: dict[str, Callable[[Mapping[str, Any], str], PaimonType]] = {
         parse_type(written["key"], f"{location}.key"), parse_type(written["value"], f"{location}.value")
     ),
     "ROW": _parse_row,
-    "VECTOR": _parse_vector,
+    "VECTOR": lambda written, location: _vector(
+        parse_type(written["element"], f"{location}.element"), written["length"], location
+    ),
 }
 _OBJECT_KEYS = {
     "ARRAY": ("element",),

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
-from schemac.artifacts.targets import Artifact, Emission, Target, load_target
+from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import sql_parsing
-from schemac.engines.spark import ENGINE, SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
+from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import (
     BLOB,
@@ -41,7 +41,7 @@ from schemac.engines.spark.columns import (
     SparkType,
     storage_version,
 )
-from schemac.engines.spark.connector import Maker, lost_of_schema, report_differences, warn_of_unreadable
+from schemac.engines.spark.connector import Maker, lost_of_schema, report_connector, report_differences
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.engines.sql_parsing import quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
@@ -100,29 +100,24 @@ def table_properties(compilation: Compilation, columns: Sequence[SparkField]) ->
 
 
 def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
-    """Those that follow from the schema."""
+    """Those that follow from the schema; those of columns reach top-level columns only."""
     properties = {FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
-        if not _TELLING.isdisjoint(column.metadata):
-            properties.update(_properties(top, column))
-    return properties
-
-
-def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
-    """Table properties of one column; they reach top-level columns only."""
-    metadata, name = column.metadata, column.name
-    marks: tuple[str, ...] = (BYTE_WIDTH,)
-    # As properties these are for vectors of floats alone; lance-spark refuses others.
-    if isinstance(column.type.json, dict) and column.type.json.get("elementType") in VECTOR_ELEMENTS:
-        marks = (VECTOR_SIZE, FLOAT16)
-    properties = {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
-    if LARGE_STRING in metadata:
-        properties[f"{name}.arrow.large_var_char"] = "true"
-    if has_role(top.field.extra, Role.BLOB):
-        properties[f"{name}.lance.encoding"] = "blob"
-    for key in ENCODINGS:
-        if ENCODING_PREFIX + key in metadata:
-            properties[f"{name}.lance.{key}"] = str(metadata[ENCODING_PREFIX + key])
+        metadata, name = column.metadata, column.name
+        if _TELLING.isdisjoint(metadata):
+            continue
+        marks: tuple[str, ...] = (BYTE_WIDTH,)
+        # As properties these are for vectors of floats alone; lance-spark refuses others.
+        if isinstance(column.type.json, dict) and column.type.json.get("elementType") in VECTOR_ELEMENTS:
+            marks = (VECTOR_SIZE, FLOAT16)
+        properties |= {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
+        if LARGE_STRING in metadata:
+            properties[f"{name}.arrow.large_var_char"] = "true"
+        if has_role(top.field.extra, Role.BLOB):
+            properties[f"{name}.lance.encoding"] = "blob"
+        for key in ENCODINGS:
+            if ENCODING_PREFIX + key in metadata:
+                properties[f"{name}.lance.{key}"] = str(metadata[ENCODING_PREFIX + key])
     return properties
 
 
@@ -144,14 +139,36 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return schema and DDL."""
     fields = to_fields(compilation.lowered, emission)
     if not emission.findings.report.has_errors:
-        properties = schema_properties(compilation, fields)
-        _lose_of_ddl(compilation, fields, properties, emission)
-        _check_properties(compilation, properties, emission)
+        _report_table(compilation, fields, emission)
     lines = ",\n  ".join([f.json_text() for f in fields])
     return [
         Artifact(JSON_FILE, f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()),
         Artifact(DDL_FILE, ddl(compilation, fields).encode()),
     ]
+
+
+def _report_table(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
+    """Enter what the table that the statements make has otherwise than the Lance artifact, and properties that contradict the schema."""
+    extra, properties = compilation.dataset.schema.extra, schema_properties(compilation, fields)
+    connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
+    report_differences(
+        compilation.lowered.fields,
+        Maker(connector).table(fields, properties, storage_version(extra), key_columns(compilation)),
+        emission.losing_paths,
+        lambda field, lost, becomes: emission.lose(field, lost, becomes, artifact=DDL_FILE),
+    )
+    for lost in lost_of_schema(extra):
+        emission.lose(None, lost, "nothing")
+    written = spark.TABLE_PROPERTIES.read(extra) or {}
+    for key, value in properties.items():
+        if key in written and written[key] != value:
+            help = "remove it: the build writes the property itself"
+            emission.findings.at_schema(
+                SPARK_PROPERTY,
+                f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
+                *("extra", spark.TABLE_PROPERTIES.key, key),
+                help=Help.remove_attribute(help, spark.TABLE_PROPERTIES.key, key),
+            )
 
 
 def struct_type(fields: Sequence[SparkField]) -> Json:
@@ -162,42 +179,6 @@ def struct_type(fields: Sequence[SparkField]) -> Json:
 def ddl(compilation: Compilation, fields: Sequence[SparkField]) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line."""
     return "".join(f"{statement};\n" for statement in statements(compilation, fields))
-
-
-def _lose_of_ddl(
-    compilation: Compilation,
-    fields: Sequence[SparkField],
-    properties: Mapping[str, str],
-    emission: Emission,
-) -> None:
-    """Enter what is different in the table that the statements make from the Lance artifact."""
-    extra = compilation.dataset.schema.extra
-    connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
-    made = Maker(connector).table(fields, properties, storage_version(extra), key_columns(compilation))
-    reported_paths = emission.losing_paths
-    report_differences(
-        compilation.lowered.fields,
-        made,
-        reported_paths,
-        lambda field, lost, becomes: emission.lose(field, lost, becomes, artifact=DDL_FILE),
-    )
-    for lost in lost_of_schema(extra):
-        emission.lose(None, lost, "nothing")
-
-
-def _check_properties(compilation: Compilation, properties: Mapping[str, str], emission: Emission) -> None:
-    """Report table properties of the author that contradict the schema."""
-    written = spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}
-    for key, value in properties.items():
-        if key in written and written[key] != value:
-            emission.findings.at_schema(
-                SPARK_PROPERTY,
-                f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
-                *("extra", spark.TABLE_PROPERTIES.key, key),
-                help=Help.remove_attribute(
-                    "remove it: the build writes the property itself", spark.TABLE_PROPERTIES.key, key
-                ),
-            )
 
 
 _TYPES = TypeTable(
@@ -448,12 +429,4 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     }
 
 
-def _report_connector(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
-    """Report what the connector's tables differ in, also if Spark is the only target."""
-    of_storage = load_target(ENGINE.alters).of_storage
-    if of_storage is not None and ENGINE.alters not in asked:
-        of_storage(compilation, emission)
-    warn_of_unreadable(compilation, emission, asked)
-
-
-TARGET = Target("spark", SPARK_LOSS, emit, interop=_report_connector, types=types)
+TARGET = Target("spark", SPARK_LOSS, emit, interop=report_connector, types=types)

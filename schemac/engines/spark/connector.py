@@ -22,9 +22,9 @@ from schemac.arrow.metadata import (
     forms,
     registered_extension_metadata,
 )
-from schemac.artifacts.targets import Emission
+from schemac.artifacts.targets import Emission, load_target
 from schemac.artifacts.type_writer import is_lost
-from schemac.engines.spark import SPARK_CONNECTOR
+from schemac.engines.spark import ENGINE, SPARK_CONNECTOR
 from schemac.engines.spark.columns import (
     BLOB,
     BLOB_EXTENSION,
@@ -90,7 +90,12 @@ class Maker:
             field = MadeField(column.name, type_, column.is_nullable, metadata)
             if are_described and column.metadata:  # of which all properties are made
                 field = self.with_properties(field, properties, version)
-            made.append(_with_key(field, key_positions) if key_positions else field)
+            if column.name in key_positions:
+                # The second statement marks the key.
+                position = key_positions[column.name]
+                marks = {PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: position}
+                field = field._replace(metadata={**field.metadata, **marks})
+            made.append(field)
         return made
 
     def with_properties(self, made: MadeField, properties: Mapping[str, str], version: str) -> MadeField:
@@ -159,14 +164,6 @@ def blob_type() -> ArrowType:
     return pa.struct([pa.field(name, type_) for name, type_ in members])
 
 
-def _with_key(made: MadeField, key_positions: Mapping[str, str]) -> MadeField:
-    """Return a column of the key as the second statement marks it."""
-    key_position = key_positions.get(made.name)
-    if key_position is None:
-        return made
-    return made._replace(metadata={**made.metadata, PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: key_position})
-
-
 @cache
 def _atomic(name: str) -> ArrowType:
     if name.startswith(_TEXTS):
@@ -175,10 +172,10 @@ def _atomic(name: str) -> ArrowType:
         return pa.time64("ns")
     if match := _DECIMAL.fullmatch(name):
         return pa.decimal128(int(match[1]), int(match[2]))
-    return _ATOMIC[name]()
+    return ATOMIC[name]()
 
 
-_ATOMIC: Mapping[str, Callable[[], ArrowType]] = {
+ATOMIC: Mapping[str, Callable[[], ArrowType]] = {
     "boolean": lambda: pa.bool_(),
     "byte": lambda: pa.int8(),
     "short": lambda: pa.int16(),
@@ -190,9 +187,11 @@ _ATOMIC: Mapping[str, Callable[[], ArrowType]] = {
     "date": lambda: pa.date32(),
     "void": lambda: pa.null(),
     "timestamp": lambda: pa.timestamp("us", "UTC"),
+    "timestamp_ltz": lambda: pa.timestamp("us", "UTC"),
     "timestamp_ntz": lambda: pa.timestamp("us"),
     "interval day to second": lambda: pa.duration("us"),
 }
+"""Spark's types without parameters, but for texts, by their words in JSON."""
 
 
 Lose = Callable[[SchemaField, str, str], None]
@@ -224,7 +223,8 @@ def _report_field(field: LoweredField, made: MadeField, reported_paths: frozense
     if (
         words != becomes
         and not (reported_paths and schema_field.path_text in reported_paths)
-        and not _is_json(arrow)
+        # Lance keeps JSON in its own layout, whatever the text is in.
+        and getattr(arrow.type, "extension_name", "") != "arrow.json"
     ):
         lose(schema_field, words, becomes)
     if not field.children:
@@ -244,11 +244,6 @@ def _report_field(field: LoweredField, made: MadeField, reported_paths: frozense
                 {key.decode(): value.decode() for key, value in (part.metadata or {}).items()},
             )
             _report_field(child, inner, reported_paths, lose)
-
-
-def _is_json(field: ArrowField) -> bool:
-    """Lance keeps JSON in its own layout, whatever the text is in."""
-    return bool(isinstance(field.type, pa.BaseExtensionType) and field.type.extension_name == "arrow.json")
 
 
 def _layout(type_: ArrowType) -> str:
@@ -296,26 +291,19 @@ def _report_metadata(
         is_json = has_role(field.extra, Role.JSON)
         lost_type = "JSON" if is_json else f"the extension type {expected[EXTENSION_NAME]}"
         lose(field, lost_type, "a text" if is_json else "its storage")
-    for words in _lost_attributes(field, set(lost) - {EXTENSION_NAME, EXTENSION_METADATA}):
-        lose(field, words, "nothing")
-
-
-def _lost_attributes(field: SchemaField, lost: set[str]) -> Iterator[str]:
-    """Yield what of the attributes is in these entries of the metadata."""
+    entries = set(lost) - {EXTENSION_NAME, EXTENSION_METADATA}
     # Sorted, for the order of keys means nothing.
     for key, value in sorted(field.extra.items()):
         if key == arrow.METADATA.key:
-            yield from (f"the metadata {name}" for name in sorted(lost & value.keys()))
-            continue
-        mine = sorted(lost & field_metadata({key: value}).keys())
-        yield from dict.fromkeys(_entry(key, name) for name in mine)
-
-
-def _entry(attribute: str, key: str) -> str:
-    """`dictDivisor of lance.org/encoding`, or the attribute as a whole."""
-    form = forms().get(domain_of(attribute))
-    name = form.property_of(attribute, key) if form is not None else ""
-    return f"{name} of {attribute}" if name else _lost_attribute(attribute)
+            words = [f"the metadata {name}" for name in sorted(entries & value.keys())]
+        else:
+            # `dictDivisor of lance.org/encoding`, or the attribute as a whole.
+            form = forms().get(domain_of(key))
+            mine = sorted(entries & field_metadata({key: value}).keys())
+            names = [form.property_of(key, entry) if form is not None else "" for entry in mine]
+            words = [f"{name} of {key}" if name else _lost_attribute(key) for name in names]
+        for word in dict.fromkeys(words):
+            lose(field, word, "nothing")
 
 
 @lru_cache(maxsize=1024)
@@ -337,8 +325,14 @@ _OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
 _TABLE = "cannot read a table with"
 
 
-def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
-    """Warn of each field that it stumbles over, where Lance and Spark are both asked for, or a version of it."""
+def report_connector(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
+    """Report what its tables differ in, also if Spark is the only target; and warn of each field that it stumbles over.
+
+    It stumbles where Lance and Spark are both asked for, or a version of it.
+    """
+    of_storage = load_target(ENGINE.alters).of_storage
+    if of_storage is not None and ENGINE.alters not in asked:
+        of_storage(compilation, emission)
     if "spark" not in compilation.versions and not asked >= {"lance", "spark"}:
         return
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))

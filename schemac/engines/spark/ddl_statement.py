@@ -185,31 +185,28 @@ class _Statement(TypeReader):
                 )
                 self._at = len(self._words)
                 return
-            self._clause()
+            clause = self._at
+            if self._takes("USING"):
+                self._table.provider = self._name().lower()
+            elif self._takes("COMMENT"):
+                self._table.comment = self._string()
+            elif self._takes("TBLPROPERTIES"):
+                self._wants("(")
+                self._table.properties.update(self._entries())
+            elif self._is("PARTITIONED"):
+                self._partitions()
+            elif self._word() in _CLAUSES:
+                self._at += 1
+                self._skip_to(*_CLAUSES)
+                self._table.head.append(f"not kept: {self._excerpt(clause)}")
+            else:
+                raise self._wrong("a clause of CREATE TABLE is expected here")
 
     def _full_name(self) -> tuple[str, ...]:
         parts = [self._name()]
         while self._takes("."):
             parts.append(self._name())
         return tuple(parts)
-
-    def _clause(self) -> None:
-        start = self._at
-        if self._takes("USING"):
-            self._table.provider = self._name().lower()
-        elif self._takes("COMMENT"):
-            self._table.comment = self._string()
-        elif self._takes("TBLPROPERTIES"):
-            self._wants("(")
-            self._table.properties.update(self._entries())
-        elif self._is("PARTITIONED"):
-            self._partitions()
-        elif self._word() in _CLAUSES:
-            self._at += 1
-            self._skip_to(*_CLAUSES)
-            self._table.head.append(f"not kept: {self._excerpt(start)}")
-        else:
-            raise self._wrong("a clause of CREATE TABLE is expected here")
 
     def _partitions(self) -> None:
         """PARTITIONED BY names columns, or in Hive's form defines them; what it computes has no word here."""
@@ -256,30 +253,23 @@ class _Statement(TypeReader):
         if end is not None and self._takes(end):
             return
         while True:
-            if self._is_constraint():
-                self._constraint(end)
-            else:
+            start, word = self._at, self._word()
+            is_named = word == "CONSTRAINT" and any(self._is(kind, 2) for kind in _CONSTRAINTS)
+            if not is_named and not (word in _CONSTRAINTS and self._is(_CONSTRAINTS[word], 1)):
                 self._table.columns.append(self.column())
+            else:
+                if self._takes("CONSTRAINT"):
+                    self._name()
+                if self._takes("PRIMARY", "KEY"):
+                    self._table.key = self._columns()
+                    self.characteristics()
+                else:
+                    self._skip_to(",", *([end] if end is not None else []))
+                    self._table.head.append(f"not kept: {self._excerpt(start)}")
             if not self._takes(","):
                 break
         if end is not None:
             self._wants(end)
-
-    def _is_constraint(self) -> bool:
-        if self._is("CONSTRAINT") and any(self._is(word, 2) for word in _CONSTRAINTS):
-            return True
-        return self._word() in _CONSTRAINTS and self._is(_CONSTRAINTS[self._word()], 1)
-
-    def _constraint(self, end: str | None) -> None:
-        start = self._at
-        if self._takes("CONSTRAINT"):
-            self._name()
-        if self._takes("PRIMARY", "KEY"):
-            self._table.key = self._columns()
-            self.characteristics()
-            return
-        self._skip_to(",", *([end] if end is not None else []))
-        self._table.head.append(f"not kept: {self._excerpt(start)}")
 
     def _columns(self) -> tuple[str, ...]:
         """Names in brackets."""

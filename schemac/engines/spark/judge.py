@@ -124,19 +124,6 @@ def _of_property(connector: Connector, _change: Change, _pair: VersionPair) -> J
     return Judgement(Outcome.REFUSED, reason, "use lance-spark 0.5 or newer")
 
 
-def _of_storage(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
-    way_out = "add a new column next to it, fill it, and drop the old one"
-    return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
-
-
-def _tightened(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
-    return tightened(change, pair, verify_of(change))
-
-
-def _of_unit(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
-    return of_another_unit(change, pair, _rest(connector, change, pair))
-
-
 def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
     """Return a column or member that comes, goes, or changes its name or nullability."""
     field = change.new_field or change.old_field
@@ -212,12 +199,23 @@ ROWS: Mapping[AnyFact, Row] = {
     Fact.FIELD_ADDED: Row(_of_column, _add_columns),
     Fact.FIELD_MOVED: Row(partial(_refused, what="cannot move columns")),
     Fact.FIELDS_REORDERED: Row(partial(_refused, what="does not support FIRST and AFTER")),
-    Fact.UNIT_CHANGED: Row(_of_unit),
+    Fact.UNIT_CHANGED: Row(
+        lambda connector, change, pair: of_another_unit(change, pair, _rest(connector, change, pair))
+    ),
     SparkFact.TYPE_CHANGED: Row(_rest),
     **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
     **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, Row(_rest)),
-    **dict.fromkeys(STORAGE_FACTS, Row(_of_storage)),
-    **dict.fromkeys(TIGHTENED, Row(_tightened)),
+    **dict.fromkeys(
+        STORAGE_FACTS,
+        Row(
+            lambda connector, _change, _pair: Judgement(
+                Outcome.REFUSED,
+                f"{connector} sets it when a column is created",
+                "add a new column next to it, fill it, and drop the old one",
+            )
+        ),
+    ),
+    **dict.fromkeys(TIGHTENED, Row(lambda _, change, pair: tightened(change, pair, verify_of(change)))),
 }
 """In the order of the statements."""
 JUDGE = judge_of(KNOWN)
@@ -237,11 +235,7 @@ class SparkPlan:
             {**change.to_json(), "reason": judgement.reason, "wayOut": judgement.way_out}
             for change, judgement in self.refused
         ]
-        return {
-            "connector": str(self.connector),
-            "refused": refused,
-            "statements": list(self.statements),
-        }
+        return {"connector": str(self.connector), "refused": refused, "statements": list(self.statements)}
 
 
 def plan_spark(pair: VersionPair, connector: Connector = KNOWN) -> SparkPlan:
@@ -267,39 +261,30 @@ class SparkTables(Tables):
         pair = pair_versions(change.old, change.new)
         connector = Connector.of(change.version) if change.version else KNOWN
         spark_plan = plan_spark(pair, connector)
-        if change.is_alone:
-            _report_refused(spark_plan, pair, report)
+        for refused, judgement in spark_plan.refused if change.is_alone else ():
+            report.add(
+                REFUSED_CHANGE,
+                f"{refused}: {judgement.reason}",
+                file=pair.new.label,
+                path=refused.path,
+                help=judgement.way_out,
+                severity=Severity.ERROR,
+            )
         return _PlannedSpark(spark_plan)
-
-
-def _report_refused(spark_plan: SparkPlan, pair: VersionPair, report: Report) -> None:
-    for change, judgement in spark_plan.refused:
-        report.add(
-            REFUSED_CHANGE,
-            f"{change}: {judgement.reason}",
-            file=pair.new.label,
-            path=change.path,
-            help=judgement.way_out,
-            severity=Severity.ERROR,
-        )
 
 
 class _PlannedSpark(PlannedChange):
     def __init__(self, spark_plan: SparkPlan) -> None:
         self.title = f"Spark, with {spark_plan.connector}"
-        self.lines = tuple(_lines(spark_plan))
+        lines = [f"  {statement};" for statement in spark_plan.statements]
+        for change, judgement in spark_plan.refused:
+            lines.append(f"  -- refused: {change}: {judgement.reason}; {judgement.way_out}")
+        self.lines = tuple(PlanLine("", line, is_code=True) for line in lines)
         self.document = {"spark": spark_plan.to_json()}
 
     def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Not done here: the statements are for the author's own session."""
         raise NotImplementedError
-
-
-def _lines(plan: SparkPlan) -> Iterator[PlanLine]:
-    for statement in plan.statements:
-        yield PlanLine("", f"  {statement};", is_code=True)
-    for change, judgement in plan.refused:
-        yield PlanLine("", f"  -- refused: {change}: {judgement.reason}; {judgement.way_out}", is_code=True)
 
 
 TABLES = SparkTables("the statements of Spark change no values")

@@ -29,7 +29,7 @@ from schemac.engines.spark.columns import (
     TYPE_MARKS,
     VECTOR_SIZE,
 )
-from schemac.engines.spark.connector import blob_type
+from schemac.engines.spark.connector import ATOMIC, blob_type
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -48,10 +48,8 @@ _RICHER = re.compile(words.TYPE_PATTERN)
 _MOST_DIGITS = 38
 _DEEPEST = 100
 """Levels of nesting that are read; Lance and the manifest language stop far above it."""
-_ATOMIC = (
-    *("boolean", "byte", "short", "integer", "long", "float", "double", "date", "void"),
-    *("timestamp", "timestamp_ntz", "timestamp_ltz"),
-)
+_PLAIN = ATOMIC.keys() - {"binary", "interval day to second"}
+"""Types that metadata do not change."""
 
 
 class _UnsupportedError(Exception):
@@ -93,8 +91,12 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
     except (TypeError, ValueError, RecursionError):
         refuse(file, "it is not a StructType: it is nested too deeply, or not valid JSON", report)
         return None
+    if not isinstance(document, dict) or document.get("type") != "struct":
+        reason = "the JSON has to be an object with `type: struct` and `fields`"
+        refuse(file, f"it is not a StructType: {reason}", report)
+        return None
     try:
-        for member in _columns(document):
+        for member in _entry(document, "fields", list, ()):
             try:
                 fields.append(reader.field(member, ()))
             except _UnsupportedError as error:
@@ -105,13 +107,6 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
         refuse(file, f"it is not a StructType: {error}", report)
         return None
     return Imported(from_arrow_schema(pa.schema(fields), file, report, notes.add), notes=notes)
-
-
-def _columns(document: Any) -> list[Any]:
-    if not isinstance(document, dict) or document.get("type") != "struct":
-        raise _MalformedError((), "the JSON has to be an object with `type: struct` and `fields`")
-    columns: list[Any] = _entry(document, "fields", list, ())
-    return columns
 
 
 def _entry(holder: Any, key: str, expected_type: Any, path: FieldPath) -> Any:
@@ -150,7 +145,12 @@ class _Reader:
         metadata = dict(metadata)
         if len(path) > _DEEPEST:
             raise _MalformedError(path[:1], f"it is nested deeper than {_DEEPEST} levels")
-        self._note_collations(json_type, metadata.pop(COLLATIONS, None), path)
+        collations = metadata.pop(COLLATIONS, None)
+        named = list(collations.values()) if isinstance(collations, dict) else []
+        if isinstance(json_type, str) and (match := _COLLATED.fullmatch(json_type)):
+            named.append(match[1])
+        for collation in named:
+            self._notes.add(path, f"Spark's collation {collation} is not kept")
         if isinstance(json_type, dict) and json_type.get("type") == "udt":
             self._notes.add(
                 path, f"the user-defined type {json_type.get('class', '')} is kept as its SQL type"
@@ -194,13 +194,6 @@ class _Reader:
                 )
         return {key: value if isinstance(value, str) else compact(value) for key, value in rest.items()}
 
-    def _note_collations(self, json_type: Any, collations: Any, path: FieldPath) -> None:
-        named = list(collations.values()) if isinstance(collations, dict) else []
-        if isinstance(json_type, str) and (match := _COLLATED.fullmatch(json_type)):
-            named.append(match[1])
-        for name in named:
-            self._notes.add(path, f"Spark's collation {name} is not kept")
-
     def _type(self, json_type: Any, metadata: Json, path: FieldPath) -> ArrowType:
         if isinstance(json_type, str):
             return self._atomic(json_type, metadata, path)
@@ -214,27 +207,24 @@ class _Reader:
             value = self._part("value", Part.VALUE, json_type, nullable, of_value, path)
             return pa.map_(key, value)
         if kind == "array":
-            return self._array(json_type, metadata, path)
+            nullable = _entry(json_type, "containsNull", bool, path)
+            of_item = metadata.get(ITEM_KEYS[0])
+            name = metadata.get(CHILD_NAME, "item")
+            if not isinstance(name, str):
+                raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_formatted(name)}")
+            item = self._part(name, Part.ITEM, json_type, nullable, of_item, path)
+            if metadata.get(FLOAT16) == "true" and pa.types.is_float32(item.type):
+                item = item.with_type(pa.float16())
+            if VECTOR_SIZE in metadata:
+                return pa.list_(item, _length(metadata, VECTOR_SIZE, path))
+            return pa.large_list(item) if LARGE_LIST in metadata else pa.list_(item)
         raise _UnsupportedError(path, kind)
-
-    def _array(self, json_type: Json, metadata: Json, path: FieldPath) -> ArrowType:
-        nullable = _entry(json_type, "containsNull", bool, path)
-        of_item = metadata.get(ITEM_KEYS[0])
-        name = metadata.get(CHILD_NAME, "item")
-        if not isinstance(name, str):
-            raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_formatted(name)}")
-        item = self._part(name, Part.ITEM, json_type, nullable, of_item, path)
-        if metadata.get(FLOAT16) == "true" and pa.types.is_float32(item.type):
-            item = item.with_type(pa.float16())
-        if VECTOR_SIZE in metadata:
-            return pa.list_(item, _length(metadata, VECTOR_SIZE, path))
-        return pa.large_list(item) if LARGE_LIST in metadata else pa.list_(item)
 
     def _atomic(self, name: str, metadata: Json, path: FieldPath) -> ArrowType:
         if name == "date" and DATE_MILLISECOND in metadata:
             return pa.date64()
-        if name in _ATOMIC:
-            return _plain(name)
+        if name in _PLAIN:
+            return ATOMIC[name]()
         if name == "string" or _RICHER.fullmatch(name) or _COLLATED.fullmatch(name):
             storage = pa.large_string() if LARGE_STRING in metadata else pa.string()
             if metadata.get(EXTENSION_NAME) == "arrow.json":
@@ -272,24 +262,6 @@ class _Reader:
                 self._notes.add(path, f"Spark's {name} becomes an interval day to second")
             return pa.duration("us")
         raise _UnsupportedError(path, name)
-
-
-def _plain(name: str) -> ArrowType:
-    types: dict[str, ArrowType] = {
-        "boolean": pa.bool_(),
-        "byte": pa.int8(),
-        "short": pa.int16(),
-        "integer": pa.int32(),
-        "long": pa.int64(),
-        "float": pa.float32(),
-        "double": pa.float64(),
-        "date": pa.date32(),
-        "timestamp": pa.timestamp("us", "UTC"),
-        "timestamp_ltz": pa.timestamp("us", "UTC"),
-        "timestamp_ntz": pa.timestamp("us"),
-        "void": pa.null(),
-    }
-    return types[name]
 
 
 def _length(metadata: Json, key: str, path: FieldPath) -> int:

@@ -201,10 +201,7 @@ def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> Json:
 def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
     """Return a type as Spark's JSON has it."""
     if written.head == "struct":
-        return {
-            "type": "struct",
-            "fields": [_column(member, path, notes) for member in written.arguments],
-        }
+        return {"type": "struct", "fields": [_column(member, path, notes) for member in written.arguments]}
     if written.head == "array":
         notes.add(path, "DDL cannot express whether items may be null")
         item = _type(written.types[0], (*path, Part.ITEM), notes)

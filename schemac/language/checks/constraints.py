@@ -192,13 +192,13 @@ def check_row_constraints(
             if path not in known:
                 _unknown_field(key, path, known, findings, *steps, i)
                 wrong.add(key)
-            elif known[path].children:
+            elif known[path].children or known[path].type.family is Family.STRUCT:
                 message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
                 below = [f"{path}.{one.segment}" for one in known[path].children if one.is_member]
                 help = (
                     f"such as {', '.join(below[:8])}"
                     if below
-                    else "lists and maps have no single value in a row"
+                    else "lists, maps and structs without members have no single value in a row"
                 )
                 findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
                 wrong.add(key)

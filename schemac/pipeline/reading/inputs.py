@@ -12,6 +12,7 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
 
 import uuid
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql.types import (
@@ -31,7 +32,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.settings import Step, UnreadablePathError
 from schemac.rows.judging.settings import parse_steps as steps_of_path
-from schemac.rows.runs.plain_types import is_count
+from schemac.rows.runs.plain_types import has_decimal, is_count
 from schemac.text.source.catalogue import (
     INVALID_RECORD_PATH,
     NO_FILE,
@@ -106,20 +107,20 @@ class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
         self.count = count
 
 
-def counts_type(data_type: pa.DataType) -> pa.DataType:
-    """Return a type with integers in place of what Spark reads as counts, of the same widths."""
-    is_ = pa.types
-    if is_.is_time32(data_type):
-        return pa.int32()
-    if is_count(data_type):
-        return pa.int64()
+def counts_type(data_type: pa.DataType, *, has_counts: bool = True) -> pa.DataType:
+    """Return a type with integers in place of what Spark reads as counts, of the same widths, and texts in place of decimals that it lacks."""
+    is_, inner = pa.types, partial(counts_type, has_counts=has_counts)
+    if is_.is_decimal(data_type):
+        return data_type if has_decimal(data_type) else pa.string()
+    if has_counts and is_count(data_type):
+        return pa.int32() if is_.is_time32(data_type) else pa.int64()
     if is_.is_struct(data_type):
-        return pa.struct([field.with_type(counts_type(field.type)) for field in data_type])
+        return pa.struct([field.with_type(inner(field.type)) for field in data_type])
     if is_.is_map(data_type):
         items = data_type.item_field
-        return pa.map_(counts_type(data_type.key_type), items.with_type(counts_type(items.type)))
+        return pa.map_(inner(data_type.key_type), items.with_type(inner(items.type)))
     if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
-        return pa.list_(data_type.value_field.with_type(counts_type(data_type.value_type)))
+        return pa.list_(data_type.value_field.with_type(inner(data_type.value_type)))
     return data_type
 
 

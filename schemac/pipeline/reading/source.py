@@ -77,6 +77,9 @@ def check_input(job: Job) -> list[str]:
     return findings
 
 
+WIDE_DECIMALS = "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION"
+
+
 def open_records(spark: SparkSession, job: Job) -> Records:
     """Open the records of the job's source."""
     check_input(job)
@@ -96,11 +99,14 @@ def _reading(job: Job) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
+        is_wide = error.getCondition() == WIDE_DECIMALS
+        help = (
+            "Spark reads decimals of up to 38 digits from files: write the column as text"
+            if is_wide
+            else f"format is `{job.source.format}`"
+        )
         raise PipelineError(
-            UNREADABLE_INPUT,
-            str(error).strip().splitlines()[0],
-            f"format is `{job.source.format}`",
-            place=("source",),
+            UNREADABLE_INPUT, str(error).strip().splitlines()[0], help, place=("source",)
         ) from error
     except Py4JError as error:
         # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.

@@ -163,9 +163,9 @@ class TableVersion(NamedTuple):
     def schema(self) -> pa.Schema:
         """The columns that the engine reads."""
         columns = _engine(self.engine).schema(self.path, self.version, self.storage, is_exact=self.is_exact)
-        if not self.is_exact:
-            return columns
-        return pa.schema([field.with_type(counts_type(field.type)) for field in columns])
+        return pa.schema(
+            [field.with_type(counts_type(field.type, has_counts=self.is_exact)) for field in columns]
+        )
 
 
 class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # PySpark is not followed
@@ -252,20 +252,20 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
+        from schemac.rows.judging.arrays import (
+            to_field,
+        )  # for start-up time: those who plan a query read no rows
+
         name, path, version, storage, is_exact = self.table
         columns = None if self.columns is None else tuple(self.columns)
         projection = Projection(columns, self.filter, self.row_id, self.address, is_exact)
         schema = self.schema
         batches = _engine(name).read(path, version, partition.value, projection, storage)
-        if columns is not None:
-            for batch in batches:
-                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
-            return
         for batch in batches:
-            source = pa.array([path] * batch.num_rows, pa.string())
+            source = [pa.array([path] * batch.num_rows, pa.string())] if columns is None else []
             arrays = [
-                array if array.type.equals(field.type) else array.view(field.type)
-                for array, field in zip([*batch.columns, source], schema, strict=True)
+                array if array.type.equals(field.type) else to_field(array, field)
+                for array, field in zip([*batch.columns, *source], schema, strict=True)
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 

@@ -32,6 +32,7 @@ from schemac.rows.runs.identity import Mode, Replay
 from schemac.rows.runs.storage import is_local
 from schemac.rows.runs.tables import runs_of, sink_engine, sink_of
 from schemac.text.source.catalogue import REPLAY
+from schemac.text.source.phrases import closest
 
 OF_TEXT = ("json", "geojson")
 IN_FOLDER = r"/[^/=]+=[^/]*/"
@@ -111,16 +112,7 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
         addresses="true",
         storage=job.storage_options.to_json(),
     )
-    rows = reader.load()
-    runs = [replay.run] if replay.run else [run.id for run in _current(job)]
-    rows = rows.where(functions.col("run").isin(runs))
-    conditions = []
-    if replay.rule:
-        conditions.append(f"e.rule = {literal(replay.rule)}")
-    if replay.path:
-        conditions.append(f"regexp_replace(e.path, {literal(POSITIONS)}, '[]') = {literal(replay.path)}")
-    if conditions:
-        rows = rows.where(functions.expr(f"exists(errors, e -> {' and '.join(conditions)})"))
+    rows = _requested(reader.load(), job, replay)
     source = job.parts[0].source
     recordses = [_texts(rows, source)] if source.format in OF_TEXT else list(_rows(rows, source))
     return [
@@ -178,3 +170,34 @@ def _rows(rows: DataFrame, source: Source) -> Iterator[Records]:
             raise PipelineError(REPLAY, message, help, place=("source", "path")) from error
         typed_rows = rows.where(f"{types} = {literal(types_json)}")
         yield records_of_row_texts(typed_rows.selectExpr(f"raw as {RAW}", *_BOOKKEEPING), known)
+
+
+def _requested(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
+    runs = [replay.run] if replay.run else [run.id for run in _current(job)]
+    rows = rows.where(functions.col("run").isin(runs))
+    conditions = []
+    if replay.rule:
+        conditions.append(f"rule = {literal(replay.rule)}")
+    if replay.path:
+        conditions.append(f"path = {literal(replay.path)}")
+    if not conditions:
+        return rows
+    path = f"regexp_replace(e.path, {literal(POSITIONS)}, '[]')"
+    reasons = f"transform(errors, e -> named_struct('rule', e.rule, 'path', {path}))"
+    condition = " and ".join(f"e.{condition}" for condition in conditions)
+    requested = rows.where(functions.expr(f"exists({reasons}, e -> {condition})"))
+    if requested.isEmpty():
+        _refuse_misspelt(rows.select(functions.explode(functions.expr(reasons)).alias("e")), replay)
+    return requested
+
+
+def _refuse_misspelt(reasons: DataFrame, replay: Replay) -> None:
+    """Refuse a rule or a path that is like one of the quarantine's; another one has been replayed, or never occurred."""
+    present = reasons.select("e.rule", "e.path").distinct().collect()
+    for option, word, words in (
+        ("rule", replay.rule, {reason.rule for reason in present}),
+        ("path", replay.path, {reason.path for reason in present}),
+    ):
+        if word and word not in words and closest(word, sorted(words)) is not None:
+            message = f"no record of the quarantine has a reason with the {option} `{word}`"
+            raise PipelineError(REPLAY, message, did_you_mean(word, words))

@@ -22,6 +22,7 @@ from schemac.rows.judging.arrays import (
     is_scalar,
     is_string,
     maps_of,
+    plain_numbers,
     role_of,
     storage_type,
 )
@@ -98,9 +99,7 @@ def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array
         bits = np.frombuffer(halves, "<u2").astype("<u4") << 16
         return pc.if_else(values.is_valid(), pa.array(bits.view("<f4")), pa.scalar(None, pa.float32()))
     if is_.is_decimal(data_type) and is_.is_string(target):
-        return pa.array(
-            [None if value is None else format(value, "f") for value in values.to_pylist()], target
-        )
+        return plain_numbers(values, target)
     if is_.is_temporal(data_type) and is_.is_int64(target):
         return values.cast(pa.int32()).cast(target) if is_.is_time32(data_type) else values.view(target)
     if is_.is_fixed_size_binary(data_type):

@@ -246,6 +246,8 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
             raise pa.ArrowInvalid("a field of type null holds a value")
         return pa.nulls(len(array))
     if pa.types.is_decimal(array.type):
+        if is_string(target):
+            return plain_numbers(array, target)
         validity, values = array.buffers()
         if values is not None and values.address % 16:
             aligned = pa.allocate_buffer(values.size)
@@ -263,6 +265,12 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
             raise pa.ArrowInvalid(f"a value is not {target.byte_width} bytes long")
         return binary.cast(target)
     return array.cast(target)
+
+
+def plain_numbers(decimals: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return decimals as texts with all of their digits; Arrow's cast writes some with an exponent."""
+    texts = [None if value is None else format(value, "f") for value in decimals.to_pylist()]
+    return pa.array(texts, target)
 
 
 def _unsliced(array: pa.Array) -> pa.Array:

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+from pydantic_core import to_json
 
 from schemac.rows.judging.arrays import is_laid_out, laid_out
 from schemac.rows.judging.judge import Judge, Reader, Run, malformed, object_to_unexpected
@@ -202,9 +203,17 @@ def shown_row(row: Any) -> str:
     if isinstance(row, str):
         return _encodable(row)
     try:
-        return _encodable(_ROW_ENCODER.encode(row))
+        return to_json(row, bytes_mode="base64", inf_nan_mode="constants", fallback=_value_text).decode()
     except (TypeError, ValueError, RecursionError):
-        return _encodable(text_of_object(row))
+        return _encodable(_text_with_odd_parts(row))
+
+
+def _text_with_odd_parts(row: Any) -> str:
+    """Write a row in which a text holds half of a pair of surrogates, a key is not a text, or the like."""
+    try:
+        return json.dumps(row, ensure_ascii=False, default=_value_text)
+    except (TypeError, ValueError, RecursionError):
+        return text_of_object(row)
 
 
 def _encodable(text: str) -> str:
@@ -219,6 +228,3 @@ def _value_text(value: Any) -> Any:
     return (
         converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
     )
-
-
-_ROW_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_value_text)

@@ -112,9 +112,14 @@ class RowTurn(NamedTuple):
 
 
 def sort_of(type_: LogicalType) -> Hashable:
-    """Return what values of two types have in common if they compare alike: numbers do, and timestamps with a zone, or without one."""
+    """Return what values of two types have in common if they compare alike: numbers do, and timestamps with a zone, or without one.
+
+    Durations compare as counts of their unit, so those of other units do not compare alike.
+    """
     if type_.family in _EXACT:
         return "number"
+    if type_.family is Family.DURATION:
+        return type_.family, getattr(type_, "unit", None)
     item = getattr(type_, "item_type", None)
     zone = type_.family is Family.TIMESTAMP and getattr(type_, "timezone", None) is not None
     return type_.family, zone, None if item is None else sort_of(item.inner_type() or item)

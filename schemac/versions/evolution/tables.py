@@ -295,6 +295,8 @@ class Candidate:
     """Whether the table gives its fields the ids that this version gives them."""
     identity: tuple[Any, ...]
     """What tells which field each of the table's is, and which values it has: the same for versions that need not be told apart."""
+    is_part: bool = False
+    """Whether the table has only some fields of that version, which are those of this one."""
 
 
 @dataclass(frozen=True)

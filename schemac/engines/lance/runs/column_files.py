@@ -174,11 +174,16 @@ class Columns:
 
 def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> Columns:
     """Compare a version with its form. Raises PipelineError if they differ."""
-    metadata, there = _fields_of(table)
+    metadata, messages = schema_parts(table.lance_schema)
+    there = [pb.Field.FromString(message) for message in messages]
     if form.version is not None:
         metadata[TABLE_VERSION] = form.version.encode()
         metadata.pop(TABLE_IDS, None)
-    expected = _expected(form)
+    expected = (
+        list(decode(form.native).fields)
+        if form.native
+        else [pb.Field.FromString(message) for message in lance_fields_of(form.schema)]
+    )
     tops = {field.name for field in there if field.parent_id < 0}
     new = tuple(name for name in columns if name not in tops)
     known = [field for field in expected if _column(field, expected) not in new]
@@ -208,19 +213,9 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     if not has_ids:
         added = _numbered(added, max(used, default=-1) + 1)
     fields = _in_order(there, added, [field.name for field in expected if field.parent_id < 0])
-    ids = tuple(tuple(_below(fields, name)) for name in columns)
+    by_name = {field.name: field for field in fields if field.parent_id < 0}
+    ids = tuple(tuple(field.id for field in _tree(fields, by_name[name])) for name in columns)
     return Columns(new, ids, fields, metadata)
-
-
-def _fields_of(table: Any) -> tuple[dict[str, bytes], list[pb.Field]]:
-    metadata, messages = schema_parts(table.lance_schema)
-    return metadata, [pb.Field.FromString(message) for message in messages]
-
-
-def _expected(form: TableForm) -> list[pb.Field]:
-    if form.native:
-        return list(decode(form.native).fields)
-    return [pb.Field.FromString(message) for message in lance_fields_of(form.schema)]
 
 
 def _column(field: pb.Field, fields: list[pb.Field]) -> str:
@@ -254,8 +249,3 @@ def _tree(fields: list[pb.Field], top: pb.Field) -> Iterator[pb.Field]:
         if field is top or field.parent_id in inside:
             inside.add(field.id)
             yield field
-
-
-def _below(fields: list[pb.Field], name: str) -> Iterator[int]:
-    (top,) = [field for field in fields if field.parent_id < 0 and field.name == name]
-    return (field.id for field in _tree(fields, top))

@@ -39,7 +39,7 @@ from schemac.engines.lance.runs.column_files import (
 )
 from schemac.engines.lance.runs.writing import as_lance_reads
 from schemac.engines.lance.tables.recipe import Files, are_among
-from schemac.engines.lance.transactions import DATA, data_entries, file_name, fragments_of, move_data
+from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.errors import PipelineError
@@ -106,11 +106,6 @@ class Filled:
 
     place: WriteTarget
 
-    @classmethod
-    def of(cls, filling: Filling) -> "Filled":
-        """Those of a filling."""
-        return cls(filling.place)
-
     @property
     def folder(self) -> str:
         """Where the records of a staged run are, and its data files."""
@@ -167,22 +162,6 @@ class Filled:
         data = os.path.join(self.place.path, DATA)
         return next((at for at in (self.folder, data) if os.path.exists(os.path.join(at, name))), None)
 
-    def take_file(self, clone: str, name: str) -> None:
-        """Take a file that a task has finished, with what is next to it, out of the clone that it was written to."""
-        move_data(os.path.join(clone, DATA), self.folder, [name])
-
-    def drop_file(self, record: Record) -> None:
-        """Remove a data file."""
-        if record.file is None:
-            return
-        if self.place.is_staged:
-            for entry in data_entries(record.path):
-                with contextlib.suppress(OSError):
-                    os.remove(os.path.join(self.folder, entry))
-            return
-        files, root = self.place.storage_options.open_arrow(self.place.path)
-        files.delete_file(f"{root}/{DATA}/{record.path}")
-
     def remove(self) -> None:
         """Remove the records from an object store."""
         files, root = self._remote
@@ -225,13 +204,7 @@ class LanceColumnSink(ColumnSink):
         return checked_columns(path, _newest(path, storage), form, columns).new
 
     def open(
-        self,
-        path: str,
-        form: TableForm,
-        columns: FilledColumns,
-        *,
-        storage: Storage,
-        run: RunIdentity,
+        self, path: str, form: TableForm, columns: FilledColumns, *, storage: Storage, run: RunIdentity
     ) -> Filling:
         """Make the run's staging folder, and take over what attempts that died have kept."""
         import lance  # noqa: F401  registers Lance's extension types before a schema is read
@@ -287,19 +260,20 @@ class LanceColumnSink(ColumnSink):
         written_to = open_dataset(folder) if place.is_staged else table
         file = write_column_file(filling, written_to, part, batches)
         if place.is_staged:
-            Filled.of(filling).take_file(folder, transactions.file_name(file))
+            # Out of the clone that it was written to, with what is next to it.
+            move_data(os.path.join(folder, DATA), Filled(place).folder, [file_name(file)])
         return _record(filling, table, part, file).to_json()
 
     def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
         """Write the record."""
-        Filled.of(filling).put(replace(Record.parse(fragment), numbers=dict(numbers)))
+        Filled(filling.place).put(replace(Record.parse(fragment), numbers=dict(numbers)))
 
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
         """Write records without a file."""
         table = open_dataset(filling.place.path, version, filling.place.storage_options)
         for part in parts:
             check_required(filling, table, table.get_fragment(part).count_rows())
-            Filled.of(filling).put(_record(filling, table, part, None))
+            Filled(filling.place).put(_record(filling, table, part, None))
 
     def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:
         """Move the files to where the table's are, and add them with one commit."""
@@ -325,7 +299,7 @@ class LanceColumnSink(ColumnSink):
         operation = lance.LanceOperation.Merge(
             fragment_metadata, transactions.lance_schema(columns.fields, columns.metadata)
         )
-        names, folder = [record.path for record in used.values()], Filled.of(filling).folder
+        names, folder = [record.path for record in used.values()], Filled(filling.place).folder
         try:
             return transactions.commit_operation(
                 place, names, operation, look.version, source=folder, **commit_properties
@@ -339,7 +313,7 @@ class LanceColumnSink(ColumnSink):
 
     def pause(self, filling: Filling) -> None:
         """Leave the staging folder to the next attempt, if it holds anything to go on with."""
-        if not Filled.of(filling).records():
+        if not Filled(filling.place).records():
             self.close(filling)
         elif filling.place.is_staged:
             staging.leave(filling.place.staging)
@@ -355,11 +329,12 @@ class LanceColumnSink(ColumnSink):
                 transactions.remove_data(place.path, moved)
                 staging.remove(folder)
             return
-        for record in Filled.of(filling).records():
+        for record in Filled(place).records():
             if record.file is not None and record.path not in named:
                 with contextlib.suppress(OSError, pa.ArrowException):
-                    Filled.of(filling).drop_file(record)
-        Filled.of(filling).remove()
+                    files, root = place.storage_options.open_arrow(place.path)
+                    files.delete_file(f"{root}/{DATA}/{record.path}")
+        Filled(place).remove()
 
     def _columns(self, filling: Filling, table: Any) -> Columns:
         """Check again: other programs may have changed columns since the run began."""
@@ -409,7 +384,7 @@ def _records(filling: Filling, table: Any) -> dict[int, Record]:
     """Return the valid record of each fragment of a version; any record for fragments without rows."""
     digest = columns_digest(table)
     known: dict[int, list[Record]] = {}
-    for one in Filled.of(filling).records():
+    for one in Filled(filling.place).records():
         if one.key == filling.key and one.columns == digest:
             known.setdefault(one.metadata.id, []).append(one)
     records: dict[int, Record] = {}

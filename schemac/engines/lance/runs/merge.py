@@ -12,14 +12,14 @@ Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a sourc
 import json
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import count, islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.engines.lance.dataset import find_dataset, lance_errors, options_for
-from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.runs.writing import write_rest
 from schemac.engines.lance.transactions import DATA, file_names, fragments_of
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import Merge, Merged, WriteTarget
@@ -38,25 +38,28 @@ def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, mer
         if not parts:
             return
         new = pa.concat_tables([part[number] for part in parts])
-        remaining = _remaining(table, fields, keys, merge)
-        repeated = [rows.join(new, rows.column_names, join_type="left semi") for rows in remaining]
+        columns = list(dict.fromkeys([*merge.keys, *(path[0] for path in fields)]))
+        repeated = []
+        for batch in table.scanner(columns=columns, batch_size=TABLE_BATCH_ROWS).to_batches():
+            rows = pa.Table.from_batches([batch])
+            numbers = pa.array(range(len(rows)), pa.int64())
+            if not merge.is_refused:
+                keyed_rows = rows.select(list(merge.keys)).append_column("__row", numbers)
+                stays = keyed_rows.join(keys, list(merge.keys), join_type="left anti")["__row"]
+                rows = rows.take(stays)
+            values = _values(rows, fields)
+            repeated.append(values.join(new, values.column_names, join_type="left semi"))
         if any(len(rows) for rows in repeated):
-            raise _refused(pa.concat_tables(repeated), fields, merge)
-
-
-def _remaining(
-    table: Any, fields: tuple[tuple[str, ...], ...], keys: pa.Table, merge: Merge
-) -> Iterator[pa.Table]:
-    """Yield the fields of the rows that stay."""
-    columns = list(dict.fromkeys([*merge.keys, *(path[0] for path in fields)]))
-    for batch in table.scanner(columns=columns, batch_size=TABLE_BATCH_ROWS).to_batches():
-        rows = pa.Table.from_batches([batch])
-        numbers = pa.array(range(len(rows)), pa.int64())
-        if not merge.is_refused:
-            keyed_rows = rows.select(list(merge.keys)).append_column("__row", numbers)
-            stays = keyed_rows.join(keys, list(merge.keys), join_type="left anti")["__row"]
-            rows = rows.take(stays)
-        yield _values(rows, fields)
+            refused = pa.concat_tables(repeated)
+            named = [".".join(path) for path in fields]
+            how_many = f"{len(refused)} rows" if len(refused) > 1 else "another row"
+            examples = format_rows(refused.rename_columns(named))
+            raise PipelineError(
+                KEY_EXISTS,
+                f"`{', '.join(named)}` is unique, and {how_many} of the table would have the values of a record: {examples}",
+                "correct the records or these rows; `rules: {unique: warn}` writes the records in any case",
+                place=("keys",) if merge.is_refused else ("target", "mode"),
+            )
 
 
 def _values(rows: pa.Table, fields: tuple[tuple[str, ...], ...]) -> pa.Table:
@@ -83,18 +86,6 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
             [[None if value is None else repr(value) for value in column.to_pylist()]], pa.string()
         )
     return column
-
-
-def _refused(repeated: pa.Table, fields: tuple[tuple[str, ...], ...], merge: Merge) -> PipelineError:
-    named = [".".join(path) for path in fields]
-    count = f"{len(repeated)} rows" if len(repeated) > 1 else "another row"
-    examples = format_rows(repeated.rename_columns(named))
-    return PipelineError(
-        KEY_EXISTS,
-        f"`{', '.join(named)}` is unique, and {count} of the table would have the values of a record: {examples}",
-        "correct the records or these rows; `rules: {unique: warn}` writes the records in any case",
-        place=("keys",) if merge.is_refused else ("target", "mode"),
-    )
 
 
 def format_rows(rows: pa.Table) -> str:
@@ -127,13 +118,28 @@ def judge(
     records = pa.concat_tables(parts)
     winners = _winners(records, merge)
     if table is not None and merge.is_refused:
-        _refuse(table, winners, merge)
+        existing = [part.select(merge.keys) for part in _existing(table, winners, merge)]
+        if any(len(part) for part in existing):
+            rows = pa.concat_tables(existing)
+            how_many = f"{len(rows)} records have keys" if len(rows) > 1 else "a record has a key"
+            raise PipelineError(
+                KEY_EXISTS,
+                f"{how_many} that the table already has: {format_rows(rows)}",
+                "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway",
+                place=("keys",),
+            )
     if table is not None and merge.latest is not None:
         winners = _not_stale(table, winners, merge)
     if table is not None and merge.unique:
         refuse_repeated(table, _counted(place, fragments, winners, merge), winners.select(merge.keys), merge)
     deleted = pc.sum(pc.equal(winners[FRAGMENT_INDEX], DELETES)).as_py() or 0
-    deletion = None if table is None or merge.is_refused else _deletion(table, winners.select(merge.keys))
+    deletion, keys = None, winners.select(merge.keys)
+    if table is not None and not merge.is_refused and len(keys):
+        # Marks the rows with these keys, and is not committed yet.
+        with lance_errors():
+            insert = table.merge_insert(keys.column_names).when_matched_delete()
+            made, stats = insert.execute_uncommitted(keys)
+        deletion = made.operation if stats["num_deleted_rows"] else None
     return Merged(
         _without_losers(place, schema, fragments, records, winners),
         0 if table is None else int(table.version),
@@ -210,19 +216,6 @@ def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]
         yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")
 
 
-def _refuse(table: Any, winners: pa.Table, merge: Merge) -> None:
-    parts = [part.select(merge.keys) for part in _existing(table, winners, merge)]
-    if any(len(part) for part in parts):
-        existing_rows = pa.concat_tables(parts)
-        count = f"{len(existing_rows)} records have keys" if len(existing_rows) > 1 else "a record has a key"
-        raise PipelineError(
-            KEY_EXISTS,
-            f"{count} that the table already has: {format_rows(existing_rows)}",
-            "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway",
-            place=("keys",),
-        )
-
-
 def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
     """Leave out records that are older than the row that the table has."""
     latest = str(merge.latest)
@@ -235,16 +228,6 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
     if not stale:
         return winners
     return winners.join(pa.concat_tables(stale), [FRAGMENT_INDEX, ROW], join_type="left anti")
-
-
-def _deletion(table: Any, keys: pa.Table) -> Any | None:
-    """Mark the rows with these keys as deleted; return the operation, which is not committed, or None if there are no such rows."""
-    if not len(keys):
-        return None
-    with lance_errors():
-        merge = table.merge_insert(keys.column_names).when_matched_delete()
-        made, stats = merge.execute_uncommitted(keys)
-    return made.operation if stats["num_deleted_rows"] else None
 
 
 def _without_losers(
@@ -260,20 +243,10 @@ def _without_losers(
         if not len(lost):
             winning_fragments.append(fragment)
             continue
-        batches = _drop_rows(_read(place, fragment), set(lost.to_pylist()), schema)
-        first = next(batches, None)
-        if first is not None:
-            winning_fragments += write_files(place, schema, chain([first], batches))
+        rows, lost_rows = count(), set(lost.to_pylist())
+        batches = (
+            batch.filter(pa.array([row not in lost_rows for row in islice(rows, batch.num_rows)], pa.bool_()))
+            for batch in _read(place, fragment)
+        )
+        winning_fragments += write_rest(place, schema, batches)
     return winning_fragments
-
-
-def _drop_rows(
-    batches: Iterator[pa.RecordBatch], lost: set[int], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    start = 0
-    for batch in batches:
-        mask = pa.array([row not in lost for row in range(start, start + batch.num_rows)], pa.bool_())
-        start += batch.num_rows
-        left = batch.filter(mask)
-        if left.num_rows:
-            yield pa.RecordBatch.from_arrays(left.columns, schema=schema)

@@ -13,11 +13,10 @@ Rule: the table decides. What it has the commit of, by the properties of its tra
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from schemac.engines.lance.dataset import (
     transaction_of,
     versions,
 )
-from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.runs.writing import write_rest
 from schemac.engines.lance.transactions import (
     DATA,
     close_staging,
@@ -67,10 +66,12 @@ def move_out(place: WriteTarget, schema: pa.Schema, version: int, addresses: lis
     rest: list[str] = []
     for fragment in table.get_fragments():
         if fragment.fragment_id in touched:
-            batches = _others(fragment, gone, schema)
-            first = next(batches, None)
-            if first is not None:
-                rest += write_files(place, schema, chain([first], batches))
+            scanner = fragment.scanner(with_row_address=True, batch_size=BATCH_ROWS)
+            remaining = (
+                batch.filter(pa.array([row not in gone for row in batch["_rowaddr"].to_pylist()], pa.bool_()))
+                for batch in scanner.to_batches()
+            )
+            rest += write_rest(place, schema, (rows.select(schema.names) for rows in remaining))
     operation = lance.LanceOperation.Update(
         removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
     )
@@ -101,14 +102,6 @@ def move_back(path: str, version: int, storage_options: Storage | None) -> None:
     make_version(path, inverse, version, {}, storage_options)
 
 
-def _others(fragment: Any, gone: set[int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for batch in fragment.scanner(with_row_address=True, batch_size=BATCH_ROWS).to_batches():
-        stays = pa.array([address not in gone for address in batch["_rowaddr"].to_pylist()], pa.bool_())
-        rows = batch.filter(stays).select(schema.names)
-        if rows.num_rows:
-            yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
-
-
 CLOCKS_DIFFER = timedelta(days=1)
 
 
@@ -119,6 +112,8 @@ def committed_runs(
 
     Runs after a restored version are not listed: their rows are gone.
     """
+    import lance
+
     newest: float = inf
     for number, committed in versions(dataset)[:limit]:
         if since is not None and committed < since - CLOCKS_DIFFER:
@@ -126,19 +121,13 @@ def committed_runs(
         if number > newest:
             continue
         transaction = transaction_of(dataset, number)
-        # What came after the version that was restored is not in the table any more.
-        newest = min(newest, _restored(transaction))
+        operation = getattr(transaction, "operation", None)
+        if isinstance(operation, lance.LanceOperation.Restore):
+            # What came after the version that was restored is not in the table any more.
+            newest = min(newest, int(operation.version))
         run = CommittedRun.of(properties_of(transaction), number, committed)
         if run is not None:
             yield run
-
-
-def _restored(transaction: Any | None) -> float:
-    """Return the version that a transaction brought back; infinite where it brought none."""
-    import lance
-
-    operation = getattr(transaction, "operation", None)
-    return int(operation.version) if isinstance(operation, lance.LanceOperation.Restore) else inf
 
 
 def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
@@ -162,14 +151,8 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
     if dataset is None:
         return None
     since = None if run.process is None else run.started
-    return next(
-        (
-            committed_run
-            for committed_run in committed_runs(dataset, since=since)
-            if committed_run.id == run.id
-        ),
-        None,
-    )
+    runs = committed_runs(dataset, since=since)
+    return next((committed_run for committed_run in runs if committed_run.id == run.id), None)
 
 
 def discard(place: WriteTarget, fragments: list[str]) -> None:
@@ -203,18 +186,8 @@ def _remove_remote(place: WriteTarget, fragments: list[str]) -> None:
         pass  # Lance's own clean-up takes files that no version names.
 
 
-def take_back(place: WriteTarget, version: int, run: str) -> None:
-    """Undo a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
-    try:
-        take_back_at(place.path, version, run, place.storage_options)
-    except (OSError, RuntimeError):
-        # Where there is no room to write the version that takes the rows back, the next run does it.
-        if place.is_staged:
-            staging.give_up(place.staging)
-
-
 def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
-    """Do the same for a dataset that no run has open."""
+    """Undo a commit of a run: the dataset as it was before, by a new version, or gone where it was new."""
     import lance
 
     options = options_for(path, storage_options)
@@ -264,12 +237,22 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
         for run, decides in {
             (dead_run.run, dead_run.table): None for dead_run in dead if dead_run.run is not None
         }:
-            if not (_may_count(run, decides, storage_options) or _is_tried(run, (decides, quarantine))):
+            if _may_count(run, decides, storage_options):
+                continue
+            # Another attempt of the run may be alive, whose rows are under the same id.
+            attempts = [*staging.of_run(decides, run), *staging.of_run(quarantine, run)]
+            if all(map(staging.take_dead, attempts)):
                 _take_rows_back(quarantine, run, storage_options)
     for dead_run in dead:
         _undo(dead_run, storage_options)
     for path in {dead_run.path for dead_run in dead}:
-        _remove_what_is_no_table(path)
+        if transactions.has_version(path):
+            continue
+        if not staging.folders_of(path):
+            # Lance left something of a first commit that it did not come to the end of.
+            for name in (transactions.TRANSACTIONS, transactions.VERSIONS):
+                shutil.rmtree(Path(path, name), ignore_errors=True)
+        transactions.remove_if_empty(path)
 
 
 def holds_only_leftovers(folder: Path) -> bool:
@@ -285,19 +268,15 @@ def holds_only_leftovers(folder: Path) -> bool:
 
 
 def _dead_folders(path: str, table: str) -> list[Dead]:
-    if not is_local(path):
-        return []
-    return [
-        Dead(path, folder, staging.run_in(folder), _table_of(folder, path) or table)
-        for folder in staging.folders_of(path)
-        if staging.take_dead(folder)
-    ]
-
-
-def _table_of(folder: Path, path: str) -> str:
-    """Find the table of the run of a folder: others may share a quarantine."""
-    seen = staging.table_of(folder)
-    return seen if not seen or "://" in seen else os.path.normpath(os.path.join(path, seen))
+    dead = []
+    for folder in staging.folders_of(path) if is_local(path) else ():
+        if staging.take_dead(folder):
+            # Runs of other tables may share a quarantine.
+            seen = staging.table_of(folder)
+            if seen and "://" not in seen:
+                seen = os.path.normpath(os.path.join(path, seen))
+            dead.append(Dead(path, folder, staging.run_in(folder), seen or table))
+    return dead
 
 
 def _may_count(run: RunIdentity, decides: str, storage_options: Storage) -> bool:
@@ -311,12 +290,6 @@ def _may_count(run: RunIdentity, decides: str, storage_options: Storage) -> bool
     except (OSError, ValueError):
         return True
     return any(record.run.id == run.id for record in records or ())
-
-
-def _is_tried(run: RunIdentity, paths: Iterable[str]) -> bool:
-    """Whether another attempt of a run is alive, whose rows are under the same id."""
-    folders = (folder for path in paths for folder in staging.of_run(path, run))
-    return any(not staging.take_dead(folder) for folder in folders)
 
 
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage) -> None:
@@ -339,33 +312,18 @@ def _undo(dead: Dead, storage_options: Storage) -> None:
     if staging.is_retained(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
         return
     if dataset is not None and dead.run is not None:
-        dataset = _without_seed(dataset, dead.run)
+        properties = properties_of(transaction_of(dataset, dataset.version))
+        if UNFINISHED in properties and properties[RUN] == dead.run.id and dataset.version > 1:
+            # This is the first of two commits of the run, and the second has not been made.
+            with lance_errors():
+                dataset.checkout_version(dataset.version - 1).restore()
+            dataset = find_dataset(dataset.uri)
     moved = staging.moved_files(dead.folder)
     happened = dead.run is not None and find_run(dead.run, dead.path, storage_options)
     if moved and not happened:
         named = set() if dataset is None else named_files(dataset, dead.run)
         transactions.remove_data(dead.path, [name for name in moved if name not in named])
     staging.remove(dead.folder)
-
-
-def _without_seed(dataset: Any, run: RunIdentity) -> Any:
-    """Bring back the table as it was before the first of two commits of a run, if the second has not been made."""
-    properties = properties_of(transaction_of(dataset, dataset.version))
-    if UNFINISHED not in properties or properties[RUN] != run.id or dataset.version < 2:
-        return dataset
-    with lance_errors():
-        dataset.checkout_version(dataset.version - 1).restore()
-    return find_dataset(dataset.uri)
-
-
-def _remove_what_is_no_table(path: str) -> None:
-    """Remove what Lance left of a first commit that it did not come to the end of."""
-    if transactions.has_version(path):
-        return
-    if not staging.folders_of(path):
-        for name in (transactions.TRANSACTIONS, transactions.VERSIONS):
-            shutil.rmtree(Path(path, name), ignore_errors=True)
-    transactions.remove_if_empty(path)
 
 
 def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Storage) -> None:
@@ -375,9 +333,13 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Stora
     if dataset is None or target is None:
         return
     seen = seen_from(quarantine, table)
-    candidates = [
-        run for run in committed_runs(dataset, limit=LOOKED_AT) if run.table == seen and _is_dead(run)
-    ]
+    candidates = []
+    for run in committed_runs(dataset, limit=LOOKED_AT):
+        is_dead = None if run.identity.process is None else is_gone(run.identity.process)
+        if is_dead is None:
+            is_dead = datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)
+        if run.table == seen and is_dead:
+            candidates.append(run)
     if not candidates:
         return
     oldest = versions(target)[-1].committed
@@ -387,10 +349,3 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Stora
     for run in candidates:
         if run.id not in happened and run.committed > oldest:
             _take_rows_back(quarantine, run.identity, storage_options)
-
-
-def _is_dead(run: CommittedRun) -> bool:
-    has_ended = None if run.identity.process is None else is_gone(run.identity.process)
-    if has_ended is not None:
-        return has_ended
-    return datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)

@@ -23,7 +23,16 @@ from schemac.engines.lance.runs import recovery, writing
 from schemac.engines.lance.runs.recovery import committed_runs, find_run, holds_only_leftovers, recover
 from schemac.engines.lance.runs.writing import as_lance_reads, decode, encode
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import DATA, SEED, file_names, fragment_text, make_version, move_data
+from schemac.engines.lance.transactions import (
+    DATA,
+    SEED,
+    Commit,
+    Stage,
+    file_names,
+    fragment_text,
+    make_version,
+    move_data,
+)
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredSchema
@@ -44,31 +53,6 @@ from schemac.rows.runs.tables import (
 from schemac.versions.identity.lock import Numbers
 
 NAME = "aside.lance"
-
-
-def open_staging_table(place: WriteTarget, schema: pa.Schema) -> str:
-    """Make the dataset: with the ids of the table where rows are added to it, else with those that Lance counts."""
-    import lance
-
-    path = os.path.join(place.staging, NAME)
-    with lance_errors():
-        if place.mode != "append":
-            lance.write_dataset(schema.empty_table(), path, data_storage_version=place.storage_version)
-            return path
-        table = open_dataset(place.path, place.read_version, place.storage_options)
-        seed = lance.write_dataset(SEED, path, data_storage_version=table.data_storage_version)
-        operation = lance.LanceOperation.Merge([], table.lance_schema)
-        make_version(path, operation, seed.version, {}, NO_STORAGE)
-    return path
-
-
-def collect_staging_table(place: WriteTarget) -> StagedRows:
-    """Take the fragments, numbered as if a task of ours had written them, and move their files."""
-    path = os.path.join(place.staging, NAME)
-    written = open_dataset(path)
-    fragments = [fragment_text(f.metadata, is_numbered=False) for f in written.get_fragments()]
-    move_data(os.path.join(path, DATA), os.path.join(place.staging, DATA), file_names(fragments))
-    return StagedRows(fragments, written.count_rows())
 
 
 class LanceSink(Sink):
@@ -129,8 +113,8 @@ class LanceSink(Sink):
             staging.fence(absolute(path), run)
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
-        """Begin the commit."""
-        writing.claim(place, fragments)
+        """Begin the commit, unless another attempt of the run has begun one."""
+        Commit(place, list(file_names(fragments))).advance(Stage.CLAIMED)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove the fragments' files."""
@@ -167,12 +151,28 @@ class LanceSink(Sink):
         return writing.write_fragments(place, schema, batches)
 
     def open_staging_table(self, place: WriteTarget, form: TableForm) -> str:
-        """Make an empty dataset in the staging folder."""
-        return open_staging_table(place, form.schema)
+        """Make an empty dataset: with the ids of the table where rows are added to it, else with those that Lance counts."""
+        import lance
+
+        path = os.path.join(place.staging, NAME)
+        with lance_errors():
+            if place.mode != "append":
+                empty = form.schema.empty_table()
+                lance.write_dataset(empty, path, data_storage_version=place.storage_version)
+                return path
+            table = open_dataset(place.path, place.read_version, place.storage_options)
+            seed = lance.write_dataset(SEED, path, data_storage_version=table.data_storage_version)
+            operation = lance.LanceOperation.Merge([], table.lance_schema)
+            make_version(path, operation, seed.version, {}, NO_STORAGE)
+        return path
 
     def collect_staging_table(self, place: WriteTarget) -> StagedRows:
-        """Take its fragments."""
-        return collect_staging_table(place)
+        """Take its fragments, numbered as if a task of ours had written them, and move their files."""
+        path = os.path.join(place.staging, NAME)
+        written = open_dataset(path)
+        fragments = [fragment_text(f.metadata, is_numbered=False) for f in written.get_fragments()]
+        move_data(os.path.join(path, DATA), os.path.join(place.staging, DATA), file_names(fragments))
+        return StagedRows(fragments, written.count_rows())
 
     def judge(
         self, place: WriteTarget, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
@@ -207,7 +207,12 @@ class LanceSink(Sink):
 
     def take_back(self, place: WriteTarget, version: int) -> None:
         """Undo a commit of this run."""
-        recovery.take_back(place, version, place.run.id)
+        try:
+            recovery.take_back_at(place.path, version, place.run.id, place.storage_options)
+        except (OSError, RuntimeError):
+            # Where there is no room to write the version that takes the rows back, the next run does it.
+            if place.is_staged:
+                staging.give_up(place.staging)
 
 
 SINK = LanceSink()

@@ -12,8 +12,9 @@ import base64
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -80,7 +81,14 @@ def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.Reco
     """Fragments of the batches, as JSON; the files are in the table's staging folder."""
     from lance.fragment import write_fragments as write
 
-    _refuse_another_disk(place)
+    # The driver would not find a folder that only has the same name as the table's.
+    if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
+        raise PipelineError(
+            NOT_SHARED,
+            f"the executor on {socket.gethostname()} cannot see the folder `{place.path}` of the driver",
+            "name a folder that all machines share, or an address of an object store such as s3://",
+            place=("target", "path"),
+        )
     reader = pa.RecordBatchReader.from_batches(schema, _renewing(place, batches))
     mode = "create" if place.is_staged and place.mode == "overwrite" else place.mode
     with lance_errors():
@@ -97,15 +105,11 @@ def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.Reco
     return [transactions.fragment_text(fragment) for fragment in fragments]
 
 
-def _refuse_another_disk(place: WriteTarget) -> None:
-    """Refuse to write where the driver would not find it: to a folder that only has the same name as the table's."""
-    if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
-        raise PipelineError(
-            NOT_SHARED,
-            f"the executor on {socket.gethostname()} cannot see the folder `{place.path}` of the driver",
-            "name a folder that all machines share, or an address of an object store such as s3://",
-            place=("target", "path"),
-        )
+def write_rest(place: WriteTarget, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> list[str]:
+    """Write what is left of a fragment, as `write_files` does; nothing where no row is."""
+    left = (pa.RecordBatch.from_arrays(rows.columns, schema=schema) for rows in batches if rows.num_rows)
+    first = next(left, None)
+    return [] if first is None else write_files(place, schema, chain([first], left))
 
 
 def _check_is_open(place: WriteTarget) -> None:
@@ -164,11 +168,6 @@ def commit_merged(place: WriteTarget, operation: Any, merged: Merged) -> int:
         raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
     _refuse_dropped(place, merged.fragments)
     return transactions.commit_operation(place, list(file_names(merged.fragments)), operation, merged.version)
-
-
-def claim(place: WriteTarget, fragments: list[str]) -> None:
-    """Begin a commit, unless another attempt of the run has begun one."""
-    Commit(place, list(file_names(fragments))).advance(Stage.CLAIMED)
 
 
 def _refuse_dropped(place: WriteTarget, fragments: list[str]) -> None:

@@ -11,15 +11,13 @@ Errors: SC421 unusable-table, SC422 failed-check, SC423 table-changed, SC424 tab
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from schemac.engines.lance import is_table
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
-from schemac.engines.lance.dataset import lance_errors, open_dataset
+from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.tables.field_ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.fields import data_of, differences
@@ -49,6 +47,7 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import TABLE_CHANGED, TABLE_DRIFT, UNUSABLE_TABLE
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
+from schemac.versions.evolution.table_versions import VersionedTables
 from schemac.versions.evolution.tables import (
     DataCheck,
     PlanLine,
@@ -56,7 +55,6 @@ from schemac.versions.evolution.tables import (
     Progress,
     Spread,
     TableChange,
-    Tables,
     TableState,
     report_differences,
 )
@@ -88,8 +86,7 @@ def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | 
     except _StoppedError:
         pass
     except (OSError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0].partition(", /")[0]
-        report.add(UNUSABLE_TABLE, f"Lance stopped: {reason}", file=name, help=run.state)
+        report.add(UNUSABLE_TABLE, f"Lance stopped: {reason_of(error)}", file=name, help=run.state)
     return False
 
 
@@ -294,18 +291,14 @@ class _Run:
                 del known[index.name]
         standing = {description.name for description in now.describe_indices()}
         for index in known.values():
+            path = path_after(index, self.plan.pair)
+            assert path is not None
             if index.name not in standing:
-                self.build_index(index)
+                self.progress(f"build index {index.name}", 0, 1)
+                build(self.finished(), index, path)
+                self.progress(f"build index {index.name}", 1, 1)
         if waiting:
             open_dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
-
-    def build_index(self, index: Index) -> None:
-        """One index, where its field is now."""
-        path = path_after(index, self.plan.pair)
-        assert path is not None
-        self.progress(f"build index {index.name}", 0, 1)
-        build(self.finished(), index, path)
-        self.progress(f"build index {index.name}", 1, 1)
 
     def commit(self, what: str, operation: Any, read_version: int) -> int:
         """Commit an operation that was made for a version, if there is no later one; return the number of the new version."""
@@ -332,50 +325,30 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
     pairs = [(lance_ids(field_ids[field]), there.get(id, ())) for field, id in new.ids.items()]
     same = {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
     lines = differences(fields, table.dataset.lance_schema, metadata=metadata, same=same)
-    for version, requested in _version_differences(table, metadata):
+    requested, version = metadata.get(STORAGE_VERSION.key), table.dataset.data_storage_version
+    # The version of the dataset counts, not the one in its schema's metadata.
+    if requested is not None and json.loads(requested) != version:
+        target_version = json.loads(requested)
         report.add(
             TABLE_DRIFT,
-            f"{table.name}: its files have storage version {version}, but the schema specifies {requested}",
+            f"{table.name}: its files have storage version {version}, but the schema specifies {target_version}",
             file=table.name,
             help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
-            f' data_storage_version="{requested}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
+            f' data_storage_version="{target_version}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
         )
     report_differences(table.name, lines, report)
 
 
-def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Yield the data file version of the table and the expected one; that of the dataset counts, not that in schema metadata."""
-    requested = metadata.get(STORAGE_VERSION.key)
-    version = table.dataset.data_storage_version
-    if requested is not None and json.loads(requested) != version:
-        yield version, json.loads(requested)
-
-
-@dataclass(frozen=True)
-class LanceTables(Tables):
+class LanceTables(VersionedTables[LanceTable]):
     """Lance tables in folders and object stores."""
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is the folder of a Lance table."""
         return is_table(Path(path))
 
-    def open(
-        self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
-    ) -> LockedSchemaVersion | None:
-        """Return the schema that a table has now, under the lock's ids."""
-        table = open_table(path, locked, report, stated)
-        return table.schema_version if table is not None else None
-
-    def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
-        """Plan the steps from a table, or from a version that a table is imagined to be at."""
-        if change.path:
-            table = open_table(change.path, change.locked, report, change.stated)
-        else:
-            assert change.old is not None
-            table = LanceTable.imagined(change.old)
-        made = (
-            plan(table, change.new, report, change.rounded, change.references) if table is not None else None
-        )
+    def planned(self, table: LanceTable, change: TableChange, report: Report) -> PlannedChange | None:
+        """Plan the steps."""
+        made = plan(table, change.new, report, change.rounded, change.references)
         return _PlannedLance(made, change) if made is not None else None
 
     def verify(
@@ -430,4 +403,6 @@ class _PlannedLance(PlannedChange):
         return apply_plan(self._made, report, progress, spread)
 
 
-TABLES = LanceTables()
+TABLES = LanceTables(
+    engine="Lance", open_table=open_table, imagined=LanceTable.imagined, errors_of=lambda _: ()
+)

@@ -9,6 +9,7 @@ Units: seconds since 1970-01-01, of UTC for instants, of the clock for local tim
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
@@ -47,9 +48,9 @@ class Cast:
     """A numpy array of booleans: which values do not fit."""
 
 
-def fitting(values: Any, count: int) -> Cast:
+def fitting(values: Any) -> Cast:
     """Where every value fits."""
-    return Cast(values, np.zeros(count, bool))
+    return Cast(values, np.zeros(len(values), bool))
 
 
 def numbers_of(values: Any) -> tuple[Any, Any]:
@@ -81,17 +82,22 @@ def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> Cast:
 
 
 def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> Cast:
-    """Each different value by itself; `convert` gives None if a value does not fit."""
+    """Each different value by itself; `convert` gives None or raises ValueError if a value does not fit."""
+
+    def converted(value: Any) -> Any:
+        with suppress(ValueError):
+            return convert(value)
+
     if pa.types.is_float16(values.type):
         values = values.cast(pa.float32())
     coded = values.dictionary_encode()
-    new = [convert(value) for value in coded.dictionary.to_pylist()]
+    new = [converted(value) for value in coded.dictionary.to_pylist()]
     if pa.types.is_float16(type_):
         new = [None if value is None else np.float16(value) for value in new]
     made = pa.array(new, type_)
-    converted = made.take(coded.indices)
-    misfits = pc.and_(converted.is_null(), values.is_valid())
-    return Cast(converted, np.asarray(misfits.to_numpy(zero_copy_only=False)))
+    new_values = made.take(coded.indices)
+    misfits = pc.and_(new_values.is_null(), values.is_valid())
+    return Cast(new_values, np.asarray(misfits.to_numpy(zero_copy_only=False)))
 
 
 def _dtype(type_: Any) -> Any:

@@ -45,7 +45,22 @@ EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 def cast_numbers(values: Any, target: CastTarget) -> Cast:
     """Cast between any two kinds of numbers; Bool counts as 0 and 1."""
     if Family.DECIMAL in (target.old.family, target.new.family):
-        return _cast_decimals(values, target)
+        old, new = target.old, target.new
+        if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
+            return fitting(values.cast(target.type))
+        if new.family is Family.DECIMAL:
+            return one_by_one(values, target.type, lambda value: to_decimal(value, target))
+        if new.family is Family.FLOAT:
+            return one_by_one(values, target.type, lambda value: to_float(value, old.scale, target))
+        bounds = np.iinfo(_numpy_type(new)) if new.family is Family.INTEGER else None
+        low, high = (int(bounds.min), int(bounds.max)) if bounds is not None else (0, 1)
+
+        def nearest_integer(value: Decimal) -> int | bool | None:
+            whole = int(value.to_integral_value(ROUND_HALF_EVEN))
+            is_in_range = low <= whole <= high and (target.is_rounded or whole == value)
+            return None if not is_in_range else whole if bounds is not None else bool(whole)
+
+        return one_by_one(values, target.type, nearest_integer)
     numbers, there = numbers_of(values)
     if target.new.family is Family.BOOLEAN:
         return array_of(numbers, there, (numbers == 0) | (numbers == 1), target.type)
@@ -87,25 +102,6 @@ def _to_float(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
     bounds, wide = np.iinfo(numbers.dtype), made.astype(np.float64)
     fits = (wide >= float(bounds.min)) & (wide < float(int(bounds.max) + 1))
     return made, fits & (np.where(fits, wide, 0).astype(numbers.dtype) == numbers)
-
-
-def _cast_decimals(values: Any, target: CastTarget) -> Cast:
-    old, new = target.old, target.new
-    if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
-        return fitting(values.cast(target.type), len(values))
-    if new.family is Family.DECIMAL:
-        return one_by_one(values, target.type, lambda value: to_decimal(value, target))
-    if new.family is Family.FLOAT:
-        return one_by_one(values, target.type, lambda value: to_float(value, old.scale, target))
-    bounds = np.iinfo(_numpy_type(new)) if new.family is Family.INTEGER else None
-    low, high = (int(bounds.min), int(bounds.max)) if bounds is not None else (0, 1)
-
-    def to_integer(value: Decimal) -> int | bool | None:
-        whole = int(value.to_integral_value(ROUND_HALF_EVEN))
-        is_in_range = low <= whole <= high and (target.is_rounded or whole == value)
-        return None if not is_in_range else whole if bounds is not None else bool(whole)
-
-    return one_by_one(values, target.type, to_integer)
 
 
 def to_decimal(value: Any, target: CastTarget) -> Decimal | None:
@@ -177,9 +173,12 @@ def cast_temporal(values: Any, target: CastTarget) -> Cast:
         fits &= (numbers >= 0) & (numbers < DAY * span[1])
     if is_instant and not was_instant:
         # A day goes to seconds first, of which a clock shows some.
-        numbers, fits, span = _to_seconds(numbers, fits, span)
-        numbers, known = _instants(numbers, span, target.zone)
-        fits &= known
+        if span == (DAY, 1):
+            numbers, in_range = rescaled(numbers, span, (1, 1), is_cut=False)
+            fits, span = fits & in_range, (1, 1)
+        offsets, known = offsets_of(np.floor_divide(numbers, span[1]), target.zone)
+        numbers, in_range = moved(numbers, -offsets * span[1])
+        fits &= known & in_range
     if new.family is Family.DATE and old.family is not Family.DATE:
         # A Date in milliseconds counts whole days too.
         numbers, in_range = rescaled(numbers, span, (DAY, 1), is_cut)
@@ -218,13 +217,6 @@ def _is_instant(type_: Any) -> bool:
     return type_.family is Family.TIMESTAMP and type_.timezone is not None
 
 
-def _to_seconds(numbers: Any, fits: Any, span: tuple[int, int]) -> tuple[Any, Any, tuple[int, int]]:
-    if span != (DAY, 1):
-        return numbers, fits, span
-    seconds, in_range = rescaled(numbers, span, (1, 1), is_cut=False)
-    return seconds, fits & in_range, (1, 1)
-
-
 def _readings(numbers: Any, span: tuple[int, int], zone: str, *, is_unique: bool) -> tuple[Any, Any]:
     """Return what the clock showed at these instants; where it has to be unique, only what it showed once."""
     per_second = span[1]
@@ -235,13 +227,6 @@ def _readings(numbers: Any, span: tuple[int, int], zone: str, *, is_unique: bool
         back, is_one = offsets_of(np.floor_divide(local_times, per_second), zone)
         known &= is_one & (back == offsets)
     return local_times, known
-
-
-def _instants(numbers: Any, span: tuple[int, int], zone: str) -> tuple[Any, Any]:
-    per_second = span[1]
-    offsets, known = offsets_of(np.floor_divide(numbers, per_second), zone)
-    instants, in_range = moved(numbers, -offsets * per_second)
-    return instants, known & in_range
 
 
 def moved(numbers: Any, by: Any) -> tuple[Any, Any]:
@@ -268,23 +253,23 @@ def cast_bytes(values: Any, target: CastTarget) -> Cast:
     if target.new.family is Family.TEXT and target.old.family is Family.BYTES:
         if pa.types.is_fixed_size_binary(values.type):
             values = values.cast(pa.binary())
-        return one_by_one(values, target.type, _text_of)
+        return one_by_one(values, target.type, bytes.decode)
     if length is not None and getattr(target.old, "fixed_length", None) != length:
         values = values.cast(pa.large_binary())
         lengths = np.asarray(pc.fill_null(pc.binary_length(values), length).to_numpy(zero_copy_only=False))
         misfits = lengths != length
         fitting_values = pc.if_else(pa.array(misfits), pa.scalar(None, values.type), values)
         return Cast(fitting_values.cast(target.type), misfits)
-    return fitting(values.cast(target.type), len(values))
+    return fitting(values.cast(target.type))
 
 
 def write_out(values: Any, target: CastTarget) -> Cast:
     """As text."""
     family = target.old.family
     if family is Family.DURATION:
-        return fitting(values.cast(pa.int64()).cast(target.type), len(values))
+        return fitting(values.cast(pa.int64()).cast(target.type))
     if family not in (Family.DATE, Family.TIMESTAMP):
-        return fitting(values.cast(target.type), len(values))
+        return fitting(values.cast(target.type))
     numbers, there = numbers_of(values)
     per_second = PER_SECOND[target.old.unit] if family is Family.TIMESTAMP else 1
     seconds = np.floor_divide(numbers.astype(np.int64), per_second)
@@ -300,8 +285,11 @@ def write_out(values: Any, target: CastTarget) -> Cast:
     local_times = array_of(readings, there, fits & in_range, plain)
     written = local_times.values.cast(pa.string())
     if zone is not None:
-        suffix = pa.array([_offset_text(int(o), zone) for o in offsets], pa.string())
-        written = pc.binary_join_element_wise(written, suffix, "")
+        suffixes = ["Z"] * len(offsets)
+        if zone != "UTC":
+            signed = [("-" if o < 0 else "+", abs(int(o)) // 60) for o in offsets]
+            suffixes = [f"{sign}{minutes // 60:02}{minutes % 60:02}" for sign, minutes in signed]
+        written = pc.binary_join_element_wise(written, pa.array(suffixes, pa.string()), "")
     return Cast(written.cast(target.type), local_times.misfits)
 
 
@@ -315,7 +303,9 @@ def read_text(values: Any, target: CastTarget) -> Cast:
     if family is Family.BOOLEAN:
         return one_by_one(values, target.type, lambda text: _TRUTHS.get(text.lower()))
     if family is Family.DATE:
-        return one_by_one(values, target.type, _date_in)
+        return one_by_one(
+            values, target.type, lambda text: date.fromisoformat(text) if _DATE.fullmatch(text) else None
+        )
     if family is Family.DECIMAL:
         return one_by_one(
             values,
@@ -336,20 +326,6 @@ def read_text(values: Any, target: CastTarget) -> Cast:
     return one_by_one(values, target.type, whole)
 
 
-def _text_of(value: bytes) -> str | None:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _offset_text(offset: int, zone: str) -> str:
-    if zone == "UTC":
-        return "Z"
-    minutes = abs(offset) // 60
-    return f"{'-' if offset < 0 else '+'}{minutes // 60:02}{minutes % 60:02}"
-
-
 def _float_in(text: str, target: CastTarget) -> float | None:
     sign, bare = (text[0], text[1:]) if text[:1] in ("+", "-") and text else ("", text)
     if bare.lower() in _NO_NUMBERS:
@@ -364,25 +340,15 @@ def _float_in(text: str, target: CastTarget) -> float | None:
     return -0.0 if number == 0 and sign == "-" else number
 
 
-def _date_in(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if _DATE.fullmatch(text) else None
-    except ValueError:
-        return None
-
-
 def _timestamp_in(text: str, target: CastTarget) -> int | None:
-    """Return the number to be stored."""
+    """Return the number to be stored. Raises ValueError for a day or time that no calendar or clock has."""
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         return None
     day, hour, minute, second, fraction, offset = match.groups()
     if offset and hour is None:
         return None
-    try:
-        local_time = datetime.fromisoformat(f"{day}T{hour or '00'}:{minute or '00'}:{second or '00'}+00:00")
-    except ValueError:
-        return None
+    local_time = datetime.fromisoformat(f"{day}T{hour or '00'}:{minute or '00'}:{second or '00'}+00:00")
     seconds = _in_zone(round(local_time.timestamp()), offset, target)
     if seconds is None:
         return None
@@ -397,7 +363,9 @@ def _in_zone(seconds: int, offset: str | None, target: CastTarget) -> int | None
     """Return the instant or reading that is stored: a text with an offset is an instant, one without a reading."""
     is_instant = target.new.timezone is not None
     if offset:
-        instant = seconds - _ahead(offset)
+        digits = offset[1:].replace(":", "").ljust(4, "0")  # zeros for Z
+        ahead_of_utc = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+        instant = seconds + (ahead_of_utc if offset[0] == "-" else -ahead_of_utc)
         if is_instant:
             return instant
         if not target.zone:
@@ -412,14 +380,6 @@ def _in_zone(seconds: int, offset: str | None, target: CastTarget) -> int | None
     return seconds - int(ahead[0]) if known[0] else None
 
 
-def _ahead(offset: str) -> int:
-    if offset == "Z":
-        return 0
-    digits = offset[1:].replace(":", "").ljust(4, "0")
-    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
-    return -seconds if offset[0] == "-" else seconds
-
-
 _BYTES = frozenset({Family.TEXT, Family.BYTES})
 _NUMBERS = NUMBERS | {Family.BOOLEAN, Family.DECIMAL}
 
@@ -428,11 +388,11 @@ def cast(values: Any, target: CastTarget) -> Cast:
     """Return the values in the new type. Raises ValueError between families that have no rule here."""
     old, new = target.old.family, target.new.family
     if old is Family.NULL:
-        return fitting(pa.nulls(len(values), target.type), len(values))
+        return fitting(pa.nulls(len(values), target.type))
     if values.type.equals(target.type) and target.old.kind == target.new.kind:
-        return fitting(values, len(values))
+        return fitting(values)
     if target.old.parts() or target.new.parts():
-        return fitting(values.cast(target.type), len(values))
+        return fitting(values.cast(target.type))
     if old in _BYTES and new in _BYTES:
         return cast_bytes(values, target)
     if new is Family.TEXT:

@@ -67,9 +67,10 @@ class ClockHistory:
                 later = range(there + 1, len(fields))
                 there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), there)
                 if there > here + 1 and fields[there].type.family is Family.TIMESTAMP:
-                    effective[here + 1 : there] = [
-                        _with_type(state, effective[here]) for state in effective[here + 1 : there]
-                    ]
+                    type_ = effective[here].shape.type.removesuffix("?")
+                    for place, state in enumerate(effective[here + 1 : there], here + 1):
+                        mark = "?" if state.shape.type.endswith("?") else ""
+                        effective[place] = replace(state, shape=replace(state.shape, type=type_ + mark))
                 else:
                     there = here + 1
                     _declare(effective, here)
@@ -86,12 +87,6 @@ class ClockHistory:
 def clock_in(shape: Shape) -> str:
     """Return the clock that a shape declares; empty if it declares none."""
     return (CLOCK_ZONE.read(json.loads(shape.extra)) or "") if CLOCK_ZONE.key in shape.extra else ""
-
-
-def _with_type(state: State, like: State) -> State:
-    """Return a state of the type of another, as nullable as it was."""
-    mark = "?" if state.shape.type.endswith("?") else ""
-    return replace(state, shape=replace(state.shape, type=like.shape.type.removesuffix("?") + mark))
 
 
 def _declare(states: list[State], here: int) -> None:
@@ -120,15 +115,43 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     `start` is the locked version of the old schema; None if it is none, and each field is as in some version.
     """
     locked = pair.new.locked
-    ways = _ways(pair, locked, start)
+    ways = _ways(pair, start)
     stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(pair)))
-    locked = _with_states(locked, ways) if stops else locked
+    if stops:
+        # The states of these ways are in place of the lock's own.
+        changed = {(state.id, state.first): state for way in ways.values() for state in way}
+        locked = replace(locked, states=tuple(changed.get((s.id, s.first), s) for s in locked.states))
     pairs, old = [], pair.old
     for stop in stops:
         new = locked_schema_version(locked, stop)
         pairs.append(pair_by_ids(old, new))
         old = new
     return (*pairs, pair_by_ids(old, pair.new)) if pairs else (pair,)
+
+
+def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[State]]:
+    """Return the states that the values of each field go through by its id, from that of the table on."""
+    locked = pair.new.locked
+    newest = locked.versions[-1].number
+    states: dict[int, list[State]] = {}
+    for state in sorted(locked.states, key=lambda state: state.first):
+        if state.first <= newest:
+            states.setdefault(state.id, []).append(state)
+    clocks, ways = ClockHistory(locked), {}
+    for field, before in pair.before.items():
+        id = pair.new.ids[field]
+        field_states = states.get(id, [])
+        # The state that the table has is one of this type: that of its version, else the one of its numbers, else
+        # the last one; of several, one of its clock.
+        ids, shape = lance_ids(pair.old.numbers[before]), shape_of(before, None, None)
+        alike = [state for state in field_states if _type(state.shape.type) == _type(shape.type)]
+        then = [state for state in alike if start is not None and state.is_in(start)]
+        numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
+        matches = then or numbered or alike
+        matches = [state for state in matches if clock_in(state.shape) == clock_in(shape)] or matches
+        if matches:
+            ways[id] = clocks.effective_states(before, field_states[field_states.index(matches[-1]) :])
+    return ways
 
 
 def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[tuple[SchemaField, SchemaField]]:
@@ -166,23 +189,6 @@ def _made(pair: LockedVersionPair) -> Iterator[int]:
                     yield stop + 1
 
 
-def _ways(pair: LockedVersionPair, locked: LockedDataset, start: int | None) -> Mapping[int, list[State]]:
-    """Return the states that the values of each field go through by its id, from that of the table on."""
-    newest = locked.versions[-1].number
-    states: dict[int, list[State]] = {}
-    for state in sorted(locked.states, key=lambda state: state.first):
-        if state.first <= newest:
-            states.setdefault(state.id, []).append(state)
-    clocks, states_by_id = ClockHistory(locked), {}
-    for field, before in pair.before.items():
-        id = pair.new.ids[field]
-        field_states = states.get(id, [])
-        begun = _state_of_table(pair, before, field_states, start)
-        if begun is not None:
-            states_by_id[id] = clocks.effective_states(before, field_states[field_states.index(begun) :])
-    return states_by_id
-
-
 def _stops(way: Sequence[State]) -> Iterator[int]:
     """Yield the versions in which a field got a type that is neither its old nor its new one's neighbour, or another clock."""
     changed, is_cast = [], False
@@ -193,27 +199,6 @@ def _stops(way: Sequence[State]) -> Iterator[int]:
             changed.append(state.first)
     if is_cast:
         yield from changed[:-1]
-
-
-def _with_states(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDataset:
-    """Return the lock with the states of these ways in place of its own."""
-    changed_states = {(state.id, state.first): state for way in ways.values() for state in way}
-    return replace(locked, states=tuple(changed_states.get((s.id, s.first), s) for s in locked.states))
-
-
-def _state_of_table(
-    pair: LockedVersionPair, before: SchemaField, states: list[State], start: int | None
-) -> State | None:
-    """Which state of a field the table has: that of its version, else the one of its numbers, else the last one of this type; of several, one of its clock."""
-    ids = lance_ids(pair.old.numbers[before])
-    shape = shape_of(before, None, None)
-    alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
-    then = [state for state in alike if start is not None and state.is_in(start)]
-    numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
-    matches = then or numbered or alike
-    clock = clock_in(shape)
-    matches = [state for state in matches if clock_in(state.shape) == clock] or matches
-    return matches[-1] if matches else None
 
 
 def _type(text: str) -> str:

@@ -92,10 +92,11 @@ def made_equal(maps: Any, old: Any, new: Any) -> Any:
     """Return a numpy array of booleans: which new keys are equal to others of their map, and were not before; null ones are not."""
     duplicates = np.zeros(len(new), bool)
     there = np.flatnonzero(new.is_valid().to_numpy(zero_copy_only=False))
-    for codes in (_equal, _same):
-        for group in _groups(maps[there], codes(new)[there]):
+    # Among those that are equal, and among those that are the same.
+    for zero in (0.0, None):
+        for group in _groups(maps[there], _codes(new, zero)[there]):
             places = there[group]
-            if len(np.unique(codes(old.take(pa.array(places))))) > 1:
+            if len(np.unique(_codes(old.take(pa.array(places)), zero))) > 1:
                 duplicates[places] = True
     return duplicates
 
@@ -109,16 +110,6 @@ def _groups(maps: Any, codes: Any) -> Iterator[Any]:
         while end <= len(is_next) and is_next[end - 1]:
             end += 1
         yield order[start:end]
-
-
-def _same(values: Any) -> Any:
-    """Return a number for each value, alike only where the values are the same."""
-    return _codes(values, zero=None)
-
-
-def _equal(values: Any) -> Any:
-    """Return a number for each value, alike where the values are equal."""
-    return _codes(values, zero=0.0)
 
 
 def _codes(values: Any, zero: float | None) -> Any:
@@ -178,7 +169,7 @@ class Conversion:
         self._pair = pair
         self._before = pair.before
         self._rounded = frozenset(rounded)
-        self._on_misfit = on_misfit or _refuse
+        self._on_misfit = on_misfit
         self._old = _by_field(pair.old.lowered.fields)
         self._new = _by_field(pair.new.lowered.fields)
 
@@ -216,14 +207,25 @@ class Conversion:
         if family is Family.STRUCT and field.children and not is_new:
             return self._struct(field, old if is_alike else None, source, length, batch)
         if source is None:
-            return _nulls(length, type_)
+            # A null vector has room for items, which Lance wants to be there.
+            if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
+                return pa.nulls(length, type_)
+            count = length * type_.list_size
+            width = type_.value_type.bit_width
+            blanks = pa.py_buffer(bytes((count * width + 7) // 8))
+            items = pa.Array.from_buffers(type_.value_type, count, [None, blanks])
+            return pa.FixedSizeListArray.from_arrays(
+                items, type=type_, mask=pa.array([True] * length, pa.bool_())
+            )
         if family in (Family.LIST, Family.MAP) and is_alike and old is not None:
             return self._repeated(field, old, source, lowered)
         return self._cast(field, old or field, source, type_)
 
     def _cast(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
         """Cast plain values; those that do not fit are reported, and become null."""
-        values, stored = _plain(source), storage_of(type_)
+        values = source.storage if isinstance(source.type, pa.BaseExtensionType) else source
+        values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+        stored = storage_of(type_)
         if JSON.read(field.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
             self._report_misfits(field, values, check_json(values).misfits)
         plain = stored.value_type if pa.types.is_dictionary(stored) else stored
@@ -237,8 +239,12 @@ class Conversion:
         return pa.ExtensionArray.from_storage(type_, array) if stored is not type_ else array
 
     def _report_misfits(self, field: SchemaField, values: Any, misfits: Any, why: str = "") -> None:
-        if misfits.any():
+        if misfits.any() and self._on_misfit is not None:
             self._on_misfit(field, values, misfits, why)
+        elif misfits.any():
+            first = format_values(values.filter(pa.array(misfits)).slice(0, 1))[0]
+            message = f"{field.path_text}: {first} does not fit {field.type.type_text()}"
+            raise ValueError(f"{message}{why and f'; {why}'}")
 
     def _struct(
         self,
@@ -266,7 +272,19 @@ class Conversion:
         if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
             return self._cast(field, old, source, type_)
         if field.type.family is Family.MAP:
-            return self._map(field, old, source, type_)
+            key, value = field.children
+            entries = Entries.of(source)
+            keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
+            items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
+            wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
+            cast_field = joining_cast(key, self._pair)
+            if cast_field is not None:
+                duplicates = made_equal(entries.maps, entries.keys, keys)
+                self._report_misfits(cast_field, entries.keys, duplicates, BECOME_EQUAL)
+                wrong = wrong | duplicates
+            whole = np.ones(len(source), bool)
+            whole[entries.maps[wrong]] = False
+            return replace(entries, keys=keys, items=items).where(whole).to_array(type_)
         (item,) = field.children
         size = getattr(field.type, "fixed_length", None)
         lengths = pc.list_value_length(source)
@@ -280,51 +298,27 @@ class Conversion:
         if size is not None:
             items = _filled(items, source, size)
             return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=source.is_null())
-        offsets = _offsets(lengths, pa.types.is_large_list(type_))
+        sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
+        offsets = pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(
+            pa.int64() if pa.types.is_large_list(type_) else pa.int32()
+        )
         array = pa.LargeListArray if pa.types.is_large_list(type_) else pa.ListArray
         return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
-
-    def _map(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
-        """Return maps; one whose keys do not fit, or become equal, is null."""
-        key, value = field.children
-        entries = Entries.of(source)
-        keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
-        items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
-        wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
-        cast_field = joining_cast(key, self._pair)
-        if cast_field is not None:
-            duplicates = made_equal(entries.maps, entries.keys, keys)
-            self._report_misfits(cast_field, entries.keys, duplicates, BECOME_EQUAL)
-            wrong = wrong | duplicates
-        whole = np.ones(len(source), bool)
-        whole[entries.maps[wrong]] = False
-        return replace(entries, keys=keys, items=items).where(whole).to_array(type_)
-
-
-def _nulls(length: int, type_: Any) -> pa.Array:
-    """So many nulls; a null vector has room for items, which Lance wants to be there."""
-    if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
-        return pa.nulls(length, type_)
-    count = length * type_.list_size
-    width = type_.value_type.bit_width
-    blanks = pa.py_buffer(bytes((count * width + 7) // 8))
-    items = pa.Array.from_buffers(type_.value_type, count, [None, blanks])
-    return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=pa.array([True] * length, pa.bool_()))
 
 
 def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
     """Return the items of vectors, with something under the null ones, where Lance needs no nulls."""
-    if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
+    if (
+        not vectors.null_count
+        or items.type.num_fields
+        or not (pa.types.is_primitive(items.type) or pa.types.is_decimal(items.type))
+    ):
         return items
     blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
     places = np.repeat(vectors.is_valid().to_numpy(zero_copy_only=False), size)
     return pa.concat_arrays([items, blank]).take(
         pa.array(np.where(places, np.arange(len(items)), len(items)))
     )
-
-
-def _is_of_fixed_width(type_: Any) -> bool:
-    return bool(pa.types.is_primitive(type_) or pa.types.is_decimal(type_))
 
 
 def _flat(source: Any, size: int | None) -> pa.Array:
@@ -344,25 +338,9 @@ def _flat(source: Any, size: int | None) -> pa.Array:
     return filled.flatten()
 
 
-def _offsets(lengths: Any, is_large: bool) -> pa.Array:
-    sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
-    return pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(pa.int64() if is_large else pa.int32())
-
-
 def is_named(field: SchemaField, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
     return any(here.path_text in names for here in (field, *field.ancestors))
-
-
-def _refuse(field: SchemaField, values: Any, misfits: Any, why: str) -> None:
-    first = format_values(values.filter(pa.array(misfits)).slice(0, 1))[0]
-    raise ValueError(f"{field.path_text}: {first} does not fit {field.type.type_text()}{why and f'; {why}'}")
-
-
-def _plain(values: Any) -> Any:
-    """Return the values without an extension type, and not in a dictionary."""
-    values = values.storage if isinstance(values.type, pa.BaseExtensionType) else values
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def _by_field(fields: tuple[LoweredField, ...]) -> Mapping[SchemaField, LoweredField]:

@@ -44,6 +44,18 @@ def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int |
     config: Mapping[str, str] = dataset.config()
     version, digest = (metadata.get(key.encode()) for key in (TABLE_VERSION, TABLE_IDS))
     ids = tuple([field.id for field in fields])
+    is_replaced = False
+    if version is None and TABLE_VERSION in config:
+        # An overwrite with another schema may have left the configuration standing.
+        import lance
+
+        transactions = dataset.get_transactions(dataset.version)
+        created = [
+            one.read_version == 0
+            for one in transactions
+            if one is not None and isinstance(one.operation, lance.LanceOperation.Overwrite)
+        ]
+        is_replaced = created != [True] or None in transactions
     return TableRecord(
         path,
         # CREATE TABLE of Spark leaves properties in the configuration.
@@ -51,22 +63,9 @@ def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int |
         ids,
         is_fresh=ids == tuple(range(len(ids))),
         ids_then=digest.decode(errors="replace") if digest is not None else None,
-        is_replaced=version is None and TABLE_VERSION in config and _is_overwritten(dataset),
+        is_replaced=is_replaced,
         stated=stated,
     )
-
-
-def _is_overwritten(dataset: Any) -> bool:
-    """Whether an overwrite of the table with another schema may have left its configuration standing."""
-    import lance
-
-    transactions = dataset.get_transactions(dataset.version)
-    created = [
-        one.read_version == 0
-        for one in transactions
-        if one is not None and isinstance(one.operation, lance.LanceOperation.Overwrite)
-    ]
-    return created != [True] or None in transactions
 
 
 def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: str | None) -> list[Candidate]:
@@ -218,9 +217,8 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
         opened = open_version(locked, version)
         words = words_of(opened.logical)
         for field, state in opened.states.items():
-            for name in names[state.id]:
+            for name in (*names[state.id], None):
                 known[lance_ids(state.numbers), words[field], name] = state.id
-            known[lance_ids(state.numbers), words[field], None] = state.id
     return known
 
 
@@ -247,19 +245,16 @@ def note_ids(
     """Return the lock's ids of fields, their types and Lance's ids, to be noted in a table in which they have these names for a while."""
     ids_by_path = {}
     for field, id in version.ids.items():
-        path = tuple(_name_now(inner, names, field_ids) for inner in _chain(field))
+        path = tuple(
+            (
+                names[lance_ids(field_ids[inner])[0]]
+                if inner.is_member and lance_ids(field_ids[inner])
+                else inner.segment
+            )
+            for inner in _chain(field)
+        )
         ids_by_path[dotted(path)] = [id, list(words(version)[field]), list(lance_ids(field_ids[field]))]
     return json.dumps(ids_by_path)
-
-
-def _name_now(
-    field: SchemaField, names: Mapping[int, str], field_ids: Mapping[SchemaField, Numbers]
-) -> Segment:
-    return (
-        names[lance_ids(field_ids[field])[0]]
-        if field.is_member and lance_ids(field_ids[field])
-        else field.segment
-    )
 
 
 def _chain(field: SchemaField) -> list[SchemaField]:

@@ -37,7 +37,6 @@ from schemac.versions.identity.lock import LockedDataset
 
 def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
     """Return the schema without fields of these names."""
-    import pyarrow as pa
 
     def type_of(t: Any) -> Any:
         if isinstance(t, pa.BaseExtensionType):
@@ -257,8 +256,19 @@ def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: 
         yield f"`{path}` has the id {actual.id} in the table, and {expected.id} in the schema"
     elif ids and expected.parent_id != actual.parent_id:
         yield f"`{path}` is inside a different field in the table"
-    ours, theirs = (_comparable_metadata(message.metadata) for message in (expected, actual))
-    metadata_lines = tuple(_entry_differences(ours, _with_description(theirs, ours)))
+    # What steers the build does not count, nor do the marks that other engines leave next to the type.
+    left_out = STEERING.union(*(form.repeated for form in forms().values()))
+    ours, theirs = (
+        {key: value for key, value in message.metadata.items() if key not in left_out}
+        for message in (expected, actual)
+    )
+    for word in filter(None, (form.description for form in forms().values())):
+        if word in theirs and word not in ours:
+            # Another engine made the column, and has its description under its own key.
+            text = compact(theirs.pop(word).decode("utf-8", "replace")).encode()
+            theirs = {DESCRIPTION.key: text, **theirs}
+            break
+    metadata_lines = tuple(_entry_differences(ours, theirs))
     yield from (f"`{path}`: {line}" for line in metadata_lines)
     if not metadata_lines and any(
         getattr(expected, name) != getattr(actual, name) for name in _REPEATED_IN_METADATA
@@ -275,21 +285,6 @@ def _entry_differences(expected: Mapping[str, bytes], actual: Mapping[str, bytes
         else:
             here, there = entry_words(actual.get(key)), entry_words(expected[key])
             yield f"{entry_name(key)} is {here} in the table, and {there} in the schema"
-
-
-def _comparable_metadata(metadata: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the metadata without what steers the build, and without the marks that other engines leave next to the type."""
-    left_out = STEERING.union(*(form.repeated for form in forms().values()))
-    return {key: value for key, value in metadata.items() if key not in left_out}
-
-
-def _with_description(actual: dict[str, bytes], expected: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the metadata with the description of a column that another engine made under its own key."""
-    for word in filter(None, (form.description for form in forms().values())):
-        if word in actual and word not in expected:
-            rest = {key: value for key, value in actual.items() if key != word}
-            return {DESCRIPTION.key: compact(actual[word].decode("utf-8", "replace")).encode(), **rest}
-    return actual
 
 
 def _by_path(fields: Iterable[bytes]) -> dict[str, pb.Field]:

@@ -8,7 +8,7 @@ Source: what pylance 14.0.2 takes and refuses (`tests/tables/test_interruptions.
 its members has any in a file, all its values there are null.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,7 +44,13 @@ class Layout:
     @cached_property
     def new(self) -> tuple[SchemaField, ...]:
         """The outermost fields that the table does not have yet, by their ids."""
-        return tuple(sorted(self._new(), key=lambda field: self.ids(field)[0]))
+        fields: list[SchemaField] = []
+        for field in preorder(self.pair.new.dataset.columns):
+            ids = self.ids(field)
+            above = self.ids(field.parent) if field.parent is not None else ()
+            if ids and ids[0] not in self.there and (not above or above[0] in self.there):
+                fields.append(field)
+        return tuple(sorted(fields, key=lambda field: self.ids(field)[0]))
 
     @cached_property
     def written(self) -> tuple[SchemaField, ...]:
@@ -94,13 +100,6 @@ class Layout:
             middle_fields.append(copy)
         return middle_fields
 
-    def _new(self) -> Iterator[SchemaField]:
-        for field in preorder(self.pair.new.dataset.columns):
-            ids = self.ids(field)
-            above = self.ids(field.parent) if field.parent is not None else ()
-            if ids and ids[0] not in self.there and (not above or above[0] in self.there):
-                yield field
-
     def _has_values(self, field: SchemaField) -> bool:
         return has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
 
@@ -112,8 +111,14 @@ class Layout:
         if not self._is_hollow(field):
             return any(id in data for id in self.ids_below(field))
         carried = [self._carry(child, data, chosen) for child in field.children if self.ids(child)]
-        if any(carried) or not ids or ids[0] not in self.there or not self._was_carried(field, data):
+        if any(carried) or not ids or ids[0] not in self.there:
             return any(carried)
+        below = {ids[0]}
+        for now in self.fields:
+            if now.parent_id in below:
+                below.add(now.id)
+        if not any(id in data for id in below - {ids[0]}):
+            return False
         chosen.append(self._first_below(field))
         return True
 
@@ -126,17 +131,6 @@ class Layout:
             and not is_packed
             and any(map(self.ids, field.children))
         )
-
-    def _was_carried(self, field: SchemaField, data: Collection[int]) -> bool:
-        return any(id in data for id in self._below_now(self.ids(field)[0]))
-
-    def _below_now(self, id: int) -> Iterator[int]:
-        """Yield the ids of the table's fields below one."""
-        below = {id}
-        for field in self.fields:
-            if field.parent_id in below and field.id != id:
-                below.add(field.id)
-                yield field.id
 
     def _first_below(self, field: SchemaField) -> SchemaField:
         """Return the first field below a field that can be written by itself."""

@@ -251,9 +251,13 @@ class _OpenedTable:
         names = frozenset(field.name for field in self.fields if field.id in self.stale)
         schema = schema_without(self.schema, names)
         import_report = Report()
-        tree = lift(
-            _with_version(schema, self.dataset.data_storage_version, self.locked), self.path, import_report
-        )
+        key = STORAGE_VERSION.key
+        metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
+        newest = self.locked.newest
+        is_spoken_of = newest is not None and key in open_version(self.locked, newest).logical.schema.extra
+        if is_spoken_of and self.dataset.data_storage_version in STORAGE_VERSIONS:
+            metadata[key.encode()] = json.dumps(self.dataset.data_storage_version).encode()
+        tree = lift(schema.with_metadata(metadata or None), self.path, import_report)
         if import_report.has_errors:
             report.extend(import_report.diagnostics)
             return None
@@ -271,8 +275,14 @@ class _OpenedTable:
         What Lance does not keep, as views or the items of vectors, the lock knows.
         """
         for candidate in candidates:
-            version, messages = candidate.version, _messages(candidate.version)
-            if messages is not None and not differences(messages, self.dataset.lance_schema, ids=False):
+            version = candidate.version
+            try:
+                fields = to_message(version.lowered, version.numbers).fields
+            except ValueError:
+                # Lance could not hold that version.
+                continue
+            messages = [field.SerializeToString() for field in fields]
+            if not differences(messages, self.dataset.lance_schema, ids=False):
                 field_ids = numbers_in(version, [field.id for field in self.current_fields])
                 schema_version = replace(version, numbers=field_ids)
                 return self._table(schema_version, not candidate.has_ids, version=version.number)
@@ -280,8 +290,8 @@ class _OpenedTable:
         table_schema = self.table_schema(report)
         if table_schema is None:
             return None
-        fields = preorder(table_schema.logical.columns)
-        ids = dict(zip(fields, lock_ids(chosen.version), strict=True))
+        table_fields = preorder(table_schema.logical.columns)
+        ids = dict(zip(table_fields, lock_ids(chosen.version), strict=True))
         schema_version = LockedSchemaVersion(
             table_schema.logical, self.path, self.locked, ids, table_schema.field_ids
         )
@@ -393,25 +403,3 @@ def limits_of(new: SchemaVersion, version: str | None) -> list[Diagnostic]:
     emission = Emission(new.dataset, "lance", LANCE_LOSS, report)
     Limits(new.compilation, emission, of_table=version).is_supported()
     return [d for d in report.diagnostics if d.severity is Severity.ERROR]
-
-
-def _messages(schema_version: LockedSchemaVersion) -> list[bytes] | None:
-    """Return the messages of a version; None of one that Lance could not hold."""
-    try:
-        return [
-            field.SerializeToString()
-            for field in to_message(schema_version.lowered, schema_version.numbers).fields
-        ]
-    except ValueError:
-        return None
-
-
-def _with_version(schema: Any, version: str, locked: LockedDataset) -> Any:
-    """Return the schema with the version that the files have, where the newest locked schema speaks of it; else without."""
-    key = STORAGE_VERSION.key
-    metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
-    newest = locked.newest
-    is_spoken_of = newest is not None and key in open_version(locked, newest).logical.schema.extra
-    if is_spoken_of and version in STORAGE_VERSIONS:
-        metadata[key.encode()] = json.dumps(version).encode()
-    return schema.with_metadata(metadata or None)

@@ -266,32 +266,27 @@ def _judged(
             yield change, judge_change("lance", change, pair)
     for way in ways if len(ways) > 1 else ():
         for change in diff_of(way):
-            if change.fact in TYPE_FACTS:
-                final_change = _at_the_end(change, way, pair)
-                yield (
-                    final_change,
-                    _with_clock_to_declare(change, final_change, judge_change("lance", change, way)),
+            if change.fact not in TYPE_FACTS:
+                continue
+            old, new = change.old_field, change.new_field
+            judgement = judge_change("lance", change, way)
+            # What is said is about the field that this one becomes in the end.
+            id = way.new.ids.get(new) if new is not None else None
+            last = next((field for field, other in pair.new.ids.items() if other == id), None)
+            if (
+                old is not None
+                and new is not None
+                and last is not None
+                and last.type.kind != new.type.kind
+                and clock_of(old, new) is None
+            ):
+                # The field cannot have the attribute any more that would declare the clock.
+                judgement = judgement._replace(
+                    way_out=f"lock a version in which {last.path_text} is {new.type.type_text()} again and has the clock's zone"
+                    f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again"
                 )
-
-
-def _at_the_end(change: Change, way: LockedVersionPair, pair: LockedVersionPair) -> Change:
-    """Return an intermediate change with the field that it becomes in the end."""
-    id = way.new.ids.get(change.new_field) if change.new_field is not None else None
-    field = next((field for field, other in pair.new.ids.items() if other == id), None)
-    return replace(change, new_field=field, old_field=pair.before.get(field) if field is not None else None)
-
-
-def _with_clock_to_declare(change: Change, final_change: Change, judgement: Judgement) -> Judgement:
-    """Return the verdict, with a help if a clock has to be declared and the new field cannot have the attribute."""
-    old, new, last = change.old_field, change.new_field, final_change.new_field
-    if old is None or new is None or last is None or last.type.kind == new.type.kind:
-        return judgement
-    if clock_of(old, new) is not None:
-        return judgement
-    return judgement._replace(
-        way_out=f"lock a version in which {last.path_text} is {new.type.type_text()} again and has the clock's zone"
-        f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again",
-    )
+            before = pair.before.get(last) if last is not None else None
+            yield replace(change, new_field=last, old_field=before), judgement
 
 
 def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
@@ -352,18 +347,13 @@ def _commits(
     )
     if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
         rest = _details((c for c in changes if c not in swapped), layout.pair)
+        # In the commit of the data, others still have the names of some added fields.
+        marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
+        late = [field.path_text for field in layout.added if layout.ids(field)[0] in marked]
         recorded = [] if is_recorded else [f"sets the recorded version to {version.number}"]
-        yield SetSchema("the schema", details=(*rest, *_named_late(layout, is_data=is_data), *recorded))
-
-
-def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
-    """Yield the added fields whose names others still have in the commit of the data."""
-    marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
-    yield from (
-        f"gives {schema_field.path_text} its final name"
-        for schema_field in layout.added
-        if layout.ids(schema_field)[0] in marked
-    )
+        yield SetSchema(
+            "the schema", details=(*rest, *(f"gives {path} its final name" for path in late), *recorded)
+        )
 
 
 def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import schemac.language.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.dataset import open_dataset
-from schemac.engines.lance.fields import lance_ids, nodes_by_field, nodes_of
+from schemac.engines.lance.fields import lance_ids, node_ids, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import added_file, lasting_ids
@@ -297,18 +297,11 @@ def _only(type_: LogicalType, paths: Sequence[FieldPath]) -> LogicalType:
 def _root(pair: VersionPair, root: SchemaField, place: int, field_ids: Mapping[SchemaField, Numbers]) -> Root:
     pruned = _pruned(pair, [root])
     lowered = pruned.new.lowered
-    nodes = nodes_of(lowered, is_tolerant=True)
-    fields = {field.path: field for field in preorder(pair.new.dataset.columns)}
-    ids = [-1] * len(nodes)
-    for field, indices in nodes_by_field(lowered, nodes).items():
-        for index, id in zip(indices, lance_ids(field_ids[fields[field.path]]), strict=True):
-            ids[index] = id
-    return Root(place, tuple(ids), frozenset(_ids_below(root, field_ids)))
-
-
-def _ids_below(root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> Iterator[int]:
-    for field in preorder([root]):
-        yield from lance_ids(field_ids[field])
+    by_path = {field.path: field_ids[field] for field in preorder(pair.new.dataset.columns)}
+    numbers = {field: by_path[field.path] for field in preorder(pruned.new.dataset.columns)}
+    ids = node_ids(lowered, nodes_of(lowered, is_tolerant=True), numbers)
+    subtree_ids = frozenset(id for field in preorder([root]) for id in lance_ids(field_ids[field]))
+    return Root(place, tuple(ids), subtree_ids)
 
 
 def _tree(version: SchemaVersion) -> Json:

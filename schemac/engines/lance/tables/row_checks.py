@@ -9,6 +9,7 @@ Errors: SC422 failed-check, SC425 broken-constraint, SC426 unusable-reference; n
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from schemac.engines.lance.tables.steps import Check, Subject
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import Scan, survey
 from schemac.language.constraints.rows import row_constraints
-from schemac.language.logical.model import LogicalType
+from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
 from schemac.rows.validation.stored import reference_targets, report_offence
 from schemac.rows.validation.stored import report_failed as refuse
@@ -48,7 +49,8 @@ class Question:
         self.check = check
         self.field: SchemaField = check.field
         self.pair: LockedVersionPair = plan.pair
-        self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.pair, self.field)
+        parent = plan.pair.before.get(self.field.parent) if self.field.parent is not None else None
+        self.is_moved = check.subject is Subject.PLACE or plan.pair.before[self.field].parent is not parent
         self._count = 0
         self._casts = casts_of(check.field, plan.stages)
         self._is_rounded = is_named(check.field, plan.rounded)
@@ -86,7 +88,10 @@ class Question:
             if self.check.subject is Subject.NULLS:
                 self._count += _null_count(made, self.field)
             else:
-                there, new_valid = values_of(before, batch).is_valid(), _values(self.field, made).is_valid()
+                column = made
+                for inner in _chain(self.field)[1:]:
+                    column = pc.struct_field(column, str(inner.segment))
+                there, new_valid = values_of(before, batch).is_valid(), column.is_valid()
                 self._count += pc.sum(pc.and_not(there, new_valid)).as_py() or 0
 
     def _search(self, batch: pa.RecordBatch) -> None:
@@ -142,18 +147,6 @@ class Question:
         return f"{self._count:,} {what}" if self._count else ""
 
 
-def _is_moved(pair: LockedVersionPair, field: SchemaField) -> bool:
-    parent = pair.before.get(field.parent) if field.parent is not None else None
-    return pair.before[field].parent is not parent
-
-
-def _values(field: SchemaField, column: pa.Array) -> pa.Array:
-    """Return the values of a field that is in structs only, out of its column."""
-    for inner in _chain(field)[1:]:
-        column = pc.struct_field(column, str(inner.segment))
-    return column
-
-
 def _chain(field: SchemaField) -> Sequence[SchemaField]:
     """Return the column, and what is on the way to the field."""
     return [field, *field.ancestors][::-1]
@@ -161,20 +154,15 @@ def _chain(field: SchemaField) -> Sequence[SchemaField]:
 
 def _null_count(column: Any, field: SchemaField) -> int:
     """How many values of a field are null where what is around it is not."""
-    for inner in _chain(field)[1:]:
-        column = _inside(column.filter(column.is_valid()), inner)
+    for above, inner in pairwise(_chain(field)):
+        column = column.filter(column.is_valid())
+        if above.type.family is Family.STRUCT:
+            column = pc.struct_field(column, str(inner.segment))
+        elif above.type.family is Family.MAP:
+            column = column.keys if inner.segment is Part.KEY else column.items
+        else:
+            column = column.flatten()
     return int(column.null_count)
-
-
-def _inside(values: Any, field: SchemaField) -> Any:
-    """Return the values of a part or member of what is around it, without what is null."""
-    assert field.parent is not None
-    family = field.parent.type.family
-    if family is Family.STRUCT:
-        return pc.struct_field(values, str(field.segment))
-    if family is Family.MAP:
-        return values.keys if str(getattr(field.segment, "value", "")) == "key" else values.items
-    return values.flatten()
 
 
 class _Misfits:

@@ -9,10 +9,10 @@ Source: `describe_indices` and `index_stats` of pylance 14.0.2, held against ind
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import Any, ClassVar
 
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
@@ -51,10 +51,8 @@ class Step:
 
     cost: Outcome = Outcome.METADATA
 
-    @property
-    def verb(self) -> str:
-        """The step in a word."""
-        return _VERBS[type(self).__name__]
+    verb: ClassVar[str]
+    """The step in a word."""
 
     def describe(self) -> str:
         """Return what it does, for people."""
@@ -82,6 +80,7 @@ class Subject(Enum):
 class Check(Step):
     """Look at the data before anything is changed."""
 
+    verb = "check"
     cost: Outcome = Outcome.DATA
     question: str = ""
     query: str = ""
@@ -100,6 +99,7 @@ class Check(Step):
 class Unlooked(Step):
     """A constraint that cannot be checked, because another table is needed."""
 
+    verb = "not checked"
     cost: Outcome = Outcome.DATA
     dataset: str = ""
     question: str = ""
@@ -113,6 +113,7 @@ class Unlooked(Step):
 class Rewrite(Step):
     """Write a field anew, into files next to those that exist; nothing shows of it before the swap."""
 
+    verb = "rewrite"
     cost: Outcome = Outcome.REWRITE
     field: SchemaField | None = dataclasses.field(default=None, repr=False, compare=False)
     before: str = ""
@@ -132,6 +133,7 @@ class Rewrite(Step):
 class Add(Step):
     """Add fields of nulls, with the ids that the lock gives them."""
 
+    verb = "add"
     fields: tuple[SchemaField, ...] = dataclasses.field(default=(), repr=False, compare=False)
     ids: tuple[int, ...] = ()
 
@@ -144,6 +146,7 @@ class Add(Step):
 class DropIndex(Step):
     """Drop an index together with its field."""
 
+    verb = "drop index"
     index: Index | None = None
     is_rebuilt: bool = True
 
@@ -158,6 +161,7 @@ class DropIndex(Step):
 class Swap(Step):
     """One commit that adds all new fields to the table, and removes those that they replace."""
 
+    verb = "swap in"
     details: tuple[str, ...] = ()
 
     def describe(self) -> str:
@@ -169,6 +173,7 @@ class Swap(Step):
 class SetSchema(Step):
     """One commit that sets every field's name, place, nullability and metadata, and removes dropped ones."""
 
+    verb = "set schema"
     details: tuple[str, ...] = ()
 
     def describe(self) -> str:
@@ -180,6 +185,7 @@ class SetSchema(Step):
 class BuildIndex(Step):
     """Build an index again."""
 
+    verb = "build index"
     cost: Outcome = Outcome.REWRITE
     index: Index | None = None
 
@@ -192,18 +198,6 @@ class BuildIndex(Step):
             else ""
         )
         return f"{self.index.type} index {self.index.name}{lost}"
-
-
-_VERBS = {
-    "Check": "check",
-    "Unlooked": "not checked",
-    "DropIndex": "drop index",
-    "Add": "add",
-    "Rewrite": "rewrite",
-    "Swap": "swap in",
-    "SetSchema": "set schema",
-    "BuildIndex": "build index",
-}
 
 
 def _range(ids: tuple[int, ...]) -> str:
@@ -284,8 +278,22 @@ def indices_of(dataset: Any) -> Iterator[Index]:
         type_ = description.index_type
         statistics = dataset.stats.index_stats(description.name)["indices"][0]
         lost: set[str] = set()
+        parameters: IndexParameters
         if "metric_type" in details:
-            parameters = _of_vectors(details, statistics, lost)
+            parameters = {"metric": str(details["metric_type"]).lower()}
+            parameters["num_partitions"] = statistics.get("num_partitions")
+            compression = dict(details.get("compression") or {})
+            if compression.pop("type", None) == "rq":
+                # Another rotation cannot be asked for in words.
+                compression.pop("rotation_type", None)
+            for group, names in (
+                (details.get("hnsw") or {}, _OF_GRAPH),
+                (compression, _OF_COMPRESSION),
+                (details.get("runtime_hints") or {}, _OF_HINTS),
+            ):
+                lost |= group.keys() - names.keys()
+                parameters |= {names[key]: _number(value) for key, value in group.items() if key in names}
+            lost |= details.keys() - {"metric_type", "hnsw", "compression", "runtime_hints"}
         elif type_ == "Inverted":
             parameters = {key: value for key, value in details.items() if key in _OF_TEXTS}
             # The details leave them out.
@@ -300,24 +308,6 @@ def indices_of(dataset: Any) -> Iterator[Index]:
         yield Index(
             description.name, description.field_names[0], type_, set_parameters, lost=tuple(sorted(lost))
         )
-
-
-def _of_vectors(details: Mapping[str, Any], statistics: Mapping[str, Any], lost: set[str]) -> IndexParameters:
-    parameters: IndexParameters = {"metric": str(details["metric_type"]).lower()}
-    parameters["num_partitions"] = statistics.get("num_partitions")
-    compression = dict(details.get("compression") or {})
-    if compression.pop("type", None) == "rq":
-        # Another rotation cannot be asked for in words.
-        compression.pop("rotation_type", None)
-    for group, names in (
-        (details.get("hnsw") or {}, _OF_GRAPH),
-        (compression, _OF_COMPRESSION),
-        (details.get("runtime_hints") or {}, _OF_HINTS),
-    ):
-        lost |= group.keys() - names.keys()
-        parameters.update({names[key]: _number(value) for key, value in group.items() if key in names})
-    lost |= details.keys() - {"metric_type", "hnsw", "compression", "runtime_hints"}
-    return parameters
 
 
 def _number(value: Any) -> Any:
