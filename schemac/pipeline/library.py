@@ -70,12 +70,7 @@ def run_loaded(
 ) -> RunReport:
     """Run the job of a pipeline file."""
     return run_job(
-        loaded.job,
-        loaded.arrow_schema,
-        loaded.form,
-        request=request,
-        progress=progress,
-        spark=spark,
+        loaded.job, loaded.arrow_schema, loaded.form, request=request, progress=progress, spark=spark
     )
 
 

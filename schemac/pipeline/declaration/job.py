@@ -293,8 +293,7 @@ class ObjectStore(JobModel):
 
 
 Stores = dict[
-    Annotated[str, AfterValidator(_known_address)],
-    Annotated[ObjectStore, BeforeValidator(_without_secrets)],
+    Annotated[str, AfterValidator(_known_address)], Annotated[ObjectStore, BeforeValidator(_without_secrets)]
 ]
 
 

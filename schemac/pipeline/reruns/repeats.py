@@ -80,12 +80,7 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
         settings |= job.target.model_dump(mode="json", include={"latest", "delete"})
     if job.references:
         settings |= job.model_dump(mode="json", include={"references"})
-    return {
-        "source": source,
-        "inputs": inputs,
-        "settings": settings,
-        "schema": form.version_name,
-    }
+    return {"source": source, "inputs": inputs, "settings": settings, "schema": form.version_name}
 
 
 def _inputs(job: Job) -> list[tuple[object, object]] | None:

@@ -37,12 +37,7 @@ from schemac.text.source.catalogue import TOO_MANY_QUARANTINED
 
 
 def write_through(
-    frame: DataFrame,
-    connector: str,
-    options: SinkOptions,
-    *,
-    overwrite: bool,
-    settings: Mapping[str, str],
+    frame: DataFrame, connector: str, options: SinkOptions, *, overwrite: bool, settings: Mapping[str, str]
 ) -> None:
     """Write all rows of a conformed frame; `settings` are options of the connector's."""
     writer = TableWriter(options, overwrite, True, connector)

@@ -19,10 +19,7 @@ from schemac.arrow.metadata import extension_roles
 from schemac.language.attributes.attribute import Role
 from schemac.language.constraints.constraint import entries_of, lists_of, mask_of
 
-_PLAIN = {
-    pa.string_view(): pa.large_string(),
-    pa.binary_view(): pa.large_binary(),
-}
+_PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 def laid_out(array: pa.Array) -> pa.Array:

@@ -152,12 +152,7 @@ class RunIdentity:
 
     def properties(self) -> dict[str, str]:
         """Write the identity as properties of a transaction."""
-        properties = {
-            RUN: self.id,
-            STARTED: self.started.isoformat(),
-            SOURCE: self.source,
-            MODE: self.mode,
-        }
+        properties = {RUN: self.id, STARTED: self.started.isoformat(), SOURCE: self.source, MODE: self.mode}
         more = {INTERVAL: self.interval, SCHEMA: self.schema, PROCESS: self.process}
         return properties | {key: text for key, text in more.items() if text}
 

@@ -318,12 +318,7 @@ class Source(ABC):
 
     @abstractmethod
     def schema(
-        self,
-        path: str,
-        version: int,
-        storage_options: StorageOptions = NO_STORAGE,
-        *,
-        is_exact: bool = False,
+        self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE, *, is_exact: bool = False
     ) -> pa.Schema:
         """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers.
 

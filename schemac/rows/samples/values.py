@@ -85,8 +85,7 @@ def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] =
     if not preferred:
         return values
     return replace(
-        values,
-        draw=lambda draws: draws.one_of(preferred) if draws.chance(30) else values.draw(draws),
+        values, draw=lambda draws: draws.one_of(preferred) if draws.chance(30) else values.draw(draws)
     )
 
 
