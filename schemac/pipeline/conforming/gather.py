@@ -168,20 +168,13 @@ def expression_mistakes(job: Job) -> Iterator[PipelineError]:
     spark = SparkSession.getActiveSession()
     for label, origin in job.fields.items() if spark is not None else ():
         if origin is not None and origin.expr is not None:
-            mistake = syntax_mistake(spark, label, origin.expr)
-            if mistake is not None:
-                yield mistake
-
-
-def syntax_mistake(spark: SparkSession, label: str, text: str) -> PipelineError | None:
-    """Check an expression with Spark's parser, without any source; None if it has no mistake."""
-    try:
-        _ = spark.range(0).select(functions.expr(text)).schema
-    except ParseException as error:
-        return invalid(label, text, error)
-    except PySparkException:
-        pass
-    return None
+            try:
+                _ = spark.range(0).select(functions.expr(origin.expr)).schema
+            except ParseException as error:
+                yield invalid(label, origin.expr, error)
+            except PySparkException:
+                # Without a source its columns are not there.
+                pass
 
 
 Opened = Callable[[], Any]

@@ -327,10 +327,9 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for rule in job.warned:
         if rule in known and rule not in CAN_WARN:
             message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
-            help = _leave_out(
-                "",
-                f"; {_can_warn()} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit",
-            )
+            others = f"{', '.join(f'`{one}`' for one in CAN_WARN[:2])} and the rules of constraints"
+            limit = f"`maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
+            help = _leave_out("", f"; {others} can warn, and {limit}")
             yield Mistake(("rules", rule), PipelineError(CANNOT_WARN, message, help, place=("rules", rule)))
     for label in job.max_quarantined.fields:
         if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
@@ -338,10 +337,6 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             message = f"`maxQuarantined` names the field `{label}`, but the schema has no such field"
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names), place=place)
             yield Mistake(place, error, is_key=True)
-
-
-def _can_warn() -> str:
-    return f"{', '.join(f'`{one}`' for one in CAN_WARN[:2])} and the rules of constraints"
 
 
 def _scalars(member: pa.Field) -> Iterator[pa.Field]:
