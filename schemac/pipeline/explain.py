@@ -92,15 +92,10 @@ class FieldPlan:
         """Return all settings, examples and rules, one a line, as `--verbose` prints them."""
         lines = [f"{self.field}: {self.type} ({self.spark_type} in Spark)", f"read from: {self.read_from}"]
         lines += [f"{key}: {text}" for key, text in self.settings.items()]
-        lines += [
-            f"reader: {self.reader}",
-            *(
-                textwrap.fill(
-                    str(one), WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False
-                )
-                for one in self.outcomes
-            ),
-        ]
+        wrapper = textwrap.TextWrapper(
+            WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False
+        )
+        lines += [f"reader: {self.reader}", *(wrapper.fill(str(one)) for one in self.outcomes)]
         rules_text = ", ".join(self.rules) or "none"
         return "\n".join([*lines, f"quarantined with one of the rules: {rules_text}"])
 

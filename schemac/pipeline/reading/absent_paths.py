@@ -108,7 +108,7 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
             if not presence:
                 break
             missing = [one for one, is_there in zip(missing, presence[0], strict=True) if not is_there]
-        missing = missing if bool(first) or records.head(1) else []
+        missing = missing if first or records.head(1) else []
         if missing and most is not None and sound.count() == most:
             searched = most
     elif not first:

@@ -163,11 +163,8 @@ def properties(state: State, new_files: list[KnownFile]) -> dict[str, str]:
 def restricted(source: Source, paths: list[str]) -> Source:
     """Read these files alone; columns in names of folders stay what they were."""
     options = dict(source.options)
-    if len(source.path) != 1:
-        base = None
-    else:
-        here = local_part(source.path[0])
-        base = source.path[0] if here is not None and os.path.isdir(here) else base_path(source.path)
+    here = local_part(source.path[0]) if len(source.path) == 1 else None
+    base = source.path[0] if here is not None and os.path.isdir(here) else base_path(source.path)
     if base is not None and not any(name.lower() in ("basepath", "recursivefilelookup") for name in options):
         options["basePath"] = base
     return source.model_copy(update={"path": tuple(paths), "options": options})

@@ -39,19 +39,12 @@ class QuarantineBuffer:
         if errors.null_count == len(errors):
             return batch
         bad = batch.filter(errors.is_valid())
-        columns = {name: bad.column(name) if name in bad.schema.names else None for name in (SOURCE, RAW)}
+        names, blank = bad.schema.names, pa.nulls(bad.num_rows, pa.string())
         run = pa.array([self.run], pa.string()).take(pa.array([0] * bad.num_rows))
-        blank = pa.nulls(bad.num_rows, pa.string())
+        source, raw = (bad.column(name) if name in names else blank for name in (SOURCE, RAW))
         reasons = bad.column(ERRORS)
-        quarantined = pa.record_batch(
-            [
-                run,
-                columns[SOURCE] or blank,
-                columns[RAW] or blank,
-                reasons.cast(QUARANTINE_SCHEMA.field("errors").type),
-            ],
-            schema=QUARANTINE_SCHEMA,
-        )
+        columns = [run, source, raw, reasons.cast(QUARANTINE_SCHEMA.field("errors").type)]
+        quarantined = pa.record_batch(columns, schema=QUARANTINE_SCHEMA)
         if self.writer is None:
             self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
         self.writer.write_batch(quarantined)
