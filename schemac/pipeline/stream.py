@@ -10,7 +10,6 @@ Rule: the run of a batch is called after the stream and the batch. A batch that 
 
 import threading
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -47,8 +46,6 @@ _STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
 LOOKED_EVERY_SECONDS = 1.0
 GOES_ON = "batches that were written are committed; run it again, and the stream continues after them"
 
-RunListener = Callable[[RunReport], None]
-
 
 @dataclass
 class _Stream:
@@ -58,7 +55,7 @@ class _Stream:
     schema: pa.Schema
     form: TableForm | None
     progress: Progress | None
-    told: RunListener
+    reports: list[RunReport] = field(default_factory=list)
     id: str = ""
     types: dict[str, DataType] = field(default_factory=dict)
     """The types of columns that hold counts."""
@@ -99,7 +96,7 @@ class _Stream:
             spark=frame.sparkSession,
             opened=opened,
         )
-        self.told(report)
+        self.reports.append(report)
 
 
 def _records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
@@ -113,27 +110,17 @@ def run_stream(
     *,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
-    properties_of_commit: RunListener = lambda _: None,
 ) -> list[RunReport]:
-    """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
-
-    `told` is called with the report of each written batch.
-    """
+    """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches."""
     check(job, arrow_schema)
-    reports: list[RunReport] = []
-
-    def notify(report: RunReport) -> None:
-        reports.append(report)
-        properties_of_commit(report)
-
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
-    stream = _Stream(job, arrow_schema, form, progress, notify)
+    stream = _Stream(job, arrow_schema, form, progress)
     try:
         with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
             _wait_for_end(spark, job, stream)
     except PipelineError as error:
         raise error.with_outcome(GOES_ON) from error
-    return reports
+    return stream.reports
 
 
 def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:

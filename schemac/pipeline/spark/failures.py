@@ -246,7 +246,7 @@ def spark_errors_reported() -> Iterator[None]:
 def error_of_text(text: str) -> PipelineError:
     """Find the error behind the text of one of Spark's.
 
-    >>> str(told("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))
+    >>> str(error_of_text("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))
     '[SC612] Spark stopped: disk is full (help: nothing of this run was written)'
     """
     ours = PipelineError.from_text(text)
