@@ -159,7 +159,16 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     for error in reference_mistakes(job, schema):
         raise error
     spark = frame.sparkSession
-    _check_settings(frame)
+    # Settings of the session that would change values when they are computed.
+    needed = DEFAULT_SETTINGS | RUN_SETTINGS
+    for key in LATE_SETTINGS:
+        current = spark.conf.get(key, needed[key])
+        if str(current).upper() != needed[key].upper():
+            message = f"the session has `{key}` = `{current}`, which would change values"
+            way_out = (
+                f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it while it runs'
+            )
+            raise PipelineError(SESSION_SETTING, message, way_out)
     # Its tasks run in Python, also on machines that do not have this package.
     ship(spark)
     with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
@@ -204,16 +213,3 @@ def checked_job(value: Mapping[str, Any]) -> Job:
         mistake = model_errors(error, Job, value)[0]
         place = ".".join(str(part) for part in mistake.path)
         raise PipelineError(PIPELINE_FILE, f"{place}: {mistake.message}", mistake.help or None) from error
-
-
-def _check_settings(frame: DataFrame) -> None:
-    """Refuse a session whose settings would change values when they are computed."""
-    needed = DEFAULT_SETTINGS | RUN_SETTINGS
-    for key in LATE_SETTINGS:
-        current = frame.sparkSession.conf.get(key, needed[key])
-        if str(current).upper() != needed[key].upper():
-            message = f"the session has `{key}` = `{current}`, which would change values"
-            way_out = (
-                f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it while it runs'
-            )
-            raise PipelineError(SESSION_SETTING, message, way_out)

@@ -7,9 +7,10 @@ Shape: `PipelineError` is the one exception class, as Python programs import it;
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from schemac.rows.runs.errors import PipelineError, Place
+from schemac.rows.runs.errors import PipelineError
 from schemac.text.source.catalogue import ABSENT_LIST, ABSENT_PATH, EMPTIED_TABLE
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
 
 __all__ = ["PipelineError", "did_you_mean"]
@@ -38,7 +39,7 @@ class AbsentPath:
     """As the author wrote it."""
     use: str
     """What is read from there."""
-    place: Place
+    place: TreePath
     """The setting that names it."""
     help: str | None = None
     loses_records: bool = False

@@ -27,7 +27,7 @@ from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.value_columns import spark_type
 from schemac.rows.judging.arrays import is_scalar, storage_type
-from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
+from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of
 from schemac.rows.judging.judge import Context, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.tokens import parse
@@ -92,7 +92,10 @@ class FieldPlan:
         """Return all settings, examples and rules, one a line, as `--verbose` prints them."""
         lines = [f"{self.field}: {self.type} ({self.spark_type} in Spark)", f"read from: {self.read_from}"]
         lines += [f"{key}: {text}" for key, text in self.settings.items()]
-        lines += [f"reader: {self.reader}", *(_sql_text(str(one)) for one in self.outcomes)]
+        wrapper = textwrap.TextWrapper(
+            WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False
+        )
+        lines += [f"reader: {self.reader}", *(wrapper.fill(str(one)) for one in self.outcomes)]
         rules_text = ", ".join(self.rules) or "none"
         return "\n".join([*lines, f"quarantined with one of the rules: {rules_text}"])
 
@@ -119,12 +122,20 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
     field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
     alone = Validation.of(records, field_schema, job, may_pack=True)
     outcomes = _outcomes(alone.field_input(field), member, alone)
+    origin = job.fields.get(member.name) or FieldSource()
+    settings = {
+        "format": origin.format,
+        "epoch": origin.epoch,
+        "zone": zone_of(member) if pa.types.is_timestamp(member.type) else None,
+        "coerce": job.coerce.value,
+        "nullValues": ", ".join(map(repr, job.null_values)) or None,
+    }
     return FieldPlan(
         field,
         f"{member.type}{'' if member.nullable else ' not null'}",
         spark_type(member).simpleString(),
         _place(records, field, job),
-        _settings(job, member),
+        {key: text for key, text in settings.items() if text is not None},
         Validation.of(records, schema, job, may_pack=True).strategy,
         outcomes,
         _rules(member, field_schema, outcomes, failing=field in records.computed.failing),
@@ -137,14 +148,14 @@ def _outcomes(one: FieldInput, member: pa.Field, validation: Validation) -> tupl
     settings = validation.settings
     if one.form in ("record", "json"):
         read = json_reader(member, Context(settings), one.epoch)
-        return told(outcomes(tokens_of(member), parse, read))
+        return outcomes(tokens_of(member), parse, read)
     if one.form == "pattern" or validation.is_text(member.name):
         texts = [text for text in (*TEXTS, *NUMBERS) if text]
         if one.form == "pattern":
             origin = validation.job.fields[member.name]
             assert origin is not None
             return (Outcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
-        return told(outcomes(texts, str, cell_reader(member, settings, one.epoch)))
+        return outcomes(texts, str, cell_reader(member, settings, one.epoch))
     return (Outcome(TAKEN, ("every value of the column that the field's type holds exactly",)),)
 
 
@@ -193,21 +204,5 @@ def _place(records: Records, field: str, job: Job) -> str:
     return f"`{column_name}` of the source, {type_text}"
 
 
-def _settings(job: Job, member: pa.Field) -> dict[str, str]:
-    origin = job.fields.get(member.name) or FieldSource()
-    settings = {
-        "format": origin.format,
-        "epoch": origin.epoch,
-        "zone": zone_of(member) if pa.types.is_timestamp(member.type) else None,
-        "coerce": job.coerce.value,
-        "nullValues": ", ".join(map(repr, job.null_values)) or None,
-    }
-    return {key: text for key, text in settings.items() if text is not None}
-
-
 def _shown(text: str) -> str:
     return text or "an empty text"
-
-
-def _sql_text(text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)

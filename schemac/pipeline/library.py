@@ -70,12 +70,7 @@ def run_loaded(
 ) -> RunReport:
     """Run the job of a pipeline file."""
     return run_job(
-        loaded.job,
-        loaded.arrow_schema,
-        loaded.form,
-        request=request,
-        progress=progress,
-        spark=spark,
+        loaded.job, loaded.arrow_schema, loaded.form, request=request, progress=progress, spark=spark
     )
 
 
@@ -103,7 +98,13 @@ def write(
     Raises PipelineError; nothing is written then.
     """
     source = frame.frame if isinstance(frame, Conformed) else frame
-    _refuse_streams(source)
+    if source.isStreaming:
+        raise PipelineError(
+            STREAMING_FRAME,
+            "the frame is a stream, which has no end to commit at",
+            "write each of its batches: frame.writeStream.foreachBatch(lambda batch, _: write(batch, dataset, table,"
+            ' mode="append")).start()',
+        )
     target = {"mode": mode, "allow_empty": allow_empty, "storage_options": storage_options}
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
     job = job_of_frame(
@@ -167,7 +168,20 @@ def fill_columns(
     do not fit; nothing is written then.
     """
     with spooled(source, dataset.to_arrow(metadata=True)) as spool:
-        keys = _keys(spool.names, dataset, on)
+        keys = (on,) if isinstance(on, str) else tuple(on or ())
+        if not keys:
+            keys = (ROW_ID,) if ROW_ID in spool.names else tuple(primary_key(dataset.to_arrow(metadata=True)))
+        if not keys:
+            message = (
+                f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
+            )
+            raise PipelineError(
+                JOIN, message, 'name columns that both have: `on="id"`, or add the row ids of the table'
+            )
+        for key in keys:
+            if key not in spool.names:
+                message = f"the rows have no column `{key}`, by which they would find their row in the table"
+                raise PipelineError(JOIN, message, did_you_mean(key, spool.names))
         label = next(
             label for label in ("batches", "batches_", "batches__") if label not in dataset.to_arrow().names
         )
@@ -187,23 +201,6 @@ def fill_columns(
             "storage": storage or {},
         }
         return _run(checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress)
-
-
-def _keys(names: Sequence[str], dataset: CheckedDataset, on: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the columns that identify the row of a value."""
-    keys = (on,) if isinstance(on, str) else tuple(on or ())
-    if not keys:
-        keys = (ROW_ID,) if ROW_ID in names else tuple(primary_key(dataset.to_arrow(metadata=True)))
-    if not keys:
-        message = f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
-        raise PipelineError(
-            JOIN, message, 'name columns that both have: `on="id"`, or add the row ids of the table'
-        )
-    for key in keys:
-        if key not in names:
-            message = f"the rows have no column `{key}`, by which they would find their row in the table"
-            raise PipelineError(JOIN, message, did_you_mean(key, names))
-    return keys
 
 
 def _run(
@@ -243,13 +240,3 @@ def _dataset_of(job: Job) -> CheckedDataset:
         message = f"`{job.schema_}` has {len(datasets)} datasets that the job could mean"
         raise PipelineError(PIPELINE_FILE, message, "set `dataset` in the job, or write `run(job, dataset)`")
     return datasets[0]
-
-
-def _refuse_streams(frame: DataFrame) -> None:
-    if frame.isStreaming:
-        raise PipelineError(
-            STREAMING_FRAME,
-            "the frame is a stream, which has no end to commit at",
-            "write each of its batches: frame.writeStream.foreachBatch(lambda batch, _: write(batch, dataset, table,"
-            ' mode="append")).start()',
-        )

@@ -87,7 +87,18 @@ class RecordTask:
             for row, why in judged.reasons.whole.items():
                 if why.rule in EXPLAINED:
                     judged.reasons.refuse(row, Reason("", why.rule, EXPLAINED[why.rule][:LONGEST_VALUE]))
-            yield from self._packed(batch, judged) if self.packs else self._rows(batch, judged)
+            if self.packs:
+                yield from self._packed(batch, judged)
+                continue
+            places = np.arange(judged.rows.num_rows)
+            is_good = np.isin(places, judged.reasons.rows, invert=True)
+            errors = judged.reasons.array(REASONS).take(pa.array(np.cumsum(~is_good) - 1, mask=is_good))
+            shown = pa.array(places, mask=None if self.keeps_all else is_good)
+            columns = [
+                column_of(judged.rows.column(i), self.schema.field(one.label))
+                for i, one in enumerate(self.inputs)
+            ]
+            yield self._batch([*columns, errors, batch.raw.take(shown), batch.origin.take(shown)])
 
     def of_frame(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Do the same with batches that Spark brings, which have `_raw`, `_source` and maybe `_fault` next to what fields are read from."""
@@ -117,18 +128,6 @@ class RecordTask:
     def _of_packed(self, records: pa.RecordBatch, batch: RecordBatch) -> pa.RecordBatch:
         nulls = [pa.nulls(1, column_type) for column_type in (REASONS, batch.raw.type, pa.string())]
         return self._batch([nulls[0], packed(records), *nulls[1:]])
-
-    def _rows(self, batch: RecordBatch, judged: JudgedBatch) -> Iterator[pa.RecordBatch]:
-        """Give each record as a row."""
-        places = np.arange(judged.rows.num_rows)
-        is_good = np.isin(places, judged.reasons.rows, invert=True)
-        errors = judged.reasons.array(REASONS).take(pa.array(np.cumsum(~is_good) - 1, mask=is_good))
-        rows = pa.array(places, mask=None if self.keeps_all else is_good)
-        columns = [
-            column_of(judged.rows.column(i), self.schema.field(one.label))
-            for i, one in enumerate(self.inputs)
-        ]
-        yield self._batch([*columns, errors, batch.raw.take(rows), batch.origin.take(rows)])
 
     def _batch(self, columns: list[pa.Array]) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays(columns, names=[*self._row_schema.names, RAW, SOURCE])

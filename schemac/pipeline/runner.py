@@ -24,7 +24,6 @@ from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport, top_reasons
 from schemac.pipeline.reruns.incremental import news
 from schemac.pipeline.reruns.repeats import (
-    Identified,
     begin,
     committed_in_format,
     committed_nevertheless,
@@ -43,41 +42,6 @@ from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest
 from schemac.rows.runs.staging import keep_alive, sweep
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
-
-
-def report_of(
-    numbers: SinkReport,
-    job: Job,
-    identity: RunIdentity,
-    rows_in: int | None,
-    differences: Sequence[str],
-    started: float,
-) -> RunReport:
-    """Report what was written; uncounted records are a difference too. `rows_in` is None if Spark lost the count."""
-    written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    others = numbers.superseded + numbers.deleted
-    rows_in = written + quarantined + others if rows_in is None else rows_in
-    if rows_in != written + quarantined + others:
-        counts_text = f"records read: {rows_in}, {written} written and {quarantined} quarantined"
-        differences = (*differences, counts_text + (f", {others} superseded or deleting" if others else ""))
-    return RunReport(
-        run=identity.id,
-        identity=identity,
-        rows_in=rows_in,
-        rows_written=written,
-        rows_quarantined=quarantined,
-        reasons=top_reasons(numbers.reasons),
-        seconds=time.monotonic() - started,
-        table_path=job.target.path,
-        table_version=numbers.version,
-        quarantine_path=job.quarantine_path if quarantined else None,
-        quarantine_version=numbers.quarantine_version,
-        differences=tuple(differences),
-        superseded=numbers.superseded,
-        deleted=numbers.deleted,
-        warnings=top_reasons(numbers.warnings),
-    )
-
 
 __all__ = ["Opened", "RunReport", "no_progress", "run"]
 
@@ -150,7 +114,15 @@ def _run_into_format(
     if job.target.is_of_files:
         watch.at(Step.STARTING)
         spark = session_of(spark, job)
-        folder, (identity, earlier) = _identified_in_folder(job, form, request, spark)
+        with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+            runs = recovered(spark, job)
+            records = runs.records()
+            identified = identify_among(
+                job, form, request, [one.run for one in records], runs.version(records)
+            )
+        if identified.earlier is None:
+            sink_of(None).fence(identified.identity, (job.quarantine_path,))
+        folder, (identity, earlier) = local_address(runs.path), identified
         if earlier is not None:
             return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     else:
@@ -199,10 +171,35 @@ class _Attempt(ABC):
         """Report what the target has of the attempt. Raises the error that stopped it if the target has nothing."""
 
     def report_of(self, numbers: SinkReport, differences: Sequence[str]) -> RunReport:
-        """Report what was written, and what stopped the run afterwards."""
-        run_report = report_of(numbers, self.job, self.identity, self.rows_in, differences, self.started)
-        stopped = None if self.stopped is None else self.stopped.message
-        return replace(run_report, absent=tuple(self.absent), stopped=stopped)
+        """Report what was written, and what stopped the run afterwards; uncounted records are a difference too."""
+        job, written, quarantined = self.job, numbers.rows_written, numbers.rows_quarantined
+        others = numbers.superseded + numbers.deleted
+        counted = written + quarantined + others
+        # Spark may have lost the count of those that were read.
+        rows_in = counted if self.rows_in is None else self.rows_in
+        if rows_in != counted:
+            counts_text = f"records read: {rows_in}, {written} written and {quarantined} quarantined"
+            others_text = f", {others} superseded or deleting" if others else ""
+            differences = (*differences, counts_text + others_text)
+        return RunReport(
+            run=self.identity.id,
+            identity=self.identity,
+            rows_in=rows_in,
+            rows_written=written,
+            rows_quarantined=quarantined,
+            reasons=top_reasons(numbers.reasons),
+            seconds=time.monotonic() - self.started,
+            table_path=job.target.path,
+            table_version=numbers.version,
+            quarantine_path=job.quarantine_path if quarantined else None,
+            quarantine_version=numbers.quarantine_version,
+            differences=tuple(differences),
+            superseded=numbers.superseded,
+            deleted=numbers.deleted,
+            warnings=top_reasons(numbers.warnings),
+            absent=tuple(self.absent),
+            stopped=None if self.stopped is None else self.stopped.message,
+        )
 
 
 @dataclass(kw_only=True)
@@ -291,19 +288,6 @@ class _FormatAttempt(_Attempt):
             numbers = SinkReport.of_commit(committed)
         run_report = self.report_of(numbers, self.differences or ())
         return replace(run_report, is_compared=stopped is None or self.differences is not None)
-
-
-def _identified_in_folder(
-    job: Job, form: TableForm, request: RunRequest, spark: SparkSession
-) -> tuple[str, Identified]:
-    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError if it is under way."""
-    with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
-        runs = recovered(spark, job)
-        records = runs.records()
-        identified = identify_among(job, form, request, [one.run for one in records], runs.version(records))
-    if identified.earlier is None:
-        sink_of(None).fence(identified.identity, (job.quarantine_path,))
-    return local_address(runs.path), identified
 
 
 def no_progress(*_: object) -> None:

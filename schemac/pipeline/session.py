@@ -107,7 +107,12 @@ def start_session(
 
     The default master is that of `spark-submit` or of SPARK_REMOTE, or else all cores of this machine.
     """
-    active = _existing() or _create(master_of(master, settings or {}), dict(settings or {}), app_name)
+    active = SparkSession.getActiveSession()
+    if active is None and SparkContext._active_spark_context is not None:
+        # Another thread has made it.
+        active = SparkSession.builder.getOrCreate()
+    if active is None:
+        active = _create(master_of(master, settings or {}), dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
         register_engine(active, engine)
@@ -168,14 +173,6 @@ def session_of(spark: SparkSession | None, job: Job) -> SparkSession:
     return spark
 
 
-def _existing() -> SparkSession | None:
-    """Find the session of this process, also where another thread has made it."""
-    active = SparkSession.getActiveSession()
-    if active is not None or SparkContext._active_spark_context is None:
-        return active
-    return SparkSession.builder.getOrCreate()
-
-
 def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
     """Choose the master: a setting of Spark's own counts more than `configured`, and the environment least."""
     for key in (REMOTE, MASTER):
@@ -193,21 +190,16 @@ def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
     return Master(LOCAL)
 
 
-def _connected(master: Master) -> SparkSession:
-    """Open a session on a Spark Connect server; its settings are the server's own."""
-    try:
-        return SparkSession.builder.remote(master.address).getOrCreate()
-    except ImportError as error:
-        message = "a session on a Spark Connect server needs packages that are not installed"
-        raise PipelineError(MISSING_PACKAGE, message, "pip install 'pyspark[connect]'") from error
-    except PySparkException as error:
-        raise not_started(str(error), "", master) from error
-
-
 def _create(named: Master, settings: dict[str, str], app_name: str) -> SparkSession:
     master = named.address
     if master.startswith(CONNECT):
-        return _connected(named)
+        try:
+            return SparkSession.builder.remote(named.address).getOrCreate()
+        except ImportError as error:
+            message = "a session on a Spark Connect server needs packages that are not installed"
+            raise PipelineError(MISSING_PACKAGE, message, "pip install 'pyspark[connect]'") from error
+        except PySparkException as error:
+            raise not_started(str(error), "", named) from error
     for key in (REMOTE, MASTER):
         settings.pop(key, None)
     os.environ["JAVA_HOME"] = str(java_home())

@@ -10,15 +10,13 @@ Rule: the run of a batch is called after the stream and the batch. A batch that 
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import DataType
 
 from schemac.pipeline.backfill.runs import backfill
@@ -48,8 +46,6 @@ _STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
 LOOKED_EVERY_SECONDS = 1.0
 GOES_ON = "batches that were written are committed; run it again, and the stream continues after them"
 
-RunListener = Callable[[RunReport], None]
-
 
 @dataclass
 class _Stream:
@@ -59,7 +55,7 @@ class _Stream:
     schema: pa.Schema
     form: TableForm | None
     progress: Progress | None
-    told: RunListener
+    reports: list[RunReport] = field(default_factory=list)
     id: str = ""
     types: dict[str, DataType] = field(default_factory=dict)
     """The types of columns that hold counts."""
@@ -83,7 +79,12 @@ class _Stream:
             paths = [row[0] for row in frame.select("path").collect()]
             if not paths:
                 return
-            job = _of_files(job, paths)
+            source = restricted(job.source, paths)
+            options = {
+                name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS
+            }
+            file_source = source.model_copy(update={"options": options})
+            job = job.model_copy(update={"source_": file_source, "trigger": None})
         else:
             opened = partial(_records, frame, job, self.types)
         report = run(
@@ -95,11 +96,11 @@ class _Stream:
             spark=frame.sparkSession,
             opened=opened,
         )
-        self.told(report)
+        self.reports.append(report)
 
 
 def _records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
-    return [records_of_frame(frame, job.source.explode, types)]
+    return [records_of_frame(frame, types, explode=job.source.explode)]
 
 
 def run_stream(
@@ -109,86 +110,62 @@ def run_stream(
     *,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
-    properties_of_commit: RunListener = lambda _: None,
 ) -> list[RunReport]:
-    """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
-
-    `told` is called with the report of each written batch.
-    """
+    """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches."""
     check(job, arrow_schema)
-    reports: list[RunReport] = []
-
-    def notify(report: RunReport) -> None:
-        reports.append(report)
-        properties_of_commit(report)
-
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
-    stream = _Stream(job, arrow_schema, form, progress, notify)
+    stream = _Stream(job, arrow_schema, form, progress)
     try:
         with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
             _wait_for_end(spark, job, stream)
     except PipelineError as error:
         raise error.with_outcome(GOES_ON) from error
-    return reports
+    return stream.reports
 
 
 def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
     """Wait until the stream ends, is interrupted, or fails in a batch."""
     try:
-        with _started(spark, job, stream) as query, suppress(KeyboardInterrupt):
-            while not query.awaitTermination(LOOKED_EVERY_SECONDS):
-                pass
+        source, reader = job.source, spark.readStream
+        if source.format in source_names():
+            frame, stream.types = stream_table(spark, source, job.storage_options)
+        elif not _is_of_files(job):
+            reader = reader.format(source.format).options(**source.options)
+            try:
+                frame = reader.load(*texts.spark_paths(source))
+            except PySparkException as refused:
+                text, format = str(refused).strip().splitlines()[0], f"format is `{job.source.format}`"
+                raise PipelineError(UNREADABLE_INPUT, text, format, place=("source", "format")) from refused
+        else:
+            stream_options = {
+                name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS
+            }
+            options = texts.file_options(source) | stream_options
+            (path,) = texts.spark_paths(source)
+            reader = reader.format("binaryFile").schema(FILE_SCHEMA).options(**options)
+            frame = reader.load(path).select("path")
+        writer = frame.writeStream.foreachBatch(stream.take)
+        writer = writer.option("checkpointLocation", job.checkpoint_path)
+        is_once = job.trigger == AVAILABLE_NOW
+        query = (
+            writer.trigger(availableNow=True) if is_once else writer.trigger(processingTime=job.trigger)
+        ).start()
+        try:
+            stream.id = query.id.replace("-", "")
+            stream.is_known.set()
+            with suppress(KeyboardInterrupt):
+                while not query.awaitTermination(LOOKED_EVERY_SECONDS):
+                    pass
+        finally:
+            query.stop()
     except PySparkException as error:
         if stream.error is not None:
             raise stream.error from error
         raise
 
 
-@contextmanager
-def _started(spark: SparkSession, job: Job, stream: _Stream) -> Iterator[StreamingQuery]:
-    frame, stream.types = _opened(spark, job)
-    writer = frame.writeStream.foreachBatch(stream.take)
-    writer = writer.option("checkpointLocation", job.checkpoint_path)
-    is_once = job.trigger == AVAILABLE_NOW
-    query = (
-        writer.trigger(availableNow=True) if is_once else writer.trigger(processingTime=job.trigger)
-    ).start()
-    try:
-        stream.id = query.id.replace("-", "")
-        stream.is_known.set()
-        yield query
-    finally:
-        query.stop()
-
-
 def _is_of_files(job: Job) -> bool:
     return job.source.format in OF_FILES
-
-
-def _opened(spark: SparkSession, job: Job) -> tuple[DataFrame, dict[str, DataType]]:
-    """Open the stream of the source: names of files, or rows, with the types of columns that hold counts."""
-    source, reader = job.source, spark.readStream
-    if source.format in source_names():
-        return stream_table(spark, source, job.storage_options)
-    if not _is_of_files(job):
-        reader = reader.format(source.format).options(**source.options)
-        try:
-            return reader.load(*texts.spark_paths(source)), {}
-        except PySparkException as error:
-            text, format = str(error).strip().splitlines()[0], f"format is `{job.source.format}`"
-            raise PipelineError(UNREADABLE_INPUT, text, format, place=("source", "format")) from error
-    stream_options = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
-    options = texts.file_options(source) | stream_options
-    (path,) = texts.spark_paths(source)
-    return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path"), {}
-
-
-def _of_files(job: Job, paths: list[str]) -> Job:
-    """Read these files of the source."""
-    source = restricted(job.source, paths)
-    options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
-    file_source = source.model_copy(update={"options": options})
-    return job.model_copy(update={"source_": file_source, "trigger": None})
 
 
 def run_or_stream(

@@ -66,7 +66,7 @@ class Commit:
     @property
     def noted_names(self) -> list[str]:
         """All files that are to lie among the table's, with those that an earlier attempt has moved there."""
-        return sorted({*self.names, *staging.moved_files_in(self.place.staging)})
+        return sorted({*self.names, *staging.moved_files(self.place.staging)})
 
     def advance(self, stage: Stage) -> int:
         """Take the steps to a stage, from where the staging folder is; return the version, 0 before it is made.

@@ -12,7 +12,8 @@ Errors: SC669 join, and what opening a source may raise, at the join's place in 
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
+from itertools import chain
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, functions
@@ -21,9 +22,9 @@ from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 
 from schemac.pipeline.conforming.gather import Scope, check_constants, with_computed_fields
 from schemac.pipeline.conforming.validation import conform
-from schemac.pipeline.declaration.job import FieldSource, Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import Input, Json, Typed, parse_steps
+from schemac.pipeline.reading.inputs import Json, Typed, parse_steps, value_sql
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
 from schemac.pipeline.reading.source import open_records, records_of_frame
 from schemac.pipeline.reading.table_source import TableSource
@@ -34,6 +35,7 @@ from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import absolute
 from schemac.rows.runs.tables import Projection, sink_engine, source_of
+from schemac.rows.runs.tables import Source as TableReader
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
 MOST_KEYS = 3
@@ -67,7 +69,7 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
         raise error.at(*place, *rest) from error
     scope = Scope(records)
     keys: dict[str, str] = {}
-    key_types: list[tuple[str, str, str]] = []
+    columns, failures = list[str](), list[str]()
     for left, right in job.joins[label].on.items():
         try:
             value, failed = scope.add(left, right)
@@ -75,14 +77,18 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
             raise error.at(*place, "on", left) from error
         if isinstance(value, Json):
             raise _mismatch(label, left, types, "a variant", right)
-        _check_types(label, left, types, value.type if isinstance(value, Typed) else StringType(), right)
+        right_type = value.type if isinstance(value, Typed) else StringType()
+        if left not in types:
+            message = f"`on` of `{label}` names `{left}`, but the table has no such column"
+            raise PipelineError(JOIN, message, did_you_mean(left, types), place=(*place, "on", left))
+        are_integers = isinstance(types[left], IntegralType) and isinstance(right_type, IntegralType)
+        if types[left] != right_type and not are_integers:
+            raise _mismatch(label, left, types, right_type.simpleString(), right)
         keys[left] = f"__{label}_{len(keys)}"
-        key_types.append((_column(value), keys[left], failed))
-    whole = scope.added()
-    columns = [f"{text} as {name(column)}" for text, column, _ in key_types]
-    failures = [condition for _, _, condition in key_types]
+        columns.append(f"{value_sql(value)} as {name(keys[left])}")
+        failures.append(failed)
     broken = " or ".join(["false", *failures, *filter(None, [records.is_broken])])
-    frame = whole.frame.selectExpr(
+    frame = scope.added().frame.selectExpr(
         *columns, f"{_value_of(records)} as {name(label)}", f"{broken} as __broken"
     )
     _check_rows(label, frame, list(keys.values()))
@@ -120,29 +126,12 @@ def _value_of(records: Records) -> str:
     """Write the source's columns as one value that is never null."""
     if records.columns is None:
         return Json(RECORD, IN_RECORD).variant
-    members = [f"{_column(input_)} as {name(column)}" for column, input_ in records.columns.items()] + [
+    members = [f"{value_sql(input_)} as {name(column)}" for column, input_ in records.columns.items()] + [
         f"{text} as {name(column)}"
         for column, text in records.partitions.items()
         if column not in records.columns
     ]
     return f"struct({', '.join(members)})"
-
-
-def _column(input_: Input) -> str:
-    if isinstance(input_, Typed):
-        return input_.column
-    return input_.variant if isinstance(input_, Json) else input_.text
-
-
-def _check_types(label: str, left: str, types: dict[str, DataType], right_type: DataType, right: str) -> None:
-    if left not in types:
-        message = f"`on` of `{label}` names `{left}`, but the table has no such column"
-        raise PipelineError(JOIN, message, did_you_mean(left, types), place=("joins", label, "on", left))
-    left_type = types[left]
-    if left_type != right_type and not (
-        isinstance(left_type, IntegralType) and isinstance(right_type, IntegralType)
-    ):
-        raise _mismatch(label, left, types, right_type.simpleString(), right)
 
 
 def _mismatch(
@@ -212,38 +201,47 @@ class Frames:
     @cached_property
     def functions(self) -> dict[str, PythonFunction]:
         """The Python functions, by field."""
-        python_functions = {
-            label: origin.python for label, origin in self.job.fields.items() if origin is not None
-        }
         return {
-            label: PythonFunction.of(label, text)
-            for label, text in python_functions.items()
-            if text is not None
+            label: PythonFunction.of(label, origin.python)
+            for label, origin in self.job.fields.items()
+            if origin is not None and origin.python is not None
         }
+
+    @property
+    def _source(self) -> TableReader:
+        source = source_of(self.job.source.format)
+        assert source is not None
+        return source
 
     @cached_property
     def joins(self) -> dict[str, Joined]:
         """The sources that are joined; opening them looks for keys that exist twice."""
-        types = self._types(self._newest())
+        version = self._source.newest_version(self.job.target.path, self.job.storage_options) or 0
+        types = {field.name: field.dataType for field in self._rows(version, (), None).schema.fields}
         return {label: opened_join(self.spark, self.job, label, types) for label in self.job.joins}
-
-    def _newest(self) -> int:
-        source = source_of(self.job.source.format)
-        assert source is not None
-        return source.newest_version(self.job.target.path, self.job.storage_options) or 0
-
-    def _types(self, version: int) -> dict[str, DataType]:
-        return {field.name: field.dataType for field in self._rows(version, (), None).schema.fields}
 
     def of(self, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Return the frame over these parts of a version."""
         check_constants(self.job, self.schema)
-        self._check_exact(version)
+        for label, joined in self.joins.items():
+            if self.job.joins[label].exact:
+                # Neither a row nor a record may be left over.
+                keys = tuple(joined.keys)
+                all_parts = self._source.parts(self.job.target.path, version, self.job.storage_options)
+                columns = tuple(one for one in self._needed(version) if one not in self.new)
+                rows = self._rows(version, tuple(all_parts), columns)
+                chosen = rows if self.job.where is None else rows.where(functions.expr(self.job.where))
+                check_exact(joined, rows.select(*map(name, keys)), chosen.select(*map(name, keys)))
         rows = self._rows(version, parts, self._needed(version))
         if self.job.where is not None:
             rows = rows.where(functions.expr(self.job.where))
         for label in self.functions:
-            rows = self._computed(rows, label, version, parts)
+            table_columns = [one for one in rows.columns if one in self.schema.names]
+            columns, function = self._arguments(label, table_columns), self.functions[label]
+            result_type = type_of(
+                function, self._first(rows, label, columns, version, parts), self.schema.field(label).type
+            )
+            rows = rows.withColumn(_column_of(label), Computed(function, columns, result_type).column())
         for label, joined in self.joins.items():
             rows = joined.to(rows, self.flags[label])
         frame = self._conformed(rows)
@@ -251,22 +249,6 @@ class Frames:
             count = min(len(parts), MOST_PARTITIONS)
             frame = frame.repartition(count, functions.expr(PART_OF_ADDRESS)).sortWithinPartitions(ADDRESS)
         return frame
-
-    def _check_exact(self, version: int) -> None:
-        """Refuse joins that have to fit the table exactly where a row or a record is left over."""
-        for label, joined in self.joins.items():
-            if self.job.joins[label].exact:
-                parts = self._parts(version)
-                keys = tuple(joined.keys)
-                columns = tuple(one for one in self._needed(version) if one not in self.new)
-                rows = self._rows(version, parts, columns)
-                chosen = rows if self.job.where is None else rows.where(functions.expr(self.job.where))
-                check_exact(joined, rows.select(*map(name, keys)), chosen.select(*map(name, keys)))
-
-    def _parts(self, version: int) -> tuple[int, ...]:
-        source = source_of(self.job.source.format)
-        assert source is not None
-        return tuple(source.parts(self.job.target.path, version, self.job.storage_options))
 
     def _rows(self, version: int, parts: tuple[int, ...], columns: tuple[str, ...] | None) -> DataFrame:
         """Read columns, or all, of parts; those that the table does not have yet are null."""
@@ -298,7 +280,12 @@ class Frames:
         columns = [one for one in rows.columns if one not in (ADDRESS, ROW_ID)]
         needed: set[str] = set()
         if self.job.where is not None:
-            needed |= self._members_of_where(rows.drop(ADDRESS))
+            scope = Scope(records_of_frame(rows.drop(ADDRESS)))
+            try:
+                scope.resolve("where", str(self.job.where))
+            except PipelineError as error:
+                raise error.at("where") from error
+            needed |= set(scope.members)
         for label, origin in self.job.fields.items():
             if label in self.functions:
                 needed |= {*self._arguments(label, columns)}
@@ -307,21 +294,14 @@ class Frames:
         for joined in self.joins.values():
             needed |= {*joined.keys}
             rows = joined.to(rows, self.flags[joined.label])
-        job = self.job.model_copy(update={"fields": self._expressions()})
+        fields = {
+            label: origin
+            for label, origin in self.job.fields.items()
+            if origin is not None and origin.expr is not None
+        }
+        job = self.job.model_copy(update={"fields": fields})
         needed |= {*with_computed_fields(records_of_frame(rows), job).computed.used}
         return tuple(one for one in columns if one in needed)
-
-    def _expressions(self) -> dict[str, FieldSource]:
-        origins = {label: origin for label, origin in self.job.fields.items() if origin is not None}
-        return {label: origin for label, origin in origins.items() if origin.expr is not None}
-
-    def _members_of_where(self, rows: DataFrame) -> set[str]:
-        scope = Scope(records_of_frame(rows))
-        try:
-            scope.resolve("where", str(self.job.where))
-        except PipelineError as error:
-            raise error.at("where") from error
-        return set(scope.members)
 
     def _arguments(self, label: str, columns: Iterable[str]) -> tuple[str, ...]:
         origin, known = self.job.fields[label], tuple(columns)
@@ -333,25 +313,14 @@ class Frames:
                 raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(one, known), place=place)
         return origin.columns or tuple(one for one in known if one not in self.new)
 
-    def _computed(self, rows: DataFrame, label: str, version: int, parts: tuple[int, ...]) -> DataFrame:
-        """Add the values of a function, whose type is that of its first values."""
-        table_columns = [one for one in rows.columns if one in self.schema.names]
-        columns, function = self._arguments(label, table_columns), self.functions[label]
-        result_type = type_of(
-            function, self._first(rows, label, columns, version, parts), self.schema.field(label).type
-        )
-        return rows.withColumn(_column_of(label), Computed(function, columns, result_type).column())
-
     def _first(
         self, rows: DataFrame, label: str, columns: tuple[str, ...], version: int, parts: tuple[int, ...]
     ) -> pa.RecordBatch | None:
         """Return the first rows; where all rows get values, and no column is new, without Spark."""
         if self.job.where is None and not {*columns} & {*self.new}:
-            source = source_of(self.job.source.format)
-            assert source is not None
-            path, storage = self.job.target.path, self.job.storage_options
-            projection = Projection(columns)
-            batches = (one for part in parts for one in source.read(path, version, part, projection, storage))
+            read = partial(self._source.read, self.job.target.path, version)
+            options = Projection(columns), self.job.storage_options
+            batches = chain.from_iterable(read(part, *options) for part in parts)
             try:
                 first_batch = next((one for one in batches if one.num_rows), None)
             except pa.ArrowInvalid as error:
@@ -364,32 +333,26 @@ class Frames:
         return next(iter(table.to_batches()), None)
 
     def _conformed(self, rows: DataFrame) -> DataFrame:
-        records, job = self._records(rows), self._read_job()
-        extra = [ADDRESS_FIELD, *(ADDRESS_FIELD.with_name(flag) for flag in self.flags.values())]
-        conformed = conform(with_computed_fields(records, job), pa.schema([*self.filled, *extra]), job)
-        columns = [ADDRESS, *self.flags.values(), *self.filled.names, ERRORS, RAW]
-        return conformed.select(*map(name, columns))
-
-    def _records(self, rows: DataFrame) -> Records:
-        records = records_of_frame(rows)
-        assert isinstance(records.values, TypedColumns)
-        columns = tuple(one for one in rows.columns if one in self.schema.names)
-
-        def row_text(place: Callable[[str], str]) -> str:
-            # An example of a value that does not fit; one without columns is a constant.
-            return f"to_json({struct((one, place(one)) for one in columns)})" if columns else "'{}'"
-
-        return replace(records, values=replace(records.values, raw_columns=columns, row_text=row_text))
-
-    def _read_job(self) -> Job:
-        """Return the job in which functions are columns."""
         fields = {
             label: origin.model_copy(update={"python": None, "columns": (), "from_": name(_column_of(label))})
             if origin is not None and origin.python is not None
             else origin
             for label, origin in self.job.fields.items()
         }
-        return self.job.model_copy(update={"fields": fields})
+        read = records_of_frame(rows)
+        assert isinstance(read.values, TypedColumns)
+        shown = tuple(one for one in rows.columns if one in self.schema.names)
+
+        def row_text(place: Callable[[str], str]) -> str:
+            # An example of a value that does not fit; one without columns is a constant.
+            return f"to_json({struct((one, place(one)) for one in shown)})" if shown else "'{}'"
+
+        records = replace(read, values=replace(read.values, raw_columns=shown, row_text=row_text))
+        job = self.job.model_copy(update={"fields": fields})
+        extra = [ADDRESS_FIELD, *(ADDRESS_FIELD.with_name(flag) for flag in self.flags.values())]
+        conformed = conform(with_computed_fields(records, job), pa.schema([*self.filled, *extra]), job)
+        columns = [ADDRESS, *self.flags.values(), *self.filled.names, ERRORS, RAW]
+        return conformed.select(*map(name, columns))
 
 
 def _column_of(label: str) -> str:

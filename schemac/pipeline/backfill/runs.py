@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from schemac.pipeline.backfill.frame import Frames
-from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask, PartResult, backfill_sink, results_in
+from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask, backfill_sink, results_in
 from schemac.pipeline.conforming.load import check
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
@@ -105,15 +105,14 @@ class _Backfill:
                 if earlier is not None:
                     return look, earlier.version
                 watch.at(Step.COMMITTING)
-                version = self.columns.commit(filling, look, self._commit_properties(filling, look))
+                rows = str(look.numbers.get("rows", 0))
+                version = self.columns.commit(
+                    filling, look, {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns)}
+                )
                 if version is not None:
                     return look, version
         message = f"`{job.target.path}` gets new rows faster than its columns can be filled"
         raise PipelineError(CONCURRENT_RUN, message, "run it again when there are fewer writes; it goes on")
-
-    def _commit_properties(self, filling: Filling, look: Look) -> dict[str, str]:
-        rows = str(look.numbers.get("rows", 0))
-        return {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns)}
 
     def _compute(self, frames: Frames, filling: Filling, look: Look) -> None:
         """Write the values of the parts that have none."""
@@ -123,23 +122,32 @@ class _Backfill:
             self.job.target.engine.name, filling, look.version, folder, tuple(frames.flags.items())
         )
         total, parts = Counts(), set()
-        for result in _written(frames.spark, frame, task):
+        with temporary_folder() as temporary:
+            report = temporary / "report.json"
+            sink = backfill_sink(task, str(report))
+            register(frames.spark, sink)
+            frame.write.format(sink.name()).mode("append").save()
+            results = results_in(report)
+        for result in results:
             total.add(result)
             parts.add(result.part)
         if total.unfit:
-            raise _unfit(total, self.job)
+            ordered = sorted(total.reasons.items(), key=lambda one: (-one[1], one[0]))
+            reasons_text = ", ".join(
+                f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:MOST_REASONS]
+            )
+            label = ordered[0][0][0].partition(".")[0].partition("[")[0]
+            place: tuple[str, ...] = ("fields", label) if label in self.job.fields else ("fields",)
+            example = total.example
+            short_example = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
+            raise PipelineError(
+                UNFIT_VALUES,
+                f"{total.unfit:,} of {total.rows:,} values do not fit ({reasons_text}); nothing was written",
+                f"the first row is {short_example}; change the value there, or leave such rows out with `where`",
+                place=place,
+            )
         left = tuple(part for part in look.missing if part not in parts)
         self.columns.leave(filling, look.version, left)
-
-
-def _written(spark: SparkSession, frame: DataFrame, task: FillTask) -> list[PartResult]:
-    """Compute a frame with Spark, and write it in its tasks."""
-    with temporary_folder() as folder:
-        report = folder / "report.json"
-        sink = backfill_sink(task, str(report))
-        register(spark, sink)
-        frame.write.format(sink.name()).mode("append").save()
-        return results_in(report)
 
 
 def backfill(
@@ -188,19 +196,3 @@ def backfill(
         quarantine_path=None, quarantine_version=None, differences=differences, unmatched=unmatched,
         stopped=stopped,
     )  # fmt: skip
-
-
-def _unfit(counts: Counts, job: Job) -> PipelineError:
-    """Describe values that do not fit: how many, why, and the first row of them."""
-    ordered = sorted(counts.reasons.items(), key=lambda one: (-one[1], one[0]))
-    reasons_text = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:MOST_REASONS])
-    label = ordered[0][0][0].partition(".")[0].partition("[")[0]
-    place: tuple[str, ...] = ("fields", label) if label in job.fields else ("fields",)
-    example = counts.example
-    short_example = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
-    return PipelineError(
-        UNFIT_VALUES,
-        f"{counts.unfit:,} of {counts.rows:,} values do not fit ({reasons_text}); nothing was written",
-        f"the first row is {short_example}; change the value there, or leave such rows out with `where`",
-        place=place,
-    )

@@ -46,7 +46,16 @@ class Spool:
 @contextmanager
 def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
     """Write all batches of a source to a file, which goes at the end; `fields` are those that its columns fill."""
-    schema, batches = _opened(source)
+    if hasattr(source, "__arrow_c_stream__"):
+        reader = pa.RecordBatchReader.from_stream(source)
+        schema, batches = reader.schema, iter(reader)
+    else:
+        rest = iter([source] if isinstance(source, pa.RecordBatch) else source)
+        head = next(rest, None)
+        if head is None:
+            schema, batches = pa.schema([]), iter(())
+        else:
+            schema, batches = head.schema, chain([head], rest)
     twice = sorted({one for one in schema.names if schema.names.count(one) > 1})
     if twice:
         raise PipelineError(DUPLICATE_COLUMN, f"the batches have two columns `{twice[0]}`")
@@ -60,17 +69,6 @@ def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
                     raise PipelineError(SOURCE_TYPE_MISMATCH, message, "pass batches with the same schema")
                 writer.write_batch(pa.RecordBatch.from_arrays([*_plain(batch, plain, fields)], schema=plain))
         yield Spool(path, tuple(schema.names))
-
-
-def _opened(source: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    if hasattr(source, "__arrow_c_stream__"):
-        reader = pa.RecordBatchReader.from_stream(source)
-        return reader.schema, iter(reader)
-    batches = iter([source] if isinstance(source, pa.RecordBatch) else source)
-    first = next(batches, None)
-    if first is None:
-        return pa.schema([]), iter(())
-    return first.schema, chain([first], batches)
 
 
 def _type_in(parts: Any, label: str) -> Any:

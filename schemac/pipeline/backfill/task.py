@@ -40,18 +40,12 @@ class Counts:
     example: str = ""
     """A row that does not fit, as JSON."""
 
-    def told(self) -> str:
-        """Write what is more than a number."""
-        reasons = [[*reason, count] for reason, count in self.reasons.items()]
-        return json.dumps({"reasons": reasons, "example": self.example})
-
     def add(self, result: "PartResult") -> None:
         """Add the numbers of a part."""
-        counts = json.loads(result.told)
         self.rows += result.rows
         self.unfit += result.unfit
-        self.reasons.update({(path, rule): count for path, rule, count in counts["reasons"]})
-        self.example = self.example or counts["example"]
+        self.reasons.update({(path, rule): count for path, rule, count in result.reasons})
+        self.example = self.example or result.example
 
     def refuse_unfit(self) -> None:
         """Raise UnfitError if there are values that do not fit."""
@@ -70,7 +64,9 @@ class PartResult:
     part: int
     rows: int
     unfit: int
-    told: str
+    reasons: list[tuple[str, str, int]]
+    """Paths and rules, and how often each is broken."""
+    example: str
 
 
 @dataclass(frozen=True)
@@ -91,8 +87,17 @@ class FillTask:
         notes = Notes(staging, None if context is None else int(context.partitionId()))
         rows = _Parts(batches)
         while (part := rows.next_part()) is not None:
-            counts = self._write(part, rows, notes)
-            yield PartResult(part, counts.rows, counts.unfit, counts.told())
+            counts, failure = Counts(), list[Exception]()
+            values = self._values(rows.of(part), counts, failure, notes)
+            try:
+                written = self._sink.write(self.filling, self.version, self.folder, part, values)
+            except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+                if not (failure and isinstance(failure[0], UnfitError)):
+                    raise failure[0] if failure else error from None
+            else:
+                self._sink.keep(self.filling, written, counts.numbers())
+            reasons = [(path, rule, count) for (path, rule), count in counts.reasons.items()]
+            yield PartResult(part, counts.rows, counts.unfit, reasons, counts.example)
 
     def resolved(self) -> "FillTask":
         """Look secrets up: executors on other machines do not have the variables."""
@@ -104,18 +109,6 @@ class FillTask:
     def _sink(self) -> ColumnSink:
         return COLUMN_SINK.of(engine(self.engine))
 
-    def _write(self, part: int, rows: "_Parts", notes: Notes) -> Counts:
-        counts, failure = Counts(), list[Exception]()
-        values = self._values(rows.of(part), counts, failure, notes)
-        try:
-            written = self._sink.write(self.filling, self.version, self.folder, part, values)
-        except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
-            if failure and isinstance(failure[0], UnfitError):
-                return counts
-            raise failure[0] if failure else error from None
-        self._sink.keep(self.filling, written, counts.numbers())
-        return counts
-
     def _values(
         self, batches: Iterator[pa.RecordBatch], counts: Counts, failure: list[Exception], notes: Notes
     ) -> Iterator[pa.RecordBatch]:
@@ -125,7 +118,16 @@ class FillTask:
         try:
             for batch in batches:
                 notes.add(batch.num_rows)
-                self._count(batch, counts)
+                counts.rows += batch.num_rows
+                for label, flag in self.flags:
+                    counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
+                errors = batch.column(ERRORS)
+                unfit = len(errors) - errors.null_count
+                if unfit:
+                    counts.unfit += unfit
+                    counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
+                    first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
+                    counts.example = counts.example or str(first)
                 if not counts.unfit:
                     yield to_schema(batch, schema)
             notes.note()
@@ -133,18 +135,6 @@ class FillTask:
         except Exception as error:
             failure.append(error)
             raise
-
-    def _count(self, batch: pa.RecordBatch, counts: Counts) -> None:
-        counts.rows += batch.num_rows
-        for label, flag in self.flags:
-            counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
-        errors = batch.column(ERRORS)
-        unfit = len(errors) - errors.null_count
-        if unfit:
-            counts.unfit += unfit
-            counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
-            first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
-            counts.example = counts.example or str(first)
 
 
 class UnfitError(Exception):

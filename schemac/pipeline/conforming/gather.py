@@ -22,7 +22,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession, functions
 from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.mode_settings import merge_of, with_marker, without_other_reasons
 from schemac.pipeline.conforming.validation import conform, key_checked, settings_of, with_warnings
-from schemac.pipeline.declaration.job import FieldSource, Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
 from schemac.pipeline.reading.inputs import (
@@ -32,17 +32,16 @@ from schemac.pipeline.reading.inputs import (
     Input,
     Json,
     JsonText,
-    Text,
-    Typed,
     file_part,
     no_file,
     parse_steps,
     typed_input,
+    value_sql,
 )
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
 from schemac.pipeline.reading.source import check_input, open_records
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, COUNTED, NOT_PACKED, PACKED
-from schemac.pipeline.spark.sql import literal, name
+from schemac.pipeline.spark.sql import literal, name, with_operator
 from schemac.rows.validation.validator import FieldInput, Validator
 from schemac.text.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION
 
@@ -62,7 +61,7 @@ def with_computed_fields(records: Records, job: Job) -> Records:
         if origin is None:
             continue
         if origin.value is not None:
-            inputs[label] = constant(origin)
+            inputs[label] = JsonText(literal(constant_text(origin.value)))
         elif origin.expr is not None:
             inputs[label], failing[label] = scope.add(label, origin.expr)
         elif (part := file_part(origin.from_)) is not None:
@@ -72,11 +71,6 @@ def with_computed_fields(records: Records, job: Job) -> Records:
     if not inputs:
         return records
     return replace(scope.added(), computed=ComputedFields(inputs, failing, tuple(scope.members)))
-
-
-def constant(origin: FieldSource) -> Input:
-    """Read a constant as a record would have it."""
-    return JsonText(literal(constant_text(origin.value)))
 
 
 def constant_text(value: Any) -> str:
@@ -98,7 +92,11 @@ class Scope:
         self.resolve(label, text)
         column = f"__e{len(self._columns)}"
         struct_column = functions.named_struct(functions.lit(VALUE), functions.expr(text))
-        self._columns.append(_caught(self._of.frame.sparkSession, struct_column).alias(column))
+        spark = self._of.frame.sparkSession
+        if getattr(spark, "_jvm", None) is not None:
+            # Null where to compute it fails.
+            struct_column = with_operator(spark, "TryEval", struct_column)
+        self._columns.append(struct_column.alias(column))
         try:
             data_type = self._frame().schema[column].dataType[VALUE].dataType
         except PySparkException as error:
@@ -113,27 +111,30 @@ class Scope:
                 inner = functions.named_struct(functions.lit(VALUE), functions.expr(text))
                 _ = self._scoped().select(inner).schema
             except AnalysisException as error:
-                missed = _missed(error)
+                missed, condition = None, error.getCondition() or ""
+                if condition.startswith(MISSING):
+                    object_name = (error.getMessageParameters() or {}).get("objectName", "")
+                    missed = str(parse_steps(object_name)[0]) if object_name else None
                 if missed is None or missed in self.members:
                     raise invalid(label, text, error) from error
-                self.members[missed] = self._column(label, missed)
+                of = self._of
+                if missed in of.partitions:
+                    self.members[missed] = of.partitions[missed]
+                elif missed == METADATA and of.source.has_file:
+                    self.members[missed] = FILE
+                elif of.columns is None:
+                    self.members[missed] = Json(RECORD, (*IN_RECORD, missed)).variant
+                else:
+                    input_ = of.columns.get(missed)
+                    if input_ is None:
+                        message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
+                        known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
+                        raise PipelineError(
+                            INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label)
+                        ) from error
+                    self.members[missed] = value_sql(input_)
             else:
                 return
-
-    def _column(self, label: str, missed: str) -> str:
-        of = self._of
-        if missed in of.partitions:
-            return of.partitions[missed]
-        if missed == METADATA and of.source.has_file:
-            return FILE
-        if of.columns is None:
-            return Json(RECORD, (*IN_RECORD, missed)).variant
-        input_ = of.columns.get(missed)
-        if input_ is None:
-            message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
-            known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
-            raise PipelineError(INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label))
-        return input_.text if isinstance(input_, Text) else _column_of(input_)
 
     def _scoped(self) -> DataFrame:
         """Columns of the source under their own names, and everything else out of their way."""
@@ -146,24 +147,6 @@ class Scope:
     def added(self) -> Records:
         """Give the records with a column for each expression."""
         return self._of.with_frame(self._frame()) if self._columns else self._of
-
-
-def _column_of(input_: Input) -> str:
-    return (
-        input_.column
-        if isinstance(input_, Typed)
-        else input_.variant
-        if isinstance(input_, Json)
-        else input_.text
-    )
-
-
-def _missed(error: AnalysisException) -> str | None:
-    """Take the first part of the name that Spark does not find; None for other errors."""
-    if not (error.getCondition() or "").startswith(MISSING):
-        return None
-    object_name = (error.getMessageParameters() or {}).get("objectName", "")
-    return str(parse_steps(object_name)[0]) if object_name else None
 
 
 def _place(label: str) -> tuple[str, ...]:
@@ -185,32 +168,13 @@ def expression_mistakes(job: Job) -> Iterator[PipelineError]:
     spark = SparkSession.getActiveSession()
     for label, origin in job.fields.items() if spark is not None else ():
         if origin is not None and origin.expr is not None:
-            mistake = syntax_mistake(spark, label, origin.expr)
-            if mistake is not None:
-                yield mistake
-
-
-def syntax_mistake(spark: SparkSession, label: str, text: str) -> PipelineError | None:
-    """Check an expression with Spark's parser, without any source; None if it has no mistake."""
-    try:
-        _ = spark.range(0).select(functions.expr(text)).schema
-    except ParseException as error:
-        return invalid(label, text, error)
-    except PySparkException:
-        return None
-    return None
-
-
-def _caught(spark: SparkSession, struct: Column) -> Column:
-    """Make the struct null where to compute it fails: an operator of Spark's own, which no SQL text names."""
-    jvm: Any = getattr(spark, "_jvm", None)
-    if jvm is None:
-        return struct
-    from pyspark.sql.classic.column import Column as ClassicColumn
-
-    nodes = getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
-    caught = jvm.org.apache.spark.sql.catalyst.expressions.TryEval(nodes.expression(struct._jc))
-    return ClassicColumn(nodes.column(caught))
+            try:
+                _ = spark.range(0).select(functions.expr(origin.expr)).schema
+            except ParseException as error:
+                yield invalid(label, origin.expr, error)
+            except PySparkException:
+                # Without a source its columns are not there.
+                pass
 
 
 Opened = Callable[[], Any]
@@ -258,22 +222,13 @@ def source_records(
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
-                frames.append(
-                    _conformed(records, read, marked, observation, may_pack=may_pack and given is None)
-                )
+                conformed_rows = conform(records, read, marked, may_pack=may_pack and given is None)
+                count = COUNTED if PACKED in conformed_rows.columns else "count(1)"
+                frames.append(conformed_rows.observe(observation, functions.expr(count).alias("rows")))
                 counts.append(observation)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
     return SourceRecords(reduce(DataFrame.union, frames), counts, absent)
-
-
-def _conformed(
-    records: Records, schema: pa.Schema, job: Job, observation: Observation, *, may_pack: bool
-) -> DataFrame:
-    """Conform records, where they are read if Spark is not needed for that, and count them."""
-    conformed_rows = conform(records, schema, job, may_pack=may_pack)
-    count = COUNTED if PACKED in conformed_rows.columns else "count(1)"
-    return conformed_rows.observe(observation, functions.expr(count).alias("rows"))
 
 
 def conformed(

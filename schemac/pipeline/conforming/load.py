@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pydantic import ValidationError
@@ -28,6 +28,7 @@ from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.conforming.mode_settings import backfill_mistakes, merge_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
+from schemac.pipeline.declaration.other_tables import Join, ReferencedTable
 from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
@@ -82,10 +83,6 @@ class LoadedJob:
     def arrow_schema(self) -> ArrowSchema:
         """What the table's rows look like."""
         return self.lowered.to_arrow()
-
-    def with_lock(self, locked: Locked) -> "LoadedJob":
-        """Return the job with the numbers and the version of its lock."""
-        return replace(self, numbers=locked.identities.numbers, version=locked.version.table_record)
 
     @property
     def form(self) -> TableForm:
@@ -221,7 +218,9 @@ def _with_schema(
     if loaded is None or not has_lock(manifest):
         return loaded
     locked = locked or _locked(manifest, dataset, report)
-    return None if report.has_errors or locked is None else loaded.with_lock(locked)
+    if report.has_errors or locked is None:
+        return None
+    return replace(loaded, numbers=locked.identities.numbers, version=locked.version.table_record)
 
 
 def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:
@@ -242,8 +241,14 @@ def _lowered(
         return None
     loaded = LoadedJob(job, document, dataset, lower(dataset, options.lowering))
     schema = loaded.arrow_schema
-    mistakes = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *_expression_mistakes(job))
-    for mistake in mistakes:
+    expressions: dict[TreePath, Mistake] = {}
+    for i, part in enumerate(job.parts):
+        for error in expression_mistakes(part):
+            place = job.place_of(i, error.place)
+            expressions.setdefault(place, Mistake(place, error))
+    for mistake in (
+        *mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *expressions.values(),
+    ):  # fmt: skip
         error, place = mistake.error, _place_in(document, mistake.place)
         model_error = ModelError(error.code, place, error.message, error.help or "", mistake.is_key)
         _complain(document, model_error, report, error.code)
@@ -264,16 +269,6 @@ def schema_engines(target: Target) -> tuple[str, ...]:
     return (target.format if target.format in ARTIFACTS.names(engines()) else "spark",)
 
 
-def _expression_mistakes(job: Job) -> Iterator[Mistake]:
-    reported = set()
-    for i, part in enumerate(job.parts):
-        for error in expression_mistakes(part):
-            place = job.place_of(i, error.place)
-            if place not in reported:
-                reported.add(place)
-                yield Mistake(place, error)
-
-
 def _place_in(document: Document, place: TreePath) -> TreePath:
     """Follow the place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
     value: Any = document.value
@@ -287,14 +282,17 @@ def _place_in(document: Document, place: TreePath) -> TreePath:
     return place
 
 
+_Read = TypeVar("_Read", Source, Join, ReferencedTable)
+
+
 def _with_paths(job: Job, folder: Path) -> Job:
     """Make the paths of a job hold from the working folder."""
 
     def resolved(path: str) -> str:
         return path if "://" in path else str((folder / path).absolute())
 
-    def placed(source: Source) -> Source:
-        return source.model_copy(update={"path": tuple(resolved(path) for path in source.path)})
+    def placed(one: _Read) -> _Read:
+        return one.model_copy(update={"path": tuple(resolved(path) for path in one.path)})
 
     # What a connector calls a table need not be a path.
     is_path = not job.target.is_of_spark or job.target.format in FILE_FORMATS
@@ -305,15 +303,9 @@ def _with_paths(job: Job, folder: Path) -> Job:
         "target": job.target.model_copy(update={"path": target}),
     }
     if job.joins:
-        update["joins"] = {
-            label: join.model_copy(update={"path": tuple(resolved(path) for path in join.path)})
-            for label, join in job.joins.items()
-        }
+        update["joins"] = {label: placed(join) for label, join in job.joins.items()}
     if job.references:
-        update["references"] = {
-            label: table and table.model_copy(update={"path": tuple(resolved(path) for path in table.path)})
-            for label, table in job.references.items()
-        }
+        update["references"] = {label: table and placed(table) for label, table in job.references.items()}
     update["fields"] = {
         label: origin
         if origin is None or origin.python is None
@@ -348,7 +340,21 @@ def mistakes(
         if not is_typed:
             job.storage_options.resolved()
         if job.is_backfill and schema is not None:
-            _check_backfill(job, schema, is_typed=is_typed)
+            for wrong in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
+                raise wrong.error.at(*wrong.place)
+            for label in job.joins:
+                try:
+                    check_input(job.part_of_join(label))
+                except PipelineError as refused:
+                    raise refused.at("joins", label, *refused.place[1:]) from refused
+            for label, origin in job.fields.items():
+                if origin is not None and origin.python is not None and not is_typed:
+                    PythonFunction.of(label, origin.python)
+            if not (is_typed and not is_local(job.target.path)):
+                columns = COLUMN_SINK.of(job.target.engine)
+                columns.new_columns(
+                    job.target.path, TableForm(schema), tuple(job.fields), job.storage_options
+                )
     except PipelineError as error:
         yield error
         return
@@ -370,12 +376,10 @@ def mistakes(
 def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None:
     """Whether the tables at the target and at the quarantine, if there are any, can take the rows."""
     sink = sink_of(job.target.engine.name)
-
-    def table(path: str, place: tuple[str, ...]) -> ExistingTable | None:
-        return None if is_typed and not is_local(path) else _table(sink, job, path, place)
-
-    # A format of Spark is looked at when Spark is there.
-    target = None if job.target.is_of_spark else table(job.target.path, TARGET_PATH)
+    target = None
+    if not job.target.is_of_spark:
+        # A format of Spark is looked at when Spark is there.
+        target = _table(sink, job, job.target.path, TARGET_PATH, is_typed=is_typed)
     if target is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
             TABLE_EXISTS,
@@ -385,30 +389,12 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
         )
     if target is not None and schema is not None and job.target.mode in (Mode.APPEND, Mode.UPSERT):
         check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
-    quarantine = table(job.quarantine_path, QUARANTINE_PATH)
+    quarantine = _table(sink, job, job.quarantine_path, QUARANTINE_PATH, is_typed=is_typed)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
         columns = ", ".join(f"`{label}`" for label in quarantine.names[:5])
         message = f"the table at `{job.quarantine_path}` is not a quarantine: it has {columns}"
         help = "name another path as `quarantine: {path: ...}`"
         raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
-
-
-def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
-    """Whether the table is there, and the sources that are joined."""
-    for mistake in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
-        raise mistake.error.at(*mistake.place)
-    for label in job.joins:
-        try:
-            check_input(job.part_of_join(label))
-        except PipelineError as error:
-            raise error.at("joins", label, *error.place[1:]) from error
-    for label, origin in job.fields.items():
-        if origin is not None and origin.python is not None and not is_typed:
-            PythonFunction.of(label, origin.python)
-    if is_typed and not is_local(job.target.path):
-        return
-    columns = COLUMN_SINK.of(job.target.engine)
-    columns.new_columns(job.target.path, TableForm(schema), tuple(job.fields), job.storage_options)
 
 
 def check_places(job: Job) -> None:
@@ -419,11 +405,24 @@ def check_places(job: Job) -> None:
     is_folder = not job.target.is_of_spark or job.target.format in FILE_FORMATS
     for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
         if is_local(path) and (is_folder or place is QUARANTINE_PATH):
-            _check_writable(Path(absolute(path)), place)
+            whole = Path(absolute(path))
+            nearest = next(folder for folder in (whole, *whole.parents) if folder.exists())
+            if not nearest.is_dir():
+                reason = f"`{whole}` cannot be written: `{nearest}` is a file"
+                raise PipelineError(UNWRITABLE_TARGET, reason, "name a path inside a folder", place=place)
+            if not os.access(nearest, os.W_OK):
+                reason = f"`{whole}` cannot be written: no permission to write in `{nearest}`"
+                raise PipelineError(
+                    UNWRITABLE_TARGET, reason, "name another path, or change the permissions", place=place
+                )
 
 
-def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> ExistingTable | None:
-    """Look at the table at a path; None if a new one can be made."""
+def _table(
+    sink: Sink, job: Job, path: str, place: tuple[str, ...], *, is_typed: bool
+) -> ExistingTable | None:
+    """Look at the table at a path; None if a new one can be made, and for one that is not looked at while its file is typed."""
+    if is_typed and not is_local(path):
+        return None
     try:
         table = sink.find(path, job.storage_options)
     except PipelineError as error:
@@ -436,18 +435,6 @@ def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> ExistingT
     return table
 
 
-def _check_writable(path: Path, place: tuple[str, ...]) -> None:
-    nearest = next(folder for folder in (path, *path.parents) if folder.exists())
-    if not nearest.is_dir():
-        message = f"`{path}` cannot be written: `{nearest}` is a file"
-        raise PipelineError(UNWRITABLE_TARGET, message, "name a path inside a folder", place=place)
-    if not os.access(nearest, os.W_OK):
-        message = f"`{path}` cannot be written: no permission to write in `{nearest}`"
-        raise PipelineError(
-            UNWRITABLE_TARGET, message, "name another path, or change the permissions", place=place
-        )
-
-
 def checked_job(
     path: Path,
     report: Report,
@@ -458,7 +445,7 @@ def checked_job(
 ) -> LoadedJob | None:
     """Load a pipeline file as `load_job` does, and report what else prevents a run: sources, tables, output paths.
 
-    `is_typed` as for `preflight.mistakes`.
+    `is_typed` as for `mistakes`.
     """
     loaded = load_job(path, report, overlay, edited)
     if loaded is None:

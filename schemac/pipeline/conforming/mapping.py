@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
-from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode, Target
+from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
@@ -41,7 +41,9 @@ from schemac.text.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_RULE,
 )
+from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.pages import rule_pages
 
 LONGEST = {
@@ -160,17 +162,23 @@ CAN_WARN = (
 class Mistake:
     """One mistake; `is_key` where the last part of the place is itself wrong, not what is behind it."""
 
-    place: tuple[str | int, ...]
+    place: TreePath
     error: PipelineError
     is_key: bool = False
+
+    @classmethod
+    def at(
+        cls, place: TreePath, code: Code, message: str, help: str | None = None, *, is_key: bool = False
+    ) -> "Mistake":
+        """Make a mistake of its parts."""
+        return cls(place, PipelineError(code, message, help), is_key)
 
 
 def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     """All mistakes."""
     for label in RESERVED_COLUMNS:
         if label in schema.names:
-            error = PipelineError(RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline")
-            yield Mistake(("schema",), error)
+            yield Mistake.at(("schema",), RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline")
     for member in schema:
         try:
             column_type(member)
@@ -188,14 +196,34 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
 
 def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     """Yield all mistakes of one source and its fields."""
-    yield from _explode_mistakes(job.source)
+    explode, place = job.source.explode, ("source", "explode")
+    if explode is not None and job.source.format == "csv":
+        message = "a csv source has no lists to explode: each of its values is a text"
+        yield Mistake.at(place, NO_LIST, message, _leave_out("explode"))
+    elif explode is not None:
+        try:
+            steps = parse_steps(explode.path)
+        except PipelineError as caught:
+            yield Mistake(place, caught)
+        else:
+            if any(isinstance(step, int) for step in steps):
+                message = f"`explode` names `{explode.path}`, which is one item of a list"
+                yield Mistake.at(place, NO_LIST, message, "name the list, without a position in brackets")
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, but the schema has no such field"
-            error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
-            yield Mistake(("fields", label), error, is_key=True)
+            yield Mistake.at(
+                ("fields", label), UNKNOWN_FIELD, message, did_you_mean(label, schema.names), is_key=True
+            )
         elif origin is not None:
-            yield from _computed_mistakes(label, origin, job.source)
+            origins = ("from_", "expr", "value", "python")
+            conflicting = [key.rstrip("_") for key in origins if getattr(origin, key) is not None]
+            if len(conflicting) > 1:
+                message = f"`{label}` has both `{conflicting[0]}` and `{conflicting[1]}`"
+                help = "leave one of the two out; an expression names columns itself"
+                yield Mistake.at(("fields", label, conflicting[1]), CONFLICTING_ORIGIN, message, help)
+            if job.source.format in source_names() and file_part(origin.from_) is not None:
+                yield Mistake(("fields", label, "from"), no_file(label, job.source.format))
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
@@ -212,23 +240,26 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
             message = (
                 f"a {part.source.format} source has no files, so `mode: incremental` cannot find new ones"
             )
-            error = PipelineError(MISPLACED_MODE, message, _leave_out("mode"))
-            yield Mistake(job.place_of(i, ("source", "mode")), error)
+            yield Mistake.at(job.place_of(i, ("source", "mode")), MISPLACED_MODE, message, _leave_out("mode"))
     if job.trigger is not None and len(job.parts) > 1:
-        error = PipelineError(
-            MISPLACED_MODE, "a stream has one source", "write a pipeline for each of the sources"
+        yield Mistake.at(
+            ("sources",),
+            MISPLACED_MODE,
+            "a stream has one source",
+            "write a pipeline for each of the sources",
         )
-        yield Mistake(("sources",), error)
     elif job.trigger is not None and len(job.source.path) > 1:
-        error = PipelineError(MISPLACED_MODE, "a stream has one path", "name a folder, or a glob")
-        yield Mistake(("source", "path"), error)
+        yield Mistake.at(
+            ("source", "path"), MISPLACED_MODE, "a stream has one path", "name a folder, or a glob"
+        )
     if job.trigger is not None and any(is_incremental):
         message = "a stream finds new files by its checkpoint, an incremental source by the table"
-        yield Mistake(("trigger",), PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out"))
+        yield Mistake.at(("trigger",), MISPLACED_MODE, message, "leave `trigger` or `mode` out")
     adds = job.target.mode in (Mode.APPEND, Mode.UPSERT)
     if (job.trigger is not None or any(is_incremental)) and not adds:
         message = f"new records are added to a table, but `mode: {job.target.mode}` does not add to one"
-        error = PipelineError(
+        yield Mistake.at(
+            ("target", "mode"),
             MISPLACED_MODE,
             message,
             Help.add_keys(
@@ -236,90 +267,49 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
                 ("mode", "append"),
             ),
         )
-        yield Mistake(("target", "mode"), error)
 
 
 def _target_mistakes(job: Job) -> Iterator[Mistake]:
     """Find what a target of an engine has, and one in a format of Spark has not, and the other way round."""
     target = job.target
     if target.is_through_connector:
-        yield from _connector_mistakes(target)
+        without = _leave_out("connector", " of `target`")
+        if not is_local(target.path):
+            message = (
+                f"a run cannot publish what the connector `{target.connector}` writes to an object store"
+            )
+            help = f"name a path on a disk that all machines share, or {without}"
+            yield Mistake.at(("target", "path"), CONNECTOR, message, help)
+        if "max_rows_per_file" in target.model_fields_set:
+            message = "`maxRowsPerFile` is for schemac's own writer"
+            help = "set the connector's own option under `options` of `target`"
+            yield Mistake.at(("target", "maxRowsPerFile"), CONNECTOR, message, help)
+        if target.delete is not None:
+            message = "records that delete rows cannot be told apart where a connector writes the rows"
+            yield Mistake.at(
+                ("target", "delete"), CONNECTOR, message, _leave_out("delete", f", or {without}")
+            )
+        if target.mode is Mode.BACKFILL:
+            message = "a backfill adds columns to existing files, which a connector does not do"
+            yield Mistake.at(("target", "connector"), CONNECTOR, message, without)
     elif not target.is_of_spark and target.options:
         message = "`options` of a target are for formats of Spark"
-        error = PipelineError(
+        yield Mistake.at(
+            ("target", "options"),
             SINK_OPTION,
             message,
             _leave_out("options", "; `storage` of the pipeline configures object stores"),
         )
-        yield Mistake(("target", "options"), error)
     if target.is_of_spark and (
         job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
     ):
         message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not record"
-        error = PipelineError(
-            MISPLACED_MODE, message, "leave `format` out of `target`, or read all files in each run"
+        yield Mistake.at(
+            ("target", "format"),
+            MISPLACED_MODE,
+            message,
+            "leave `format` out of `target`, or read all files in each run",
         )
-        yield Mistake(("target", "format"), error)
-
-
-def _connector_mistakes(target: Target) -> Iterator[Mistake]:
-    """Find what a run does not do through a connector."""
-    without = _leave_out("connector", " of `target`")
-    if not is_local(target.path):
-        message = f"a run cannot publish what the connector `{target.connector}` writes to an object store"
-        help = f"name a path on a disk that all machines share, or {without}"
-        yield Mistake(("target", "path"), PipelineError(CONNECTOR, message, help))
-    if "max_rows_per_file" in target.model_fields_set:
-        message = "`maxRowsPerFile` is for schemac's own writer"
-        help = "set the connector's own option under `options` of `target`"
-        yield Mistake(("target", "maxRowsPerFile"), PipelineError(CONNECTOR, message, help))
-    if target.delete is not None:
-        message = "records that delete rows cannot be told apart where a connector writes the rows"
-        yield Mistake(
-            ("target", "delete"), PipelineError(CONNECTOR, message, _leave_out("delete", f", or {without}"))
-        )
-    if target.mode is Mode.BACKFILL:
-        message = "a backfill adds columns to existing files, which a connector does not do"
-        yield Mistake(("target", "connector"), PipelineError(CONNECTOR, message, without))
-
-
-def _explode_mistakes(source: Source) -> Iterator[Mistake]:
-    if source.explode is None:
-        return
-    place = ("source", "explode")
-    if source.format == "csv":
-        message = "a csv source has no lists to explode: each of its values is a text"
-        yield Mistake(place, PipelineError(NO_LIST, message, _leave_out("explode")))
-        return
-    try:
-        steps = parse_steps(source.explode.path)
-    except PipelineError as caught:
-        yield Mistake(place, caught)
-        return
-    if any(isinstance(step, int) for step in steps):
-        message = f"`explode` names `{source.explode.path}`, which is one item of a list"
-        yield Mistake(place, PipelineError(NO_LIST, message, "name the list, without a position in brackets"))
-
-
-def _computed_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
-    conflicting = [
-        key
-        for key, text in (
-            ("from", origin.from_),
-            ("expr", origin.expr),
-            ("value", origin.value),
-            ("python", origin.python),
-        )
-        if text is not None
-    ]
-    if len(conflicting) > 1:
-        message = f"`{label}` has both `{conflicting[0]}` and `{conflicting[1]}`"
-        error = PipelineError(
-            CONFLICTING_ORIGIN, message, "leave one of the two out; an expression names columns itself"
-        )
-        yield Mistake(("fields", label, conflicting[1]), error)
-    if source.format in source_names() and file_part(origin.from_) is not None:
-        yield Mistake(("fields", label, "from"), no_file(label, source.format))
 
 
 def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
@@ -337,10 +327,9 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for rule in job.warned:
         if rule in known and rule not in CAN_WARN:
             message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
-            help = _leave_out(
-                "",
-                f"; {_can_warn()} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit",
-            )
+            others = f"{', '.join(f'`{one}`' for one in CAN_WARN[:2])} and the rules of constraints"
+            limit = f"`maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
+            help = _leave_out("", f"; {others} can warn, and {limit}")
             yield Mistake(("rules", rule), PipelineError(CANNOT_WARN, message, help, place=("rules", rule)))
     for label in job.max_quarantined.fields:
         if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
@@ -348,10 +337,6 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             message = f"`maxQuarantined` names the field `{label}`, but the schema has no such field"
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names), place=place)
             yield Mistake(place, error, is_key=True)
-
-
-def _can_warn() -> str:
-    return f"{', '.join(f'`{one}`' for one in CAN_WARN[:2])} and the rules of constraints"
 
 
 def _scalars(member: pa.Field) -> Iterator[pa.Field]:
@@ -377,19 +362,19 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     is_temporal = is_scalar(member) and bool(is_.is_date(stored_type) or is_.is_timestamp(stored_type))
     origin_settings = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
     if origin_settings and not is_temporal:
-        error = PipelineError(
+        yield Mistake.at(
+            (*place, origin_settings[0]),
             MISPLACED_FORMAT,
             f"`{label}` is {member.type}: `{origin_settings[0]}` is for dates and timestamps",
             _leave_out(origin_settings[0], ", or give the field a Date or Timestamp type"),
         )
-        yield Mistake((*place, origin_settings[0]), error)
     elif len(origin_settings) == 2:
-        error = PipelineError(
+        yield Mistake.at(
+            (*place, "epoch"),
             MISPLACED_FORMAT,
             f"`{label}` has both `format` and `epoch`",
             "use `format` for text, and `epoch` for numbers",
         )
-        yield Mistake((*place, "epoch"), error)
     elif (
         origin.format is not None
         and is_.is_timestamp(stored_type)
@@ -397,19 +382,21 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     ):
         yield Mistake((*place, "format"), half)
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
-        error = PipelineError(
+        yield Mistake.at(
+            (*place, "format"),
             INVALID_PATTERN,
             f"the pattern `{origin.format}` cannot be used: {mistake}",
             "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html",
         )
-        yield Mistake((*place, "format"), error)
     if origin.zone is not None and not any(
         is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
     ):
-        error = PipelineError(
-            MISPLACED_ZONE, f"`{label}` is {member.type}: `zone` is for timestamps", _leave_out("zone")
+        yield Mistake.at(
+            (*place, "zone"),
+            MISPLACED_ZONE,
+            f"`{label}` is {member.type}: `zone` is for timestamps",
+            _leave_out("zone"),
         )
-        yield Mistake((*place, "zone"), error)
 
 
 def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:

@@ -8,6 +8,7 @@ Errors: SC665 merge-setting; SC667 backfill-setting.
 from collections.abc import Iterator
 
 import pyarrow as pa
+from pydantic.alias_generators import to_camel
 from pyspark.sql import DataFrame, functions
 
 from schemac.arrow.constraints import constraints_of
@@ -23,8 +24,12 @@ from schemac.rows.runs.identity import Mode
 from schemac.rows.runs.tables import Merge, sink_names
 from schemac.text.source.catalogue import BACKFILL_SETTING, MERGE_SETTING
 from schemac.text.source.help import Help
+from schemac.text.source.json_object import TreePath
 
 MARK = pa.field(DELETE, pa.string())
+_IS = pa.types
+ORDERED = (_IS.is_integer, _IS.is_decimal, _IS.is_temporal, _IS.is_float32, _IS.is_float64, _IS.is_string)
+"""Whether a type is one of those whose values have an order."""
 
 
 def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
@@ -43,61 +48,40 @@ def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
 def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     """Yield what the settings ask for and the schema does not have."""
     target, is_upsert = job.target, job.target.mode is Mode.UPSERT
-    if target.is_of_spark and (is_upsert or job.keys is Keys.REFUSE):
-        yield _not_merged(target.format, is_upsert=is_upsert)
+    compares = is_upsert or job.keys is Keys.REFUSE
+    setting = "`mode: upsert`" if is_upsert else "`keys: refuse`"
+    place = ("target", "mode") if is_upsert else ("keys",)
+    if target.is_of_spark and compares:
+        # No run looks into such a table.
+        message = f"{setting} compares keys with those of the table, which a run cannot do in a {target.format} target"
+        instead = "write `mode: append` or `mode: overwrite`" if is_upsert else "write `keys: check`"
+        help = f"{instead}, or leave `format` out of `target`"
+        yield PipelineError(MERGE_SETTING, message, help, place=place)
         return
-    if (is_upsert or job.keys is Keys.REFUSE) and not primary_key(schema):
-        asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
+    if compares and not primary_key(schema):
         help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
-        place = ("target", "mode") if is_upsert else ("keys",)
-        message = f"{asked} needs a primary key, but the schema has none"
+        message = f"{setting} needs a primary key, but the schema has none"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
     for name, expression in (("latest", target.latest), ("delete", target.delete)):
         if expression is not None and not is_upsert:
             message = f"`{name}` has no effect with `mode: {target.mode}`"
-            yield PipelineError(
-                MERGE_SETTING,
-                message,
-                Help.add_keys("set `mode: upsert`", ("mode", "upsert")),
-                place=("target", name),
-            )
-    if DUPLICATE_RULE in job.warned and (is_upsert or job.keys is Keys.REFUSE):
+            upsert = Help.add_keys("set `mode: upsert`", ("mode", "upsert"))
+            yield PipelineError(MERGE_SETTING, message, upsert, place=("target", name))
+    if DUPLICATE_RULE in job.warned and compares:
         message = "records with the same key cannot only warn where rows are compared by key"
-        yield PipelineError(
-            MERGE_SETTING,
-            message,
-            Help.remove(help="leave `duplicate` out", is_safe=False),
-            place=("rules", DUPLICATE_RULE),
-        )
+        without = Help.remove(help="leave `duplicate` out", is_safe=False)
+        yield PipelineError(MERGE_SETTING, message, without, place=("rules", DUPLICATE_RULE))
     if is_upsert and target.latest is not None:
-        yield from _latest_mistakes(target.latest, schema)
-
-
-def _not_merged(format: str | None, *, is_upsert: bool) -> PipelineError:
-    """Describe rows that are to meet those of a table in a format of Spark, which no run looks into."""
-    asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
-    message = f"{asked} compares keys with those of the table, which a run cannot do in a {format} target"
-    instead = "write `mode: append` or `mode: overwrite`" if is_upsert else "write `keys: check`"
-    place = ("target", "mode") if is_upsert else ("keys",)
-    return PipelineError(MERGE_SETTING, message, f"{instead}, or leave `format` out of `target`", place=place)
-
-
-def _latest_mistakes(latest: str, schema: pa.Schema) -> Iterator[PipelineError]:
-    place = ("target", "latest")
-    if latest not in schema.names:
-        message = f"`latest` names `{latest}`, but the schema has no such field"
-        yield PipelineError(MERGE_SETTING, message, did_you_mean(latest, schema.names), place=place)
-    elif not _is_ordered(schema.field(latest).type):
-        message = f"the values of `{latest}` cannot be ordered, so none of them is the latest"
-        help = "name a field of a number, a date, a timestamp or a text"
-        yield PipelineError(MERGE_SETTING, message, help, place=place)
-
-
-def _is_ordered(data_type: pa.DataType) -> bool:
-    is_ = pa.types
-    if is_.is_integer(data_type) or is_.is_decimal(data_type) or is_.is_temporal(data_type):
-        return True
-    return bool(is_.is_float32(data_type) or is_.is_float64(data_type) or is_.is_string(data_type))
+        place = ("target", "latest")
+        if target.latest not in schema.names:
+            message = f"`latest` names `{target.latest}`, but the schema has no such field"
+            yield PipelineError(
+                MERGE_SETTING, message, did_you_mean(target.latest, schema.names), place=place
+            )
+        elif not any(is_kind(schema.field(target.latest).type) for is_kind in ORDERED):
+            message = f"the values of `{target.latest}` cannot be ordered, so none of them is the latest"
+            help = "name a field of a number, a date, a timestamp or a text"
+            yield PipelineError(MERGE_SETTING, message, help, place=place)
 
 
 def with_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
@@ -146,46 +130,24 @@ WITHOUT_IN_TARGET = ("latest", "delete", "allow_empty", "max_rows_per_file", "op
 
 def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     """Find settings at the wrong place."""
-    yield from _own(job, schema) if job.is_backfill else _others(job)
-
-
-def _wrong(place: tuple[str | int, ...], message: str, help: str, *, is_key: bool = True) -> Mistake:
-    return Mistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)
-
-
-def _camel(label: str) -> str:
-    first, *rest = label.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
-def _others(job: Job) -> Iterator[Mistake]:
-    help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
-    for label in ("joins", "where"):
-        if getattr(job, label):
-            yield _wrong((label,), f"`{label}` is for a backfill", help)
-    for i, part in enumerate(job.parts):
-        for label, origin in part.fields.items():
-            if origin is not None and origin.python is not None:
-                yield _wrong(job.place_of(i, ("fields", label, "python")), "`python` is for a backfill", help)
-
-
-def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
-    for label, why in WITHOUT.items():
-        if label in job.model_fields_set:
-            place = _camel(label)
-            yield _wrong(
-                (place,),
-                f"a backfill has no `{place}`",
-                Help.remove(help=f"leave it out: {why}", is_safe=False),
-            )
-    for label in WITHOUT_IN_TARGET:
-        if label in job.target.model_fields_set:
-            place = _camel(label)
-            yield _wrong(
-                ("target", place),
-                f"a backfill has no `{place}`",
-                Help.remove(help="leave it out", is_safe=False),
-            )
+    if not job.is_backfill:
+        help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
+        for label in ("joins", "where"):
+            if getattr(job, label):
+                yield _wrong((label,), f"`{label}` is for a backfill", help)
+        for i, part in enumerate(job.parts):
+            for label, origin in part.fields.items():
+                if origin is not None and origin.python is not None:
+                    place = job.place_of(i, ("fields", label, "python"))
+                    yield _wrong(place, "`python` is for a backfill", help)
+        return
+    unused: list[tuple[tuple[str, ...], str]]
+    unused = [((to_camel(one),), f": {why}") for one, why in WITHOUT.items() if one in job.model_fields_set]
+    settings = job.target.model_fields_set
+    unused += [(("target", to_camel(one)), "") for one in WITHOUT_IN_TARGET if one in settings]
+    for place, why in unused:
+        help = Help.remove(help=f"leave it out{why}", is_safe=False)
+        yield _wrong(place, f"a backfill has no `{place[-1]}`", help)
     if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
         able = ", ".join(f"`{label}`" for label in sink_names())
         message = f"columns of a {job.target.format} table cannot be filled"
@@ -203,3 +165,7 @@ def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
         if label in schema.names:
             message = f"`{label}` is the name of both a join and a column of the table"
             yield _wrong(("joins", label), message, "give the join another name")
+
+
+def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> Mistake:
+    return Mistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)

@@ -11,14 +11,14 @@ from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window, functions
-from pyspark.sql.types import DataType, IntegralType, StringType
+from pyspark.sql.types import IntegralType, StringType
 
 from schemac.arrow.constraints import constraints_of
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import Counted, Text, Typed, follow, parse_steps
+from schemac.pipeline.reading.inputs import Counted, Text, Typed, follow, parse_steps, value_sql
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.packed import DELETE, ERRORS
 from schemac.pipeline.spark.sql import literal, name, reason, struct
@@ -49,7 +49,18 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job, keys: Sequence[s
     rows = constraints_of(schema).rows
     for reference in rows.references:
         if job.references.get(reference.dataset) is not None:
-            frame = _with_references(frame, reference, schema, job)
+            targets = _opened(frame, reference, schema, job)
+            labels = targets.columns
+            pairs = zip(reference.fields, labels, strict=True)
+            conditions: list[Column] = [
+                functions.expr(_column(field)) == targets[label] for field, label in pairs
+            ]
+            joined = frame.join(
+                targets.withColumn("__found", functions.lit(True)), reduce(Column.__and__, conditions), "left"
+            )
+            is_wrong = f"{_counts(job, reference.fields, frame)} and __found is null"
+            checked = _with_reason(joined, is_wrong, reference.path, REFERENCE_RULE, reference.fields)
+            frame = checked.drop(*labels, "__found")
     for unique in rows.unique:
         frame = _with_duplicates(frame, unique, job, keys)
     return frame
@@ -86,7 +97,14 @@ def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[
     is_counted = functions.expr(f"{_counts(job, unique.fields, frame)} and not {is_bad}")
     is_merged = job.target.mode is Mode.UPSERT and bool(keys)
     if is_merged and job.target.latest is not None:
-        is_counted &= _is_latest(keys, job.target.latest, functions.expr(f"not {is_bad}"))
+        of_key = Window.partitionBy(
+            functions.expr(f"not {is_bad}"), *(functions.expr(name(key)) for key in keys)
+        )
+        row_value, newest = (
+            functions.expr(name(job.target.latest)),
+            functions.max(functions.expr(name(job.target.latest))).over(of_key),
+        )
+        is_counted &= newest.isNull() | functions.coalesce(row_value >= newest, functions.lit(False))
     candidates = frame.withColumn("__counted", is_counted)
     same = Window.partitionBy("__counted", *(functions.expr(_column(field)) for field in unique.fields))
     if is_merged:
@@ -97,27 +115,6 @@ def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[
     marked = candidates.withColumn("__twins", functions.col("__counted") & is_duplicate)
     checked = _with_reason(marked, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, unique.fields)
     return checked.drop("__counted", "__twins")
-
-
-def _is_latest(keys: Sequence[str], latest: str, is_good: Column) -> Column:
-    """Whether no record with the same key is later; a null is older than any value."""
-    same = Window.partitionBy(is_good, *(functions.expr(name(key)) for key in keys))
-    row_value, newest = functions.expr(name(latest)), functions.max(functions.expr(name(latest))).over(same)
-    return newest.isNull() | functions.coalesce(row_value >= newest, functions.lit(False))
-
-
-def _with_references(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Job) -> DataFrame:
-    """Look the values up in the other table."""
-    targets = _opened(frame, reference, schema, job)
-    labels = targets.columns
-    pairs = zip(reference.fields, labels, strict=True)
-    conditions: list[Column] = [functions.expr(_column(field)) == targets[label] for field, label in pairs]
-    joined = frame.join(
-        targets.withColumn("__found", functions.lit(True)), reduce(Column.__and__, conditions), "left"
-    )
-    is_wrong = f"{_counts(job, reference.fields, frame)} and __found is null"
-    checked = _with_reason(joined, is_wrong, reference.path, REFERENCE_RULE, reference.fields)
-    return checked.drop(*labels, "__found")
 
 
 def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Job) -> DataFrame:
@@ -141,7 +138,10 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
         value = follow(records.columns[str(first)], tuple(rest))
         referenced_type = value.type if isinstance(value, Typed) else StringType()
         value_type = frame.select(functions.expr(_column(field))).schema[0].dataType
-        if not isinstance(value, Typed | Text) or not _are_alike(value_type, referenced_type):
+        if not isinstance(value, Typed | Text) or not (
+            value_type == referenced_type
+            or (isinstance(value_type, IntegralType) and isinstance(referenced_type, IntegralType))
+        ):
             message = f"`{field}` is {value_type.simpleString()}, and `{path}` of `{reference.dataset}` is {referenced_type.simpleString()}"
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
         field_type = reduce(
@@ -154,12 +154,5 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
                 f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {value.arrow_type}"
             )
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
-        column = value.column if isinstance(value, Typed) else value.text
-        texts.append(f"{column} as __to{i}")
+        texts.append(f"{value_sql(value)} as __to{i}")
     return records.frame.selectExpr(*texts).dropna().distinct()
-
-
-def _are_alike(field_type: DataType, referenced_type: DataType) -> bool:
-    return field_type == referenced_type or (
-        isinstance(field_type, IntegralType) and isinstance(referenced_type, IntegralType)
-    )

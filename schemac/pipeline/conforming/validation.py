@@ -33,6 +33,7 @@ from schemac.pipeline.reading.inputs import (
     Text,
     Typed,
     unknown_column,
+    value_sql,
 )
 from schemac.pipeline.reading.records import RECORD, JsonTexts, Records, TypedColumns
 from schemac.pipeline.record_tasks import RecordTask
@@ -41,8 +42,7 @@ from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import literal, name, reason, struct, when
 from schemac.pipeline.spark.value_columns import column_type, spark_type
 from schemac.rows.judging.arrays import MissingMemberError
-from schemac.rows.judging.settings import Coerce, Origin, Settings
-from schemac.rows.judging.settings import Unexpected as UnexpectedKeys
+from schemac.rows.judging.settings import Origin, Settings
 from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
 from schemac.rows.validation.validator import TEXT, FieldInput
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH
@@ -70,16 +70,13 @@ class Validation:
     @cached_property
     def settings(self) -> Settings:
         """The settings of validation."""
-        return settings_of(self.job, self._consumed_paths)
-
-    @property
-    def _consumed_paths(self) -> tuple[tuple[str | int, ...], ...]:
-        """Places of a JSON record that something else than the text's own fields reads."""
-        if not self._is_of_texts:
-            return ()
+        if not isinstance(self.records.values, JsonTexts):
+            return settings_of(self.job)
+        # Places of a JSON record that something else than the text's own fields reads.
         labels = [label for label in self.schema.names if label not in self.records.computed.inputs]
         outside = [self.records.outside_steps(label, self._origin(label)) for label in labels]
-        return (*((key,) for key in self.records.computed.used), *filter(None, outside))
+        used = ((key,) for key in self.records.computed.used)
+        return settings_of(self.job, (*used, *filter(None, outside)))
 
     def _origin(self, label: str) -> FieldSource | None:
         return self.job.fields.get(label, FieldSource())
@@ -111,7 +108,18 @@ class Validation:
         if source is None or origin is None:
             return FieldInput(label, "nothing")
         if origin.format is not None:
-            text = _pattern_sql(source, origin.format)
+            if isinstance(source, Json):
+                token = source.text
+                content = when(
+                    f"startswith({token}, '\"')", f"try_variant_get({source.variant}, '$', 'string')", token
+                )
+            elif isinstance(source, Text):
+                token = content = source.text
+            else:
+                token = content = f"cast({value_sql(source)} as string)"
+            micros = f"unix_micros(try_to_timestamp({content}, {literal(origin.format)}))"
+            is_json = "true" if isinstance(source, Json) else "false"
+            text = struct([("t", token), ("m", micros), ("j", is_json)])
             return FieldInput(label, "pattern", column(text), has_zone=has_zone(origin.format))
         if isinstance(source, Json) and source.root == RECORD:
             return FieldInput(label, "record", epoch=origin.epoch)
@@ -140,13 +148,12 @@ class Validation:
         except UnreadableTypeError:
             raise error from None
         except MissingMemberError as missing:
-            raise unknown_column(str(missing), [part.name for part in _members(source_type)]) from None
+            raise unknown_column(
+                str(missing),
+                [part.name for part in (list(source_type) if pa.types.is_struct(source_type) else [])],
+            ) from None
         is_counted = isinstance(source, Counted) or _has(source.type, CountType)
         return pa.schema([column]).serialize().to_pybytes() if is_counted else b""
-
-    @property
-    def _is_of_texts(self) -> bool:
-        return isinstance(self.records.values, JsonTexts)
 
     @cached_property
     def in_tasks(self) -> list[FieldInput] | None:
@@ -264,31 +271,10 @@ def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()
         label: None if origin is None else Origin(origin.from_, origin.epoch, origin.zone)
         for label, origin in job.fields.items()
     }
+    is_geojson = job.source.format == "geojson"
     return Settings(
-        UnexpectedKeys(job.unexpected),
-        Coerce(job.coerce),
-        job.null_values,
-        job.source.timezone,
-        origins,
-        consumed_paths,
-        is_geojson=job.source.format == "geojson",
+        job.unexpected, job.coerce, job.null_values, job.source.timezone, origins, consumed_paths, is_geojson
     )
-
-
-def _pattern_sql(source: Input, pattern: str) -> str:
-    """Write the struct of a text and of the microseconds that a pattern reads out of it."""
-    if isinstance(source, Json):
-        token = source.text
-        content = when(
-            f"startswith({token}, '\"')", f"try_variant_get({source.variant}, '$', 'string')", token
-        )
-    elif isinstance(source, Text):
-        token = content = source.text
-    else:
-        token = content = f"cast({source.column if isinstance(source, Typed) else source.text} as string)"
-    micros = f"unix_micros(try_to_timestamp({content}, {literal(pattern)}))"
-    is_json = "true" if isinstance(source, Json) else "false"
-    return struct([("t", token), ("m", micros), ("j", is_json)])
 
 
 def _has(data_type: DataType, kind: type[DataType] | tuple[type[DataType], ...]) -> bool:
@@ -321,10 +307,6 @@ def _is_of_arrow(field: StructField) -> bool:
     except PySparkException:
         return False
     return not _has(field.dataType, (VariantType, NullType))
-
-
-def _members(struct_type: pa.DataType) -> list[pa.Field]:
-    return list(struct_type) if pa.types.is_struct(struct_type) else []
 
 
 def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:

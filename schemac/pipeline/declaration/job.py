@@ -27,6 +27,7 @@ from schemac.rows.judging.settings import Coerce, EpochUnit, Unexpected
 from schemac.rows.runs.identity import IDENTIFIER, Mode
 from schemac.rows.runs.storage import Storage, written_secrets
 from schemac.rows.runs.tables import sink_engine, sink_names, source_names
+from schemac.text.source.json_object import TreePath
 
 __all__ = [
     "Coerce",
@@ -95,11 +96,8 @@ class FieldSource(JobModel):
         return self.expr is not None or self.value is not None
 
 
-def _field_source(value: Any) -> Any:
-    return {"from": value} if isinstance(value, str) else value
-
-
-Fields = dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]]
+_FromPath = BeforeValidator(lambda value: {"from": value} if isinstance(value, str) else value)
+Fields = dict[str, Annotated[FieldSource | None, _FromPath]]
 
 
 class SourceMode(StrEnum):
@@ -131,10 +129,7 @@ class Explode(JobModel):
     )
 
 
-def _explode(value: Any) -> Any:
-    return {"path": value} if isinstance(value, str) else value
-
-
+_ListPath = BeforeValidator(lambda value: {"path": value} if isinstance(value, str) else value)
 FILE_FORMATS = ("parquet", "orc", "json", "csv", "avro", "xml")
 """Formats of Spark that are files in a folder."""
 
@@ -168,7 +163,7 @@ class Source(JobModel):
         default=Changed.REFUSE,
         description="With `mode: incremental`: what happens if a known file has changed.",
     )
-    explode: Annotated[Explode | None, BeforeValidator(_explode)] = Field(
+    explode: Annotated[Explode | None, _ListPath] = Field(
         default=None, description="List whose items become records; its path then names the one item."
     )
     fields: Fields = Field(
@@ -298,8 +293,7 @@ class ObjectStore(JobModel):
 
 
 Stores = dict[
-    Annotated[str, AfterValidator(_known_address)],
-    Annotated[ObjectStore, BeforeValidator(_without_secrets)],
+    Annotated[str, AfterValidator(_known_address)], Annotated[ObjectStore, BeforeValidator(_without_secrets)]
 ]
 
 
@@ -456,7 +450,7 @@ class Job(JobModel):
         source = Source(path=table.path, format=format, timezone=table.timezone, options=table.options)
         return self.model_copy(update={"source_": source, "sources": (), "fields": {}, "references": {}})
 
-    def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    def place_of(self, part: int, place: TreePath) -> TreePath:
         """Return the place in the file of a place (keys from the root) in one of the parts."""
         source_path = ("sources", part) if self.sources else ("source",)
         source = self.sources[part] if self.sources else self.source

@@ -61,12 +61,8 @@ class Limits(AuthoredModel):
         for key, limit in self.each():
             count = broken.get(key, 0) if key else quarantined
             if count > (limit if isinstance(limit, int) else limit * records):
-                what = (
-                    {"rules": "break the rule", "fields": "do not fit in the field"}.get(key[0])
-                    if key
-                    else None
-                )
-                description = f"{what} `{key[1]}`" if what else "do not fit"
+                verbs = {"rules": "break the rule", "fields": "do not fit in the field"}
+                description = f"{verbs[key[0]]} `{key[1]}`" if key else "do not fit"
                 return Passed(key, f"{count} of {records} records {description}, the limit is {limit}")
         return None
 

@@ -29,12 +29,8 @@ def _option_text(options: Any) -> Any:
     }
 
 
-def _one_path_or_many(path: Any) -> Any:
-    return (path,) if isinstance(path, str) else path
-
-
 TablePath = Annotated[str, AfterValidator(table_address)]
-Paths = Annotated[tuple[str, ...], BeforeValidator(_one_path_or_many)]
+Paths = Annotated[tuple[str, ...], BeforeValidator(lambda path: (path,) if isinstance(path, str) else path)]
 Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
 
 
@@ -53,8 +49,10 @@ def known_format(text: Any) -> Any:
     return text.lower() if isinstance(text, str) and text.lower() in builtin_formats else text
 
 
-def _columns_by_name(on: Any) -> Any:
-    return {label: label for label in on} if isinstance(on, list | tuple) else on
+ColumnsByName = Annotated[
+    dict[str, str],
+    BeforeValidator(lambda on: {label: label for label in on} if isinstance(on, list | tuple) else on),
+]
 
 
 class Join(JobModel):
@@ -64,7 +62,7 @@ class Join(JobModel):
     format: Annotated[str, BeforeValidator(known_format)] = "parquet"
     timezone: Zone = None
     options: Options = Field(default_factory=dict, description="Options of the format.")
-    on: Annotated[dict[str, str], BeforeValidator(_columns_by_name)] = Field(
+    on: ColumnsByName = Field(
         min_length=1,
         description="Columns that have to be equal: a list of names, or the column of the table and a Spark SQL expression"
         " over the columns of the source, such as `{city_id: id}`. The column `_rowid` has the table's own row ids.",

@@ -9,6 +9,7 @@ Rule: the first records have most paths. The others are searched up to the first
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
 from schemac.pipeline.spark.sql import any_of, is_alone, parsed
 from schemac.rows.judging.settings import Step
-from schemac.rows.runs.errors import Place
+from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.events import written
 
 FIRST_RECORDS = 200
@@ -38,7 +39,7 @@ class _RequiredPath:
     path: str
     steps: tuple[Step, ...]
     use: str
-    place: Place
+    place: TreePath
 
     @property
     def is_there(self) -> str:
@@ -63,7 +64,17 @@ def absent_paths(
             help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out
             loses_records = not explode.keep_empty
             return [AbsentPath(absent_paths[0].path, use, place, help, loses_records)]
-    return _absent(records.frame, list(_of_fields(records, fields)), MOST_RECORDS)
+    # The paths that the author wrote for fields, and for the marker of records that delete.
+    paths = []
+    for label, origin in fields.items():
+        path = None if origin is None else origin.from_
+        if path is None or path in records.partitions or file_part(path) is not None:
+            continue
+        use, place_of_path = f"from which `{label}` is read", ("fields", label, "from")
+        if label == DELETE:
+            use, place_of_path = "which tells records that delete from others", ("target", "delete", "from")
+        paths.append(_RequiredPath(path, parse_steps(path), use, place_of_path))
+    return _absent(records.frame, paths, MOST_RECORDS)
 
 
 def _as_missing(explode: Explode) -> str:
@@ -72,30 +83,32 @@ def _as_missing(explode: Explode) -> str:
     return f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
 
 
-def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> Iterator[_RequiredPath]:
-    """Name the paths that the author wrote for fields, and for the marker of records that delete."""
-    for label, origin in fields.items():
-        path = None if origin is None else origin.from_
-        if path is None or path in records.partitions or file_part(path) is not None:
-            continue
-        use, place = f"from which `{label}` is read", ("fields", label, "from")
-        if label == DELETE:
-            use, place = "which tells records that delete from others", ("target", "delete", "from")
-        yield _RequiredPath(path, parse_steps(path), use, place)
-
-
 def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None = None) -> list[AbsentPath]:
     """Find the paths that no record of a frame of texts has, or none of the first ones."""
     if not paths:
         return []
     sound = frame.where(f"{FAULT} is null").select(RAW)
     texts = [row[0] for row in sound.limit(FIRST_RECORDS).collect()]
-    first = [record for text in texts if (record := _object(text)) is not None]
-    missing = [one for one in paths if not any(_has(record, one.steps) for record in first)]
+    first: list[dict[str, Any]] = []
+    for text in texts:
+        with suppress(ValueError, RecursionError):
+            document = json.loads(text)
+            first += [document] if isinstance(document, dict) else []
+    missing = [
+        one for one in paths if not any(any(True for _ in _members(record, one.steps)) for record in first)
+    ]
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
-        missing = _in_none(sound, missing, is_any_sound=bool(first))
+        is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
+        records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
+        while missing:
+            any_there = records.where(any_of([one.is_there for one in missing]))
+            presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
+            if not presence:
+                break
+            missing = [one for one, is_there in zip(missing, presence[0], strict=True) if not is_there]
+        missing = missing if first or records.head(1) else []
         if missing and most is not None and sound.count() == most:
             searched = most
     elif not first:
@@ -104,27 +117,6 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         AbsentPath(one.path, one.use, one.place, _nearest(one.steps, first), searched=searched)
         for one in missing
     ]
-
-
-def _in_none(sound: DataFrame, missing: list[_RequiredPath], *, is_any_sound: bool) -> list[_RequiredPath]:
-    """Search texts for some paths."""
-    is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
-    records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
-    while missing:
-        any_there = records.where(any_of([one.is_there for one in missing]))
-        presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
-        if not presence:
-            break
-        missing = [one for one, is_there in zip(missing, presence[0], strict=True) if not is_there]
-    return missing if is_any_sound or records.head(1) else []
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
 
 
 def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
@@ -136,10 +128,6 @@ def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
             return
         value = value[step]
     yield value
-
-
-def _has(record: dict[str, Any], steps: Sequence[Step]) -> bool:
-    return any(True for _ in _members(record, steps))
 
 
 def _nearest(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:

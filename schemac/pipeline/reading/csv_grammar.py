@@ -115,27 +115,24 @@ class Dialect:
         ['1,"a\\nb"', '2,c']
         """
         if is_joined and not line_break:
-            yield from self._joined(lines)
+            pending: list[str] = []
+            for text in lines:
+                if not pending and self.is_comment(text):
+                    continue
+                if self.quote and (self.quote in text or pending):
+                    is_open = (self._stays_open if pending else self._opens).match(text) is not None
+                    pending.append(text)
+                    if is_open:
+                        continue
+                    text, pending = "".join(pending), []
+                yield _without_break(text)
+            if pending:
+                yield _without_break("".join(pending))
             return
         for line in lines:
             bare = line.removesuffix(line_break) if line_break else _without_break(line)
             if not self.is_comment(bare):
                 yield bare
-
-    def _joined(self, lines: Iterable[str]) -> Iterator[str]:
-        pending: list[str] = []
-        for line in lines:
-            if not pending and self.is_comment(line):
-                continue
-            if self.quote and (self.quote in line or pending):
-                is_open = (self._stays_open if pending else self._opens).match(line) is not None
-                pending.append(line)
-                if is_open:
-                    continue
-                line, pending = "".join(pending), []
-            yield _without_break(line)
-        if pending:
-            yield _without_break("".join(pending))
 
     def is_open(self, line: str) -> bool:
         """Whether a quote opens in a line, and does not close there."""

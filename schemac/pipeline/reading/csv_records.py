@@ -97,16 +97,12 @@ def _headers(source: Source, listed: Listed, dialect: Dialect, *, has_header: bo
     if not by_text:
         message = f"`{source.path[0]}` is empty: it has no header, and no rows"
         raise PipelineError(EMPTY_INPUT, message)
-    return [
-        _header(text, tuple(files), dialect) if has_header else _no_header(text, listed.files, dialect)
-        for text, files in by_text.items()
-    ]
-
-
-def _no_header(record: str, files: tuple[File, ...], dialect: Dialect) -> Header:
-    """Names of columns where no file has any, as Spark gives them."""
+    if has_header:
+        return [_header(text, tuple(files), dialect) for text, files in by_text.items()]
+    # Where no file has names of columns, they are as Spark gives them.
+    (record,) = by_text
     cells = dialect.cells(record) if dialect.is_sound(record) else record.split(dialect.sep)
-    return Header("", tuple(f"_c{i}" for i in range(len(cells))), files)
+    return [Header("", tuple(f"_c{i}" for i in range(len(cells))), listed.files)]
 
 
 def _header(text: str, files: tuple[File, ...], dialect: Dialect) -> Header:
@@ -170,23 +166,19 @@ class OpenQuotes:
 
     def __call__(self, split: FileSplit) -> Iterator[RecordTexts]:
         """Find them; most lines have no quote, or are seen to be right by a pattern that is quicker than the grammar's."""
+        sep, quote = re.escape(self.dialect.sep), re.escape(self.dialect.quote)
+        cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{sep}{quote}]*)"
+        closed = f"^{cell}(?:{sep}{cell})*$".encode()
         for lines in lines_of_split(split):
             quoted = lines.filter(pc.match_substring(lines, self.dialect.quote.encode()))
             if self.dialect.is_plain and len(quoted):
-                quoted = quoted.filter(pc.invert(pc.match_substring_regex(quoted, self._closed.encode())))
+                quoted = quoted.filter(pc.invert(pc.match_substring_regex(quoted, closed)))
             texts_of = (text.decode(errors="replace") for text in quoted.to_pylist())
-            open_texts = [text for text in texts_of if self._is_open(text)]
+            open_texts = [
+                text for text in texts_of if not self.dialect.is_comment(text) and self.dialect.is_open(text)
+            ]
             if open_texts:
                 yield RecordTexts(pa.array(open_texts, pa.binary()))
-
-    @property
-    def _closed(self) -> str:
-        sep, quote = re.escape(self.dialect.sep), re.escape(self.dialect.quote)
-        cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{sep}{quote}]*)"
-        return f"^{cell}(?:{sep}{cell})*$"
-
-    def _is_open(self, line: str) -> bool:
-        return not self.dialect.is_comment(line) and self.dialect.is_open(line)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms
+from schemac.pipeline.reading.csv_grammar import CsvForms
 from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, File, FileSplit, shares
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.packed import RAW, SOURCE
@@ -120,7 +120,12 @@ class FileBatches:
 
     def mapped(self, work: Work, schema: StructType) -> DataFrame:
         """Return the rows that the tasks make from the records."""
-        share = _share_bytes(self.spark, self.listed) if self.is_cut else BYTES_WORTH_A_TASK
+        share = BYTES_WORTH_A_TASK
+        if self.is_cut:
+            # As much as with Spark's own readers.
+            most = _bytes_of(self.spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or "")
+            total = sum(file.size_bytes for file in self.listed.files)
+            share = max(share, min(most, -(-total // _parallelism(self.spark))))
         file_shares = shares(self.listed.files, share, is_cut=self.is_cut)
         # Looked up here: executors on other machines do not have the variables.
         task = _Task(self.reader, work, file_shares, current_storage().resolved())
@@ -185,11 +190,9 @@ class TextBatches:
 
     def __call__(self, splits: Iterator[FileSplit]) -> Iterator[RecordBatch]:
         """Read the records of the pieces of a task."""
-        parts = ((split.file, texts) for split in splits for texts in self.reader(split))
-        yield from map(self.batch, file_groups(parts, self._form))
-
-    def _form(self, file: File) -> CsvForm | None:
-        return None if self.forms is None else self.forms.of(file.uri)
+        parts, forms = ((split.file, texts) for split in splits for texts in self.reader(split)), self.forms
+        groups = file_groups(parts) if forms is None else file_groups(parts, lambda file: forms.of(file.uri))
+        yield from map(self.batch, groups)
 
     def batch(self, parts: Sequence[tuple[File, RecordTexts]]) -> RecordBatch:
         """Join the records of some files with the same header."""
@@ -313,13 +316,6 @@ class TextRows:
             ]
             columns = [*map(batch.origin.column, about), *map(batch.columns.column, self.columns)]
             yield pa.record_batch([batch.raw, faults, *columns], names=self.schema.names)
-
-
-def _share_bytes(spark: SparkSession, listed: Listed) -> int:
-    """Return how much a task reads: as much as with Spark's own readers."""
-    most = _bytes_of(spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or "")
-    total = sum(file.size_bytes for file in listed.files)
-    return max(BYTES_WORTH_A_TASK, min(most, -(-total // _parallelism(spark))))
 
 
 def _bytes_of(size_text: str) -> int:

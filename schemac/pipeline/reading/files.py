@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -143,8 +144,6 @@ def _unpacked(stream: Any, ending: str) -> Any:
     if ending == ".bz2":
         return io.BufferedReader(_Unpacked(stream, bz2.BZ2Decompressor))
     if ending in (".zst", ".zstd"):
-        import pyarrow as pa
-
         return pa.CompressedInputStream(stream, "zstd")
     if ending == ".deflate":
         return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(ZLIB)))
@@ -348,40 +347,35 @@ def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[lis
     """
     shares = [_Share()]
     for file in files:
-        for split, size_bytes in _splits(file, share_bytes if is_cut and not file.is_packed else None):
-            if shares[-1].file_splits and shares[-1].size_bytes + size_bytes > share_bytes:
+        count = max(1, -(-file.size_bytes // share_bytes)) if is_cut and not file.is_packed else 1
+        bounds = [file.size_bytes * i // count for i in range(count + 1)]
+        for i, (start, end) in enumerate(pairwise(bounds), 1):
+            if shares[-1].file_splits and shares[-1].size_bytes + end - start > share_bytes:
                 shares.append(_Share())
-            shares[-1].file_splits.append(split)
-            shares[-1].size_bytes += size_bytes + BYTES_TO_OPEN
+            shares[-1].file_splits.append(FileSplit(file, start, end if i < count else None))
+            shares[-1].size_bytes += end - start + BYTES_TO_OPEN
     return [share.file_splits for share in shares]
-
-
-def _splits(file: File, most_bytes: int | None) -> Iterator[tuple[FileSplit, int]]:
-    count = 1 if most_bytes is None else max(1, -(-file.size_bytes // most_bytes))
-    bounds = [file.size_bytes * i // count for i in range(count)]
-    for i, start in enumerate(bounds):
-        end = bounds[i + 1] if i + 1 < count else None
-        yield FileSplit(file, start, end), (file.size_bytes if end is None else end) - start
 
 
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
     """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
-    for block in _blocks(split):
-        yield _lines(block)
-
-
-def _blocks(split: FileSplit) -> Iterator[bytes]:
-    """Read whole lines, many at a time."""
     path = split.file.path
-    if split.file.is_packed:
-        with reading(path), open_file(path) as stream:
-            yield from _whole_lines(stream, split, 0)
-    else:
-        with reading(path), seekable_file(path) as stream:
-            # The line that begins before the piece is another one's, up to its break.
-            first = max(split.start - 1, 0)
+    with reading(path), (open_file if split.file.is_packed else seekable_file)(path) as stream:
+        # The line that begins before the piece is another one's, up to its break.
+        first = max(split.start - 1, 0)
+        if first:
             stream.seek(first)
-            yield from _whole_lines(stream, split, first)
+        for block in _whole_lines(stream, split, first):
+            if b"\r" in block:
+                block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            if not block.endswith(b"\n"):
+                block += b"\n"
+            ends = np.flatnonzero(np.frombuffer(block, np.uint8) == LINE_FEED)
+            offsets = np.zeros(len(ends) + 1, np.int32)
+            offsets[1:] = ends - np.arange(len(ends))
+            # Python moves whole lines at a time, where numpy would look at each byte.
+            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block.replace(b"\n", b""))]
+            yield pa.Array.from_buffers(pa.binary(), len(ends), buffers)
 
 
 def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
@@ -417,17 +411,3 @@ def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
 def _first_break(text: bytes, start: int) -> int:
     breaks = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
     return min(breaks, default=-1)
-
-
-def _lines(block: bytes) -> pa.Array:
-    """Take lines apart; an empty one may be what is between `\\r` and `\\n`."""
-    if b"\r" in block:
-        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if not block.endswith(b"\n"):
-        block += b"\n"
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == LINE_FEED)
-    offsets = np.zeros(len(ends) + 1, np.int32)
-    offsets[1:] = ends - np.arange(len(ends))
-    # Python moves whole lines at a time, where numpy would look at each byte.
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block.replace(b"\n", b""))]
-    return pa.Array.from_buffers(pa.binary(), len(ends), buffers)

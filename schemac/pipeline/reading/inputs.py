@@ -162,6 +162,13 @@ class Counted(Typed):
 Input = Json | JsonText | Text | Typed
 
 
+def value_sql(input_: Input) -> str:
+    """Return SQL text of the value itself, of JSON as a variant."""
+    if isinstance(input_, Typed):
+        return input_.column
+    return input_.variant if isinstance(input_, Json) else input_.text
+
+
 def variant_path(steps: tuple[Step, ...]) -> str:
     """Spark's path text for steps below a variant."""
     parts = ["$"]

@@ -59,7 +59,7 @@ class _Window:
         self.at = 0
         self.is_last = False
         """Whether nothing more comes."""
-        self.data_type: int | None = None
+        self.needed_from: int | None = None
         """Where text begins that is needed again, before the place of the reader."""
 
     @property
@@ -71,7 +71,13 @@ class _Window:
 
     def more(self) -> None:
         """Read on; as much again as is held, so that a long record is not looked through for every piece of it."""
-        self._forget()
+        start = self.at if self.needed_from is None else self.needed_from
+        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        placeholder = line if not line.strip() else "x"
+        self.text = placeholder + self.text[start:]
+        self.at += len(placeholder) - start
+        if self.needed_from is not None:
+            self.needed_from = len(placeholder)
         needed, parts, read = len(self.text), [self.text], 0
         while not self.is_last and read <= needed:
             chunk = next(self._chunks, None)
@@ -79,16 +85,6 @@ class _Window:
             parts.append(chunk or "")
             read += len(parts[-1])
         self.text = "".join(parts)
-
-    def _forget(self) -> None:
-        """Drop the text that was read, but keep the indent of the line, which marks the end of a broken record."""
-        start = self.at if self.data_type is None else self.data_type
-        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
-        placeholder = line if not line.strip() else "x"
-        self.text = placeholder + self.text[start:]
-        self.at += len(placeholder) - start
-        if self.data_type is not None:
-            self.data_type = len(placeholder)
 
     def skip(self, blank: re.Pattern[str]) -> None:
         """Pass over what is between two tokens."""
@@ -120,8 +116,8 @@ class _Window:
 
     def take(self, end: int) -> str:
         """Give the text up to a place, and go there."""
-        start = self.at if self.data_type is None else self.data_type
-        text, self.at, self.data_type = self.text[start:end], end, None
+        start = self.at if self.needed_from is None else self.needed_from
+        text, self.at, self.needed_from = self.text[start:end], end, None
         return text
 
 
@@ -174,7 +170,7 @@ class _Cutter:
     def _collection(self, member: str) -> Iterator[str]:
         """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
         window, has_records = self.window, False
-        window.data_type = window.at
+        window.needed_from = window.at
         window.at += 1
         window.skip(BETWEEN)
         try:
@@ -194,17 +190,13 @@ class _Cutter:
                 window.skip(BETWEEN)
         except (ValueError, RecursionError):
             pass
-        yield from self._rest(has_records)
-
-    def _rest(self, has_records: bool) -> Iterator[str]:
-        """Cut what follows the members of a collection: its end, or whatever is there instead."""
-        window = self.window
         if window.mark == "}":
             whole = window.take(window.at + 1)
             if not has_records:
                 yield whole
         elif not has_records:
-            window.at = window.data_type or 0
+            # Whatever is there in place of the collection's end.
+            window.at = window.needed_from or 0
             yield self._record()[0]
         elif window.mark:
             while not window.is_last:
@@ -259,18 +251,13 @@ def read_json(spark: SparkSession, source: Source) -> BatchSource:
     if is_multi_line:
         return texts.cut_texts(spark, listed, _Documents(encoding, None))
     if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed.files):
-        return _lines(spark, source, listed)
+        reader = TextBatches(JsonLines(), tuple(listed.partitions.values()))
+        is_ours = not options.text("lineSep") and texts.is_in_reach(listed)
+        files = FileBatches(spark, listed, reader, is_cut=True) if is_ours else None
+        return BatchSource(
+            lambda: texts.checked_lines(texts.lines(spark, source, listed)), listed.partitions, files
+        )
     return texts.cut_texts(spark, listed, _Lines(encoding, options.text("lineSep")))
-
-
-def _lines(spark: SparkSession, source: Source, listed: Listed) -> BatchSource:
-    """Read a record from each line."""
-    reader = TextBatches(JsonLines(), tuple(listed.partitions.values()))
-    is_ours = not Options(source).text("lineSep") and texts.is_in_reach(listed)
-    files = FileBatches(spark, listed, reader, is_cut=True) if is_ours else None
-    return BatchSource(
-        lambda: texts.checked_lines(texts.lines(spark, source, listed)), listed.partitions, files
-    )
 
 
 def read_geojson(spark: SparkSession, source: Source) -> BatchSource:

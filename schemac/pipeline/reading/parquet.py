@@ -50,7 +50,10 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
             schema = next(
                 (file_schema for file in files if (file_schema := _schema_of(file.path)) is not None), None
             )
-            if schema is None or not any(_is_refused(leaf_type) for leaf_type in _leaves(schema)):
+            if schema is None:
+                raise
+            leaves, is_ = _leaves(pa.struct(list(schema))), pa.types
+            if not any(is_count(leaf) or is_.is_float16(leaf) or is_.is_null(leaf) for leaf in leaves):
                 raise
         else:
             _check_folders(spark, source, frame)
@@ -93,25 +96,14 @@ def _schema_of(path: str) -> pa.Schema | None:
         return None
 
 
-def _leaves(schema: Any) -> Iterator[pa.DataType]:
-    for field in schema:
-        yield from _leaves_of(field.type)
-
-
-def _leaves_of(data_type: pa.DataType) -> Iterator[pa.DataType]:
+def _leaves(data_type: pa.DataType) -> Iterator[pa.DataType]:
     if isinstance(data_type, pa.BaseExtensionType):
-        yield from _leaves_of(data_type.storage_type)
+        yield from _leaves(data_type.storage_type)
     elif data_type.num_fields:
         for i in range(data_type.num_fields):
-            yield from _leaves_of(data_type.field(i).type)
+            yield from _leaves(data_type.field(i).type)
     else:
         yield data_type
-
-
-def _is_refused(data_type: pa.DataType) -> bool:
-    """Whether a file has a type that Spark may refuse."""
-    is_ = pa.types
-    return is_count(data_type) or is_.is_float16(data_type) or is_.is_null(data_type)
 
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
@@ -290,23 +282,19 @@ def in_place(spark: SparkSession, source: Source) -> FileBatches | None:
     listed = texts.files_of(spark, source)
     if listed.folders or not 0 < len(listed.files) <= MOST_FILES or not texts.is_in_reach(listed):
         return None
-    first, *others = _schemas(listed.files)
+    if len(listed.files) <= FOOTERS_AT_ONCE:
+        first, *others = [_schema(file) for file in listed.files]
+    else:
+        with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
+            # A thread does not know by which settings this one opens files.
+            readings = [(copy_context(), file) for file in listed.files]
+            first, *others = pool.map(lambda reading: reading[0].run(_schema, reading[1]), readings)
     if first is None or any(other is None or not other.equals(first) for other in others):
         return None
     # Two columns of one name, and those that differ in case alone for a session that sees no case, are Spark's to judge.
     if len({label.lower() for label in first.names}) < len(first):
         return None
     return FileBatches(spark, listed, RowGroups(first), is_cut=True)
-
-
-def _schemas(files: tuple[File, ...]) -> list[pa.Schema | None]:
-    if len(files) <= FOOTERS_AT_ONCE:
-        return [_schema(file) for file in files]
-    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
-        # A thread does not know by which settings this one opens files.
-        return list(
-            pool.map(lambda each: each[0].run(_schema, each[1]), [(copy_context(), file) for file in files])
-        )
 
 
 def _opened(stream: Any, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:

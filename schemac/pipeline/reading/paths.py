@@ -78,7 +78,13 @@ def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[st
         return [path]
     files = listed_files(local)
     if not files:
-        raise PipelineError(INPUT_NOT_FOUND, f"there is no file `{path}`", _nearby(local))
+        folder = os.path.dirname(local) or "."
+        if not os.path.isdir(folder):
+            help = f"there is no folder `{folder}` either"
+        else:
+            names = ", ".join(f"`{entry}`" for entry in sorted(os.listdir(folder))[:12])
+            help = f"that folder holds {names}" if names else "that folder is empty"
+        raise PipelineError(INPUT_NOT_FOUND, f"there is no file `{path}`", help)
     for entry in files:
         name = os.path.basename(entry.rstrip("/"))
         is_hidden = name.startswith(("_", ".")) and "=" not in name
@@ -98,16 +104,6 @@ def refuse_packed(path: str) -> None:
     if packed is not None:
         message = f"`{path}` is compressed with {packed}, which is not supported"
         raise PipelineError(PACKED_INPUT, message, "decompress it, or compress it with gzip, bzip2 or zstd")
-
-
-def _nearby(path: str) -> str | None:
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        return f"there is no folder `{folder}` either"
-    names = sorted(os.listdir(folder))[:12]
-    return (
-        "that folder holds " + ", ".join(f"`{entry}`" for entry in names) if names else "that folder is empty"
-    )
 
 
 Seen = dict[str, tuple[int, int]]

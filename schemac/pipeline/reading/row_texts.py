@@ -231,15 +231,6 @@ def _unless_null(read: Read) -> Read:
     return lambda x: None if x is None else read(x)
 
 
-def _bytes_of_text(text: str) -> bytes:
-    return text[1:].encode("ISO-8859-1") if text.startswith(NOT_PLAIN) else text.encode()
-
-
-def _single(text: str) -> Any:
-    # By way of a double it would be rounded twice.
-    return pa.scalar(text).cast(pa.float32()).as_py()
-
-
 def _timestamp_sql(text: str) -> int:
     """Return the microseconds since 1970-01-01; years have as many digits as they need, and a sign."""
     match = _TIMESTAMP.fullmatch(text)
@@ -253,11 +244,12 @@ def _timestamp_sql(text: str) -> int:
 
 
 _LEAVES: dict[type[DataType], Read] = {
-    StringType: _bytes_of_text,
+    StringType: lambda x: x[1:].encode("ISO-8859-1") if x.startswith(NOT_PLAIN) else x.encode(),
     BinaryType: base64.b64decode,
     BooleanType: bool,
     **dict.fromkeys((ByteType, ShortType, IntegerType, LongType, DayTimeIntervalType), int),
-    FloatType: _single,
+    # By way of a double it would be rounded twice.
+    FloatType: lambda x: pa.scalar(x).cast(pa.float32()).as_py(),
     DoubleType: float,
     DecimalType: Decimal,
     DateType: lambda x: _timestamp_sql(x) // 86_400_000_000,

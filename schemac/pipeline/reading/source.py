@@ -132,25 +132,18 @@ def _opened(spark: SparkSession, job: Job) -> Records:
             csv.source, Cells({label: Text(cell) for label, cell in csv.cells.items()}, csv.absent)
         )
     if source.format in source_names():
-        return _typed_records(*read_tables(spark, source, job.storage_options), explode=source.explode)
+        return records_of_frame(*read_tables(spark, source, job.storage_options), explode=source.explode)
     if source.format == "parquet":
         files = in_place(spark, source) if source.explode is None else None
         if files is not None:
             batches = BatchSource(lambda: with_file(read_parquet(spark, source)[0]), files=files)
             return Records(batches, _columns_of(spark_types(pa.schema(list(files.reader.raw_type)))))
-        return _typed_records(*read_parquet(spark, source), explode=source.explode)
+        return records_of_frame(*read_parquet(spark, source), explode=source.explode)
     options = {**texts.file_options(source), **source.options}
     reader = spark.read.format(source.format).options(**options)
     with texts.folders_as_text(spark):
         frame = reader.load(texts.spark_paths(source)) if source.path else reader.load()
-    return _typed_records(frame, explode=source.explode)
-
-
-def records_of_frame(
-    frame: DataFrame, explode: Explode | None = None, types: dict[str, DataType] | None = None
-) -> Records:
-    """See the rows of a frame as records: typed columns; `types` are those of columns that hold counts."""
-    return _typed_records(frame, types, explode=explode)
+    return records_of_frame(frame, explode=source.explode)
 
 
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
@@ -173,9 +166,10 @@ def with_file(frame: DataFrame) -> DataFrame:
     return frame.selectExpr("*", f"{METADATA}.file_path as {SOURCE}", OF_FILE)
 
 
-def _typed_records(
+def records_of_frame(
     frame: DataFrame, types: dict[str, DataType] | None = None, *, explode: Explode | None = None
 ) -> Records:
+    """See the rows of a frame as records: typed columns; `types` are those of columns that hold counts."""
     types = {field.name: field.dataType for field in frame.schema.fields} | (types or {})
     has_file = False
     if SOURCE not in frame.columns:

@@ -144,9 +144,9 @@ def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> BatchS
     return BatchSource(files.texts, listed.partitions, files)
 
 
-def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:
+def decoded(text: str, encoding: str) -> tuple[str, str | None]:
     """Return a record's decoded text, and its fault."""
-    return (byte_text(text, encoding), BAD_ENCODING) if has_marks(text) else (text, fault)
+    return (byte_text(text, encoding), BAD_ENCODING) if has_marks(text) else (text, None)
 
 
 PLAIN = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")

@@ -70,7 +70,13 @@ def first_offenders(report: RunFacts, *, of_each: int = OF_EACH) -> tuple[Offend
                 offenders.append(offender)
         if not any(remaining.values()):
             break
-    return _with_lines(offenders)
+    lines: dict[tuple[str, str], int] = {}
+    files = {offender.source for offender in offenders if offender.source is not None}
+    for file in sorted(files):
+        raws = {one.raw for one in offenders if one.source == file and one.raw}
+        with contextlib.suppress(OSError, pa.ArrowException):
+            lines |= {(file, raw): line for raw, line in lines_of(file, raws).items()}
+    return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in offenders)
 
 
 def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:
@@ -87,16 +93,6 @@ def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:
                 yield from batch.filter(of_this_run).to_pylist()
             else:
                 return
-
-
-def _with_lines(offenders: list[Offender]) -> tuple[Offender, ...]:
-    lines: dict[tuple[str, str], int] = {}
-    files = {offender.source for offender in offenders if offender.source is not None}
-    for file in sorted(files):
-        raws = {one.raw for one in offenders if one.source == file and one.raw}
-        with contextlib.suppress(OSError, pa.ArrowException):
-            lines |= {(file, raw): line for raw, line in lines_of(file, raws).items()}
-    return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in offenders)
 
 
 def lines_of(file: str, records: set[str]) -> dict[str, int]:

@@ -67,34 +67,28 @@ class Outcome:
 
 def write_report(outcome: Outcome, path: Path) -> None:
     """Write the report in the form of the file's name ending. Raises OSError."""
-    forms = {".html": _html, ".json": _json, ".txt": _text}
-    replace_file(path, forms[path.suffix.lower()](outcome).encode("utf-8", "backslashreplace"))
+    ending = path.suffix.lower()
+    if ending == ".html":
+        from schemac.pipeline.reports.offenders import first_offenders
+        from schemac.pipeline.reports.run_report import run_page
+        from schemac.rows.runs.tables import runs_of  # for those who ask for a page
 
+        storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options
+        with storage_in_use(storage):
+            offenders = () if outcome.report is None else first_offenders(outcome.report)
+        try:
+            runs = () if outcome.job is None else runs_of(outcome.job.target.path, storage_options=storage)
+        except (OSError, ValueError, ImportError):
+            runs = ()  # there is no table yet, or nothing that could read it
+        text = run_page(Path(outcome.pipeline).name, outcome.report, outcome.diagnostics, offenders, runs)
+    elif ending == ".json":
+        text = json.dumps(outcome.to_json(), ensure_ascii=False, indent=2) + "\n"
+    else:
+        from schemac.text.source.rendering import render_text
 
-def _html(outcome: Outcome) -> str:
-    from schemac.pipeline.reports.offenders import first_offenders
-    from schemac.pipeline.reports.run_report import run_page
-    from schemac.rows.runs.tables import runs_of  # for those who ask for a page
-
-    storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options
-    with storage_in_use(storage):
-        offenders = () if outcome.report is None else first_offenders(outcome.report)
-    try:
-        runs = () if outcome.job is None else runs_of(outcome.job.target.path, storage_options=storage)
-    except (OSError, ValueError, ImportError):
-        runs = ()  # there is no table yet, or nothing that could read it
-    return run_page(Path(outcome.pipeline).name, outcome.report, outcome.diagnostics, offenders, runs)
-
-
-def _json(outcome: Outcome) -> str:
-    return json.dumps(outcome.to_json(), ensure_ascii=False, indent=2) + "\n"
-
-
-def _text(outcome: Outcome) -> str:
-    from schemac.text.source.rendering import render_text
-
-    diagnostics_text = render_text(outcome.diagnostics)
-    return diagnostics_text + ("" if outcome.report is None else run_text(outcome.report) + "\n")
+        text = render_text(outcome.diagnostics)
+        text += "" if outcome.report is None else run_text(outcome.report) + "\n"
+    replace_file(path, text.encode("utf-8", "backslashreplace"))
 
 
 PRODUCER = f"https://schemac.dev/{__version__}"
@@ -129,14 +123,21 @@ class Lineage:
 
     def ended(self, outcome: Outcome, schema: ArrowSchema | None) -> None:
         """Append the event of the end, with what was read and written. Raises OSError."""
-        inputs, outputs = _inputs(outcome), _outputs(outcome, schema)
+        job, report = outcome.job, outcome.report
+        outputs = []
+        if job is not None and report is not None:
+            fields = [] if schema is None else [{"name": one.name, "type": str(one.type)} for one in schema]
+            outputs.append(_output(report.table_path, report.table_version, report.rows_written, fields))
+            if report.quarantine_path is not None:
+                version = report.quarantine_version or 0
+                outputs.append(_output(report.quarantine_path, version, report.rows_quarantined, []))
         facets: dict[str, Any] = {}
-        if outcome.errors or outcome.report is None:
+        has_failed = bool(outcome.errors) or outcome.report is None
+        if has_failed:
             error_text = "; ".join(str(one) for one in outcome.errors) or f"exit code {outcome.exit_code}"
             facets = _facet("errorMessage", {"message": error_text, "programmingLanguage": "Python"})
-            self._append(self._event("FAIL", outcome.ended, facets, inputs, outputs))
-        else:
-            self._append(self._event("COMPLETE", outcome.ended, facets, inputs, outputs))
+        kind = "FAIL" if has_failed else "COMPLETE"
+        self._append(self._event(kind, outcome.ended, facets, _inputs(outcome), outputs))
 
     def _event(
         self, kind: str, at: datetime, facets: dict[str, Any], inputs: list[Any], outputs: list[Any]
@@ -193,18 +194,6 @@ def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
     paths += [path for join in outcome.job.joins.values() for path in join.path]
     paths += [path for table in outcome.job.references.values() if table is not None for path in table.path]
     return [{**dataset_name(path), "facets": {}, "inputFacets": facets} for path in paths]
-
-
-def _outputs(outcome: Outcome, schema: ArrowSchema | None) -> list[dict[str, Any]]:
-    job, report = outcome.job, outcome.report
-    if job is None or report is None:
-        return []
-    fields = [] if schema is None else [{"name": one.name, "type": str(one.type)} for one in schema]
-    outputs = [_output(report.table_path, report.table_version, report.rows_written, fields)]
-    if report.quarantine_path is not None:
-        version = report.quarantine_version or 0
-        outputs.append(_output(report.quarantine_path, version, report.rows_quarantined, []))
-    return outputs
 
 
 def _output(path: str, version: int, rows: int, fields: list[dict[str, str]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -111,18 +112,15 @@ class Watch:
 
     def look(self, run: str) -> None:
         """Read the notes of the tasks."""
-        for table in self.tables:
-            for folder in staging.folders_of(table):
-                if folder.name.startswith(f"{staging.PREFIX}{run}-"):
-                    self._read(folder / staging.NOTES)
-                    if (folder / staging.COMMITTING).exists():
-                        self.step = max(self.step, Step.COMMITTING, key=ORDER.index)
-
-    def _read(self, notes: Path) -> None:
-        with contextlib.suppress(OSError):
-            for note in notes.iterdir():
-                with contextlib.suppress(OSError, ValueError):
-                    self.counts[note.name] = max(self.counts.get(note.name, 0), int(note.read_text()))
+        for folder in chain.from_iterable(map(staging.folders_of, self.tables)):
+            if not folder.name.startswith(f"{staging.PREFIX}{run}-"):
+                continue
+            with contextlib.suppress(OSError):
+                for note in (folder / staging.NOTES).iterdir():
+                    with contextlib.suppress(OSError, ValueError):
+                        self.counts[note.name] = max(self.counts.get(note.name, 0), int(note.read_text()))
+            if (folder / staging.COMMITTING).exists():
+                self.step = max(self.step, Step.COMMITTING, key=ORDER.index)
 
 
 @contextmanager
@@ -131,7 +129,11 @@ def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None 
 
     After `patience` seconds in which no executor has taken a task the run is cancelled. Raises PipelineError then.
     """
-    tracker = _tracker(spark, run)
+    try:
+        spark.sparkContext.setJobGroup(run, "schemac run")
+        tracker = spark.sparkContext.statusTracker()
+    except Exception:  # noqa: BLE001  progress is told as far as it is known
+        tracker = None
     began = time.monotonic()
     waited = _Waited(patience)
 
@@ -148,7 +150,12 @@ def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None 
             yield
     except Exception as error:
         if waited.is_over:
-            raise _no_executor(spark, patience) from error
+            raise PipelineError(
+                NO_EXECUTOR,
+                f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written",
+                f"{WAIT_ADVICE}; leave `waitForExecutors` out to wait for them",
+                place=("spark", "waitForExecutors"),
+            ) from error
         raise
     finally:
         if tracker is not None:
@@ -172,24 +179,6 @@ class _Waited:
         self.since = self.since or now
         self.is_over = self.is_over or (self.patience is not None and now - self.since >= self.patience)
         return self.is_over
-
-
-def _no_executor(spark: SparkSession, patience: float | None) -> PipelineError:
-    return PipelineError(
-        NO_EXECUTOR,
-        f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written",
-        f"{WAIT_ADVICE}; leave `waitForExecutors` out to wait for them",
-        place=("spark", "waitForExecutors"),
-    )
-
-
-def _tracker(spark: SparkSession, run: str) -> Any | None:
-    """Find what knows of the run's stages; None if the session is a remote one."""
-    try:
-        spark.sparkContext.setJobGroup(run, "schemac run")
-        return spark.sparkContext.statusTracker()
-    except Exception:  # noqa: BLE001  progress is told as far as it is known
-        return None
 
 
 def _step(tracker: Any | None, run: str, seconds: float) -> Step:

@@ -93,16 +93,30 @@ def run_text(report: RunFacts) -> str:
             "To write the same input again, use `--again` or a new `--run-id`."
         )
     if report.identity.mode == Mode.BACKFILL:
-        return _backfill_text(report)
+        lines = [
+            f"{_count(report.rows_written) + ' filled':<30} {shown(report.table_path)} (version {report.table_version})"
+        ]
+        lines += [
+            f"{_count(count)} without a match in `{label}`"
+            for label, count in report.unmatched.items()
+            if count
+        ]
+        return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
     share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
     table, quarantine = shown(report.table_path), shown(report.quarantine_path or "-")
+    paths = ", ".join(f"`{one.path}`" for one in report.absent)
+    what = "path" if len(report.absent) == 1 else "paths"
+    met = (
+        (report.superseded, "records superseded by later ones with their keys"),
+        (report.deleted, "records that delete the rows of their keys"),
+    )
     lines = [
         f"{_count(report.rows_in)} in",
         f"{_count(report.rows_written) + ' written':<30} {table} (version {report.table_version})",
         f"{_count(report.rows_quarantined) + ' quarantined':<30} {quarantine} ({share:.2%})",
-        *(f"{count:>12,} {what}" for count, what in _merged(report) if count),
+        *(f"{count:>12,} {those}" for count, those in met if count),
         *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
-        *_absent(report),
+        *([f"{len(report.absent):>12,} {what} that no record has: {paths}"] if report.absent else []),
     ]
     return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
 
@@ -111,23 +125,6 @@ def _count(rows: int) -> str:
     """Return a number of rows, the number in a column of 12 characters."""
     number, noun = counted(rows, "row").split()
     return f"{number:>12} {noun}"
-
-
-def _absent(report: RunFacts) -> list[str]:
-    paths = ", ".join(f"`{one.path}`" for one in report.absent)
-    what = "path" if len(report.absent) == 1 else "paths"
-    return [f"{len(report.absent):>12,} {what} that no record has: {paths}"] if report.absent else []
-
-
-def _backfill_text(report: RunFacts) -> str:
-    """Write what a backfill did: its rows stay where they are."""
-    lines = [
-        f"{_count(report.rows_written) + ' filled':<30} {shown(report.table_path)} (version {report.table_version})"
-    ]
-    lines += [
-        f"{_count(count)} without a match in `{label}`" for label, count in report.unmatched.items() if count
-    ]
-    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
 
 
 def _state(report: RunFacts) -> str:
@@ -145,14 +142,6 @@ def compared(report: RunFacts, what: str) -> str:
 def stopped_after(stopped: str) -> str:
     """Return the note that a run is committed although Spark stopped."""
     return f"Spark stopped after the commit, so the run counts, and need not be run again: {stopped}."
-
-
-def _merged(report: RunFacts) -> tuple[tuple[int, str], ...]:
-    """Name the records that are neither rows nor quarantined."""
-    return (
-        (report.superseded, "records superseded by later ones with their keys"),
-        (report.deleted, "records that delete the rows of their keys"),
-    )
 
 
 def shown(path: str) -> str:

@@ -95,7 +95,21 @@ def run_page(
     findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
     parts = [_head(title, report), _list("Findings", findings)]
     if report is not None:
-        parts += [_cards(report), _differences(report)]
+        share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
+        rate = report.rows_in / report.seconds if report.seconds else 0.0
+        cards = (
+            ("records read", f"{report.rows_in:,}"),
+            ("written", f"{report.rows_written:,}"),
+            ("quarantined", f"{report.rows_quarantined:,} ({share:.2%})"),
+            ("seconds", f"{report.seconds:,.1f}"),
+            ("records a second", f"{rate:,.0f}"),
+            ("version of the table", f"{report.table_version}"),
+        )
+        cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
+        places = [f"Table <code>{_text(report.table_path)}</code>"]
+        if report.quarantine_path is not None:
+            places.append(f"quarantine <code>{_text(report.quarantine_path)}</code>")
+        parts += [f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>', _differences(report)]
         if report.reasons:
             parts.append(f"<h2>Why records were quarantined</h2>{_reasons(report.reasons)}")
         parts.append(_offenders(offenders))
@@ -138,24 +152,6 @@ def _repeat(report: RunFacts) -> str:
     )
 
 
-def _cards(report: RunFacts) -> str:
-    share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
-    rate = report.rows_in / report.seconds if report.seconds else 0.0
-    cards = (
-        ("records read", f"{report.rows_in:,}"),
-        ("written", f"{report.rows_written:,}"),
-        ("quarantined", f"{report.rows_quarantined:,} ({share:.2%})"),
-        ("seconds", f"{report.seconds:,.1f}"),
-        ("records a second", f"{rate:,.0f}"),
-        ("version of the table", f"{report.table_version}"),
-    )
-    cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
-    places = [f"Table <code>{_text(report.table_path)}</code>"]
-    if report.quarantine_path is not None:
-        places.append(f"quarantine <code>{_text(report.quarantine_path)}</code>")
-    return f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>'
-
-
 def _reasons(reasons: Sequence[ReasonCount]) -> str:
     if not reasons:
         return ""
@@ -196,16 +192,9 @@ def _offenders(offenders: Sequence[Offender]) -> str:
     return f"<h2>First records that broke each rule</h2>{rows_html}"
 
 
-def _file(source: str | None) -> str:
-    """Name the file of a record as its user calls it."""
-    if source is None:
-        return "no file"
-    path = local_file(source)
-    return source if path is None else str(path)
-
-
 def _offender(offender: Offender) -> str:
-    place = _file(offender.source)
+    source = offender.source
+    place = "no file" if source is None else str(local_file(source) or source)
     if offender.line is not None:
         place += f", line {offender.line}"
     value = "" if offender.value is None else f"<div>value <code>{_text(offender.value)}</code></div>"

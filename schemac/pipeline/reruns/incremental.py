@@ -138,7 +138,9 @@ def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[K
             file.modified_micros,
         ):
             continue
-        known_file = KnownFile(file.path, file.size_bytes, file.modified_micros, _digest(file.path))
+        with raw_bytes(file.path) as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        known_file = KnownFile(file.path, file.size_bytes, file.modified_micros, digest)
         if known is None or (known.digest != known_file.digest and source.changed is Changed.READ):
             yield known_file
         elif known.digest != known_file.digest and source.changed is Changed.REFUSE:
@@ -158,28 +160,14 @@ def properties(state: State, new_files: list[KnownFile]) -> dict[str, str]:
     return commit_properties
 
 
-def _digest(path: str) -> str:
-    with raw_bytes(path) as stream:
-        digest = hashlib.sha256()
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def restricted(source: Source, paths: list[str]) -> Source:
     """Read these files alone; columns in names of folders stay what they were."""
     options = dict(source.options)
-    base = _base(source)
+    here = local_part(source.path[0]) if len(source.path) == 1 else None
+    base = source.path[0] if here is not None and os.path.isdir(here) else base_path(source.path)
     if base is not None and not any(name.lower() in ("basepath", "recursivefilelookup") for name in options):
         options["basePath"] = base
     return source.model_copy(update={"path": tuple(paths), "options": options})
-
-
-def _base(source: Source) -> str | None:
-    if len(source.path) != 1:
-        return None
-    local = local_part(source.path[0])
-    return source.path[0] if local is not None and os.path.isdir(local) else base_path(source.path)
 
 
 def _encoded(files: Iterable[KnownFile]) -> str:

@@ -11,6 +11,7 @@ Rule: a run with an id, or of an interval, was committed if the table has its co
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,8 +42,23 @@ def fingerprint_of_interval(job: Job, interval: str) -> str:
 def fingerprint(job: Job, form: TableForm) -> str | None:
     """Return the id of the run of a job over its present input. Raises PipelineError if that is not there."""
     if job.is_backfill:
-        made_of = _made_of(job, form)
-        return None if made_of is None else _digest(made_of | _table(job))
+        # What it computes, independent of the table's rows.
+        inputs = {label: _inputs(job.part_of_join(label)) for label in job.joins}
+        if None in inputs.values():
+            return None
+        functions = {
+            label: digest_of_function(origin.python)
+            for label, origin in job.fields.items()
+            if origin is not None and origin.python is not None
+        }
+        settings = job.model_dump(mode="json", include={"fields", "where", "coerce", "null_values"})
+        for origin in settings["fields"].values():
+            # The path of a function's file is no part of what it does.
+            if origin is not None:
+                origin["python"] = None if origin["python"] is None else origin["python"].rpartition(":")[2]
+        joins = {label: join.model_dump(mode="json", exclude={"path"}) for label, join in job.joins.items()}
+        sources = {"joins": joins, "inputs": inputs, "functions": functions}
+        return _digest({"backfill": settings, **sources, "schema": form.version_name, **_table(job)})
     contents = [_content(part, form) for part in job.parts]
     known = [content for content in contents if content is not None]
     if len(known) < len(contents):
@@ -64,41 +80,24 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
         settings |= job.target.model_dump(mode="json", include={"latest", "delete"})
     if job.references:
         settings |= job.model_dump(mode="json", include={"references"})
-    return {
-        "source": source,
-        "inputs": inputs,
-        "settings": settings,
-        "schema": form.version_name,
-    }
+    return {"source": source, "inputs": inputs, "settings": settings, "schema": form.version_name}
 
 
-def _made_of(job: Job, form: TableForm) -> dict[str, object] | None:
-    """Return what a backfill computes, independent of the table's rows; None if a join cannot be known without reading it."""
-    inputs = {label: _inputs(job.part_of_join(label)) for label in job.joins}
-    if None in inputs.values():
+def _inputs(job: Job) -> list[tuple[object, object]] | None:
+    """Return the versions of tables, or the names and the digests of files; None if they cannot be known."""
+    engine = source_of(job.source.format)
+    if engine is not None:
+        pinned = job.source.options.get("version")
+        return [
+            (path, pinned or engine.newest_version(path, job.storage_options)) for path in job.source.path
+        ]
+    paths = check_input(job) if job.source.path else []
+    if not paths or any(local_part(path) is None for path in paths):
         return None
-    functions = {
-        label: digest_of_function(origin.python)
-        for label, origin in job.fields.items()
-        if origin is not None and origin.python is not None
-    }
-    settings = job.model_dump(mode="json", include={"fields", "where", "coerce", "null_values"})
-    for origin in settings["fields"].values():
-        # The path of a function's file is no part of what it does.
-        if origin is not None:
-            origin["python"] = None if origin["python"] is None else origin["python"].rpartition(":")[2]
-    joins = {label: join.model_dump(mode="json", exclude={"path"}) for label, join in job.joins.items()}
-    return {
-        "backfill": settings,
-        "joins": joins,
-        "inputs": inputs,
-        "functions": functions,
-        "schema": form.version_name,
-    }
-
-
-def _inputs(job: Job) -> list[list[object]] | list[tuple[str, str]] | None:
-    return _tables(job) if source_of(job.source.format) is not None else _files(job)
+    files = sorted({pair for path in paths for pair in _below(Path(local_part(path) or path))})
+    with ThreadPoolExecutor() as pool:
+        digests = pool.map(_digest_of_file, (file for _, file in files))
+    return [(name, digest) for (name, _), digest in zip(files, digests, strict=True)]
 
 
 def _table(job: Job) -> dict[str, str]:
@@ -109,25 +108,6 @@ def _table(job: Job) -> dict[str, str]:
 def _digest(content: dict[str, object]) -> str:
     text = json.dumps(content, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:ID_LENGTH]
-
-
-def _tables(job: Job) -> list[list[object]] | None:
-    engine = source_of(job.source.format)
-    assert engine is not None
-    pinned = job.source.options.get("version")
-    return [[path, pinned or engine.newest_version(path, job.storage_options)] for path in job.source.path]
-
-
-def _files(job: Job) -> list[tuple[str, str]] | None:
-    if not job.source.path:
-        return None
-    paths = check_input(job)
-    if any(local_part(path) is None for path in paths):
-        return None
-    files = sorted({pair for path in paths for pair in _below(Path(local_part(path) or path))})
-    with ThreadPoolExecutor() as pool:
-        digests = pool.map(_digest_of_file, (file for _, file in files))
-    return [(name, digest) for (name, _), digest in zip(files, digests, strict=True)]
 
 
 def _below(path: Path) -> Iterator[tuple[str, Path]]:
@@ -185,10 +165,26 @@ def identify_among(
     job: Job, form: TableForm, request: RunRequest, runs: Sequence[CommittedRun], version: int
 ) -> Identified:
     """Identify the run that is asked for among those of the target, the last one first, which is at a version."""
-    id, earlier = _by_name(job, request, runs)
-    if not id:
-        base = fingerprint(job, form)
-        id, earlier = (random_id(), None) if base is None else _by_input(base, job, request, runs, version)
+    id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
+    id = id or ("" if request.again else job.run or "")
+    earlier: CommittedRun | None = None
+    if id and request.again:
+        id = _next(id, runs)
+    elif id:
+        earlier = next((run for run in runs if run.id == id), None)
+    elif (base := fingerprint(job, form)) is None:
+        id = random_id()
+    else:
+        known = runs
+        if job.target.mode in (Mode.OVERWRITE, Mode.BACKFILL):
+            is_last = bool(runs) and runs[0].version == version and runs[0].identity.mode == job.target.mode
+            known = runs[:1] if is_last else ()
+        elif Mode.OVERWRITE in (modes := [run.identity.mode for run in runs]):
+            known = runs[: modes.index(Mode.OVERWRITE) + 1]
+        is_of_input = re.compile(f"{base}(?:-[0-9]+)?")
+        if not request.again:
+            earlier = next((run for run in known if is_of_input.fullmatch(run.id)), None)
+        id = _next(base, runs) if earlier is None else earlier.id
     return Identified(_named(id, job, form, request), earlier)
 
 
@@ -255,51 +251,15 @@ def committed_in_format(
     for record in records or ():
         if record.run.identity == identity:
             return record.run
-    raise error if is_known else error.with_outcome(_left_behind(job))
-
-
-def _left_behind(job: Job) -> str:
-    """Return what a target may have of a run whose progress is unknown."""
     path = job.target.path
     if job.target.is_of_files:
-        return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
-    return (
-        f"check `{path}` before you run it again: it may have rows of this run,"
-        f" and `{job.quarantine_path}` its other records"
-    )
-
-
-def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:
-    """Find the run by its given name; its id is empty without one."""
-    id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
-    id = id or ("" if request.again else job.run or "")
-    if id and request.again:
-        return _next(id, runs), None
-    return id, next((run for run in runs if run.id == id), None)
-
-
-def _by_input(
-    base: str, job: Job, request: RunRequest, runs: Sequence[CommittedRun], version: int
-) -> tuple[str, CommittedRun | None]:
-    if request.again:
-        return _next(base, runs), None
-    if job.target.mode in (Mode.OVERWRITE, Mode.BACKFILL):
-        is_last = bool(runs) and runs[0].version == version and runs[0].identity.mode == job.target.mode
-        known = runs[:1] if is_last else ()
+        left = f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
     else:
-        known = _current(runs)
-    earlier = next((run for run in known if _is_of(base, run.id)), None)
-    return (earlier.id, earlier) if earlier is not None else (_next(base, runs), None)
-
-
-def _current(runs: Sequence[CommittedRun]) -> Sequence[CommittedRun]:
-    """Return the runs since the last one that replaced the rows, with it."""
-    last = next((i for i, run in enumerate(runs) if run.identity.mode == Mode.OVERWRITE), len(runs) - 1)
-    return runs[: last + 1]
-
-
-def _is_of(base: str, id: str) -> bool:
-    return id == base or (id.startswith(f"{base}-") and id.removeprefix(f"{base}-").isdigit())
+        left = (
+            f"check `{path}` before you run it again: it may have rows of this run,"
+            f" and `{job.quarantine_path}` its other records"
+        )
+    raise error if is_known else error.with_outcome(left)
 
 
 def _next(base: str, runs: Sequence[CommittedRun]) -> str:

@@ -121,11 +121,7 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
     ]
 
 
-_BOOKKEEPING = (
-    f"source as {SOURCE}",
-    f"{OF_SOURCE} as {FILE}",
-    f"cast({ADDRESS} as string) as {ADDRESS}",
-)
+_BOOKKEEPING = (f"source as {SOURCE}", f"{OF_SOURCE} as {FILE}", f"cast({ADDRESS} as string) as {ADDRESS}")
 
 
 def _texts(rows: DataFrame, source: Source) -> Records:

@@ -56,13 +56,19 @@ def is_connect(spark: SparkSession) -> bool:
 
 def ship(spark: SparkSession) -> None:
     """Give the package to the Python workers of a session whose executors are processes of their own."""
-    if is_connect(spark):
-        _ship_to_server(spark)
+    is_remote = is_connect(spark)
+    if not is_remote and is_local_master(spark.sparkContext.master):
+        return
+    content = archive()
+    name = f"schemac-{hashlib.sha256(content).hexdigest()[:16]}.zip"
+    if is_remote:
+        # A server that has a file of the name, which contains a digest, takes it for the same.
+        with TemporaryDirectory(prefix="schemac-") as folder:
+            path = Path(folder, name)
+            path.write_bytes(content)
+            spark.addArtifacts(str(path), pyfile=True)
         return
     context = spark.sparkContext
-    if is_local_master(context.master):
-        return
-    name, content = _named_archive()
     if name in context._python_includes:
         return
     path = Path(context._temp_dir, name)
@@ -73,20 +79,6 @@ def ship(spark: SparkSession) -> None:
     finally:
         # This process has the package.
         sys.path[:] = searched
-
-
-def _ship_to_server(spark: SparkSession) -> None:
-    """Send the package to a server, unless it has it already; its name contains a digest."""
-    name, content = _named_archive()
-    with TemporaryDirectory(prefix="schemac-") as folder:
-        path = Path(folder, name)
-        path.write_bytes(content)
-        spark.addArtifacts(str(path), pyfile=True)
-
-
-def _named_archive() -> tuple[str, bytes]:
-    content = archive()
-    return f"schemac-{hashlib.sha256(content).hexdigest()[:16]}.zip", content
 
 
 def archive() -> bytes:

@@ -237,19 +237,16 @@ def spark_errors_reported() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         raise error_of_text(str(error) or type(error).__name__) from error
     except ConnectionError as error:
-        raise error_of_text(f"{TO_JAVA}: {error}" if _is_to_java(error) else str(error)) from error
-
-
-def _is_to_java(error: ConnectionError) -> bool:
-    """Whether it was Py4J that could not connect, as it tries again and again once Java is gone."""
-    frames = traceback.walk_tb(error.__traceback__)
-    return any(frame.f_globals.get("__name__", "").partition(".")[0] == "py4j" for frame, _ in frames)
+        # Whether it was Py4J that could not connect, as it tries again and again once Java is gone.
+        modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+        is_to_java = any(module.partition(".")[0] == "py4j" for module in modules)
+        raise error_of_text(f"{TO_JAVA}: {error}" if is_to_java else str(error)) from error
 
 
 def error_of_text(text: str) -> PipelineError:
     """Find the error behind the text of one of Spark's.
 
-    >>> str(told("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))
+    >>> str(error_of_text("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))
     '[SC612] Spark stopped: disk is full (help: nothing of this run was written)'
     """
     ours = PipelineError.from_text(text)

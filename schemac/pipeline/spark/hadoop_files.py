@@ -4,7 +4,7 @@ Layer: pipeline.
 Shape: paths are texts as Spark takes them; names are those below a folder, with `/` between.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -61,10 +61,6 @@ class HadoopFiles:
         while statuses.hasNext():
             names.append(str(statuses.next().getPath().toString()).removeprefix(base))
         return sorted(names)
-
-    def data_files(self, folder: str) -> Iterator[str]:
-        """Names of the files at every depth of a folder, but for those that Spark passes over."""
-        return filter(is_data, self.files(folder))
 
     def read(self, path: str) -> str:
         """Read a text in UTF-8."""

@@ -73,15 +73,14 @@ def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if rows.num_rows:
             yield rows
         for text in column.field("batch").filter(column.is_valid()):
-            yield from _read(text.as_buffer(), rows.schema)
-
-
-def _read(packed_bytes: pa.Buffer, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    # A buffer of its own lies where Arrow wants it, which a value inside of a column does not.
-    aligned = pa.allocate_buffer(packed_bytes.size)
-    pa.FixedSizeBufferWriter(aligned).write(packed_bytes)
-    for batch in pa.ipc.open_stream(aligned):
-        by_name = dict(zip(batch.schema.names, batch.columns, strict=True))
-        missing = [field for field in schema if field.name not in by_name]
-        columns = [*batch.columns, *(pa.nulls(batch.num_rows, field.type) for field in missing)]
-        yield pa.RecordBatch.from_arrays(columns, names=[*by_name, *(field.name for field in missing)])
+            packed_bytes = text.as_buffer()
+            # A buffer of its own lies where Arrow wants it, which a value inside of a column does not.
+            aligned = pa.allocate_buffer(packed_bytes.size)
+            pa.FixedSizeBufferWriter(aligned).write(packed_bytes)
+            for inner in pa.ipc.open_stream(aligned):
+                by_name = dict(zip(inner.schema.names, inner.columns, strict=True))
+                missing = [field for field in rows.schema if field.name not in by_name]
+                columns = [*inner.columns, *(pa.nulls(inner.num_rows, field.type) for field in missing)]
+                yield pa.RecordBatch.from_arrays(
+                    columns, names=[*by_name, *(field.name for field in missing)]
+                )

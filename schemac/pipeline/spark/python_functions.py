@@ -44,17 +44,13 @@ def digest_of_function(text: str) -> str:
     module, _, name = text.rpartition(":")
     file: str | None = module
     if not module.endswith(SUFFIX):
-        spec = _spec_of(module)
+        try:
+            spec = importlib.util.find_spec(module)
+        except (ImportError, ValueError):
+            spec = None
         file = None if spec is None else spec.origin
     content = Path(file).read_bytes() if file and os.path.isfile(file) else module.encode()
     return hashlib.sha256(content + b":" + name.encode()).hexdigest()
-
-
-def _spec_of(module: str) -> Any:
-    try:
-        return importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return None
 
 
 @dataclass(frozen=True)
@@ -154,14 +150,12 @@ class Computed:
         if not len(rows):
             return pa.array([], self.arrow_type)
         batch = pa.RecordBatch.from_arrays(rows.flatten(), names=list(self.columns))
-        return self._typed(self.function(batch), self.arrow_type)
-
-    def _typed(self, result: pa.Array, expected_type: pa.DataType) -> pa.Array:
+        result = self.function(batch)
         try:
-            return as_plain(result, expected_type)
+            return as_plain(result, self.arrow_type)
         except (pa.ArrowException, ValueError) as error:
             function = self.function
-            message = f"`{function.qualified_name}` returned {result.type} for some rows, and {expected_type} for the first ones: {_error_text(error)}"
+            message = f"`{function.qualified_name}` returned {result.type} for some rows, and {self.arrow_type} for the first ones: {_error_text(error)}"
             raise _wrong(function.label, message, "return one type for all batches") from error
 
 

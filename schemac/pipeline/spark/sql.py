@@ -8,6 +8,7 @@ Shape: expressions are text until it is handed to Spark: one parse for each colu
 import itertools
 import uuid
 from collections.abc import Iterable
+from typing import Any
 
 _lambda_numbers = itertools.count()
 # A key that no text can hold by chance, or on purpose.
@@ -83,6 +84,15 @@ def any_of(conditions: list[str]) -> str:
         return conditions[0]
     half = len(conditions) // 2
     return f"({any_of(conditions[:half])} or {any_of(conditions[half:])})"
+
+
+def with_operator(spark: Any, operator: str, column: Any) -> Any:
+    """Return a column with an operator of Spark's own around it, which no SQL text names; a server has none."""
+    from pyspark.sql.classic.column import Column  # for Spark 3, which has it elsewhere
+
+    nodes = getattr(spark._jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
+    operators = spark._jvm.org.apache.spark.sql.catalyst.expressions
+    return Column(nodes.column(getattr(operators, operator)(nodes.expression(column._jc))))
 
 
 def reason(path: str, rule: str, value: str) -> str:

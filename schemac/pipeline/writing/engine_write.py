@@ -27,7 +27,7 @@ from schemac.pipeline.writing.format_sink import (
     open_staging,
     write_staging,
 )
-from schemac.pipeline.writing.quarantine_source import StagedRows, stage
+from schemac.pipeline.writing.quarantine_source import stage
 from schemac.pipeline.writing.sink_options import SinkOptions, SinkReport, encode_options, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written, spark_sink
 from schemac.rows.runs.identity import Mode, RunIdentity
@@ -37,12 +37,7 @@ from schemac.text.source.catalogue import TOO_MANY_QUARANTINED
 
 
 def write_through(
-    frame: DataFrame,
-    connector: str,
-    options: SinkOptions,
-    *,
-    overwrite: bool,
-    settings: Mapping[str, str],
+    frame: DataFrame, connector: str, options: SinkOptions, *, overwrite: bool, settings: Mapping[str, str]
 ) -> None:
     """Write all rows of a conformed frame; `settings` are options of the connector's."""
     writer = TableWriter(options, overwrite, True, connector)
@@ -50,7 +45,9 @@ def write_through(
     try:
         columns = frame.drop(*BOOKKEEPING_COLUMNS)
         path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
-        bad = _staged(persisted, writer)
+        assert writer.quarantine is not None
+        others = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+        bad = stage(others, writer.quarantine, writer.run.id, writer.options.limits())
         written.bad_files, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
         written.broken = bad.broken
         good = persisted.where(f"{ERRORS} is null")
@@ -65,12 +62,6 @@ def write_through(
         raise
     finally:
         persisted.unpersist()
-
-
-def _staged(persisted: DataFrame, writer: TableWriter) -> StagedRows:
-    assert writer.quarantine is not None
-    rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-    return stage(rows, writer.quarantine, writer.run.id, writer.options.limits())
 
 
 def write_to_engine(

@@ -55,9 +55,6 @@ class FileSystem(Protocol):
     def files(self, folder: str) -> list[str]:
         """Names of the files at every depth of a folder."""
 
-    def data_files(self, folder: str) -> Iterator[str]:
-        """Names of the files at every depth of a folder, but for those that Spark passes over."""
-
     def read(self, path: str) -> str:
         """Read a text in UTF-8."""
 
@@ -109,10 +106,6 @@ class LocalFiles:
             for inner, _, names in os.walk(base)
             for name in names
         )
-
-    def data_files(self, folder: str) -> Iterator[str]:
-        """Names of the files at every depth of a folder, but for those that Spark passes over."""
-        return filter(is_data, self.files(folder))
 
     def read(self, path: str) -> str:
         """Read a text in UTF-8; invalid bytes are replaced."""
@@ -213,6 +206,10 @@ class FileRuns:
             local_address(self.path), {name: self.system.read(f"{self._ledger}/{name}") for name in names}
         )
 
+    def _data_files(self, folder: str) -> list[str]:
+        """Names of the files at every depth of a folder, but for those that Spark passes over."""
+        return [name for name in self.system.files(folder) if is_data(name)]
+
     def counts(self, run: RunIdentity) -> bool:
         """Whether the folder has a run: this attempt of it, or another one."""
         return self.system.exists(self._record_of(run))
@@ -230,7 +227,7 @@ class FileRuns:
             known.update(record.files)
             if record.run.identity.mode == Mode.OVERWRITE:
                 break
-        return last if known == set(self.system.data_files(self.path)) else last + 1
+        return last if known == set(self._data_files(self.path)) else last + 1
 
     @contextmanager
     def staged(self, run: RunIdentity) -> Iterator[Staged]:
@@ -257,26 +254,55 @@ class FileRuns:
     @contextmanager
     def claimed(self, folder: str, run: RunIdentity) -> Iterator[Callable[[Mapping[str, str]], int]]:
         """Lock the target for one commit; yield a function that commits the rows of a staging folder, and returns the number of the run."""
-        with self._alone(folder):
+        # Each run marks its commit before it looks for others, so one of two sees the other.
+        mark, until = f"{folder}/{COMMITTING}", time.monotonic() + staging.COMMITTED_WITHIN_SECONDS
+        self.system.write(mark, "")
+        try:
+            while any(self._is_committing(other) for other in self._folders() if other != folder):
+                self.system.delete(mark)
+                if time.monotonic() > until:
+                    message = f"another run is being committed to `{self.path}`"
+                    raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+                # Both may have seen each other: the names of their folders, which are random, say who waits longer.
+                time.sleep(staging.LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
+                self.system.write(mark, "")
             records = self.records()
             if any(record.run.id == run.id for record in records):
                 message = f"another attempt of the run `{run.id}` was committed in the meantime"
                 raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
             yield partial(self.commit, folder, run, records)
+        finally:
+            with suppress(*UNREACHABLE):
+                self.system.delete(mark)
 
     def commit(
         self, folder: str, run: RunIdentity, records: list[FileRecord], properties: Mapping[str, str]
     ) -> int:
         """Bring the rows of a staging folder into the target, which has these records."""
         version = (records[0].run.version if records else 0) + 1
-        files = sorted(self.system.data_files(f"{folder}/{ROWS}"))
+        files = self._data_files(f"{folder}/{ROWS}")
         record = FileRecord.new(run, version, properties, files)
         if run.mode == Mode.APPEND and self.system.exists(self.path):
-            self._append(folder, record)
+            # Spark gives each file a name that no other run gives.
+            self._note_moved(folder, record)
+            for file in record.files:
+                self.system.rename(f"{folder}/{ROWS}/{file}", f"{self.path}/{file}")
+            self._record(folder, record)
         else:
-            if run.mode == Mode.CREATE:
-                self._refuse_files()
-            self._replace(folder, records, record)
+            is_there, is_one_step = self.system.exists(self.path), self.system.renames_folders
+            if is_there and run.mode == Mode.CREATE and self._data_files(self.path):
+                message = f"another run has created `{self.path}` in the meantime"
+                raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
+            # Runs of former rows stay recorded.
+            for known in (*records, record) if is_one_step else records:
+                self.system.write(f"{folder}/{ROWS}/{LEDGER}/{known.run.id}{SUFFIX}", known.text)
+            if not is_one_step:
+                self._note_moved(folder, record)
+            if self.system.exists(self.path):
+                self.system.rename(self.path, f"{folder}/{FORMER}")
+            self.system.rename(f"{folder}/{ROWS}", self.path)
+            if not is_one_step:
+                self._record(folder, record)
         return version
 
     def has_failed(self, staged: Staged, run: RunIdentity) -> bool:
@@ -293,42 +319,10 @@ class FileRuns:
         staged.is_left = False
         return not counts
 
-    @contextmanager
-    def _alone(self, folder: str) -> Iterator[None]:
-        """Allow one commit at a time: each run marks its commit before it looks for others, so one of two sees the other."""
-        mark, until = f"{folder}/{COMMITTING}", time.monotonic() + staging.COMMITTED_WITHIN_SECONDS
-        self.system.write(mark, "")
-        try:
-            while any(self._is_committing(other) for other in self._folders() if other != folder):
-                self.system.delete(mark)
-                if time.monotonic() > until:
-                    message = f"another run is being committed to `{self.path}`"
-                    raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
-                # Both may have seen each other: the names of their folders, which are random, say who waits longer.
-                time.sleep(staging.LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
-                self.system.write(mark, "")
-            yield
-        finally:
-            with suppress(*UNREACHABLE):
-                self.system.delete(mark)
-
     def _is_committing(self, folder: str) -> bool:
         return self.system.exists(f"{folder}/{COMMITTING}") and not self._is_dead(
             folder, self._run_in(folder)
         )
-
-    def _refuse_files(self) -> None:
-        """Refuse to take the place of what another run has created since this one looked."""
-        if self.system.exists(self.path) and next(self.system.data_files(self.path), None) is not None:
-            message = f"another run has created `{self.path}` in the meantime"
-            raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
-
-    def _append(self, folder: str, record: FileRecord) -> None:
-        """Move the files into the folder that exists; Spark gives each a name that no other run gives."""
-        self._note_moved(folder, record)
-        for file in record.files:
-            self.system.rename(f"{folder}/{ROWS}/{file}", f"{self.path}/{file}")
-        self._record(folder, record)
 
     def _note_moved(self, folder: str, record: FileRecord) -> None:
         self.system.write(f"{folder}/{MOVED}", json.dumps(record.files))
@@ -339,37 +333,21 @@ class FileRuns:
         self.system.write(waiting, record.text)
         self.system.rename(waiting, self._record_of(record.run.identity))
 
-    def _replace(self, folder: str, records: list[FileRecord], record: FileRecord) -> None:
-        """Replace the rows of the target. Runs of former rows stay recorded."""
-        is_one_step = self.system.renames_folders
-        for known in (*records, record) if is_one_step else records:
-            self.system.write(f"{folder}/{ROWS}/{LEDGER}/{known.run.id}{SUFFIX}", known.text)
-        if not is_one_step:
-            self._note_moved(folder, record)
-        if self.system.exists(self.path):
-            self.system.rename(self.path, f"{folder}/{FORMER}")
-        self.system.rename(f"{folder}/{ROWS}", self.path)
-        if not is_one_step:
-            self._record(folder, record)
-
     def take_back(self, folder: str) -> None:
         """Leave the target as it was before the commit of a run began that has not come to its end."""
         if self.system.exists(f"{folder}/{MOVED}"):
             names: Iterable[str] = json.loads(self.system.read(f"{folder}/{MOVED}"))
             for name in names:
                 self.system.delete(f"{self.path}/{name}")
-        self._bring_back(f"{folder}/{FORMER}")
-
-    def _bring_back(self, former: str) -> None:
-        if not self.system.exists(former):
-            return
-        if not self.system.exists(self.path):
-            self.system.rename(former, self.path)
-            return
-        # A rename of each file that was interrupted: some are here, some are there, some are both.
-        for name in self.system.files(former):
-            if not self.system.exists(f"{self.path}/{name}"):
-                self.system.rename(f"{former}/{name}", f"{self.path}/{name}")
+        former = f"{folder}/{FORMER}"
+        if self.system.exists(former):
+            if not self.system.exists(self.path):
+                self.system.rename(former, self.path)
+            else:
+                # A rename of each file that was interrupted: some are here, some are there, some are both.
+                for moved in self.system.files(former):
+                    if not self.system.exists(f"{self.path}/{moved}"):
+                        self.system.rename(f"{former}/{moved}", f"{self.path}/{moved}")
 
     def _clear(self, folder: str) -> None:
         """Remove a staging folder, `run.json` last, so that the run is known as long as any of its files exists."""
@@ -381,22 +359,18 @@ class FileRuns:
     def recover(self, undone: Callable[[RunIdentity], None]) -> None:
         """Take back what runs that died have left; `undone` is called with each that has not happened."""
         for folder in self._folders():
-            self._recover(folder, undone)
+            run = self._run_in(folder)
+            if self._is_dead(folder, run):
+                if run is not None and not self.counts(run):
+                    self.take_back(folder)
+                    undone(run)
+                self._clear(folder)
 
     def _folders(self) -> list[str]:
         """List the staging folders of all runs into the target."""
         parent, _, name = self.path.rpartition("/")
         names = self.system.names(parent or "/")
         return [f"{parent}/{one}" for one in names if one.startswith(f"{name}{STAGING}")]
-
-    def _recover(self, folder: str, undone: Callable[[RunIdentity], None]) -> None:
-        run = self._run_in(folder)
-        if not self._is_dead(folder, run):
-            return
-        if run is not None and not self.counts(run):
-            self.take_back(folder)
-            undone(run)
-        self._clear(folder)
 
     def _run_in(self, folder: str) -> RunIdentity | None:
         if not self.system.exists(f"{folder}/{RUN}"):

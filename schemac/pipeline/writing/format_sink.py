@@ -28,7 +28,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, check_seen
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
 from schemac.pipeline.spark.packed import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.sql import name
+from schemac.pipeline.spark.sql import name, with_operator
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits
@@ -161,25 +161,31 @@ class FormatTarget:
         path = self.job.target.path
         return self.job.storage_options.hadoop_options(path) if self.job.target.is_of_files else {}
 
-    @property
-    def _table(self) -> str:
-        """The target's name in the quarantine; empty if it does not record runs."""
-        return "" if self.runs is None else local_address(self.runs.path)
-
     def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
         persisted = frame.persist(StorageLevel.DISK_ONLY)
-        place = _quarantine_of(self.job, self.run, self._table)
+        # The quarantine does not name a target that records no runs.
+        table = "" if self.runs is None else local_address(self.runs.path)
+        place = _quarantine_of(self.job, self.run, table)
         try:
             good = persisted.where(f"{ERRORS} is null")
-            staged_files, report, broken = self._quarantined(persisted, place)
-            report = replace(report, rows_written=good.count(), warnings=counted_warnings(good))
-            self._check_limits(report, broken)
+            # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
+            from schemac.pipeline.writing.quarantine_source import stage
+
+            sink_of(None).open_staging(place)
+            rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+            staged = stage(rows, place, self.run.id, self.job.max_quarantined)
+            entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
+            report = SinkReport(good.count(), staged.rows, entries, warnings=counted_warnings(good))
+            self._check_limits(report, staged.broken)
             self._check_emptied(report)
-            number, version = self._committed(
-                _required(good.drop(*BOOKKEEPING_COLUMNS), keys), seen, report, place, staged_files
-            )
+            columns = {label: functions.col(name(label)) for label in good.drop(*BOOKKEEPING_COLUMNS).columns}
+            for label in columns.keys() & {*keys}:
+                # A format may keep that a column has no nulls, which Spark does not know.
+                columns[label] = with_operator(self.spark, "KnownNotNull", columns[label]).alias(label)
+            rows_of_table = good.select(*columns.values())
+            number, version = self._committed(rows_of_table, seen, report, place, staged.pieces)
             return replace(report, version=number, quarantine_version=version)
         except OSError as error:
             # The quarantine is committed here, and not in a process of Spark.
@@ -201,16 +207,31 @@ class FormatTarget:
         if runs is None:
             check_seen(seen)
             with self._quarantine_committed(place, staged_files, counts, _is_answer) as version:
-                return self._save(good), version
+                target = self.job.target
+                mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
+                writer = good.write.format(self.format).options(**target.options).mode(mode)
+                try:
+                    writer.save(target.path)
+                except (AnalysisException, Py4JError) as error:
+                    # That there is no class of the format comes as Java's error; other errors of Java are error_of_text by their causes.
+                    text = str(error).strip().splitlines()[0]
+                    if isinstance(error, Py4JError):
+                        if NO_CONNECTOR not in str(error):
+                            raise
+                        raise connector_missing(self.format, ("target", "format")) from error
+                    raise PipelineError(
+                        UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
+                    ) from error
+                return 0, version
         with runs.staged(self.run) as staged:
             files = good.write.format(self.format).options(**self._of_store, **self.job.target.options)
             files.save(f"{staged.folder}/{ROWS_FOLDER}")
             check_seen(seen)
 
             def has_failed(_: BaseException) -> bool:
-                has_marker = runs.has_failed(staged, self.run)
+                is_certain = runs.has_failed(staged, self.run)
                 self.is_undecided = staged.is_left
-                return has_marker
+                return is_certain
 
             with (
                 runs.claimed(staged.folder, self.run) as commit,
@@ -279,19 +300,6 @@ class FormatTarget:
             help = "set `allowEmpty: true` under `target` if that is intended"
             raise PipelineError(EMPTIED_TABLE, message, help, place=MODE)
 
-    def _quarantined(
-        self, persisted: DataFrame, place: WriteTarget
-    ) -> tuple[list[str], SinkReport, Counter[Key]]:
-        """Write the other rows where no reader of the quarantine sees them yet."""
-        # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
-        from schemac.pipeline.writing.quarantine_source import stage
-
-        sink_of(None).open_staging(place)
-        rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-        staged = stage(rows, place, self.run.id, self.job.max_quarantined)
-        entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
-        return staged.pieces, SinkReport(0, staged.rows, entries), staged.broken
-
     @contextmanager
     def _quarantine_committed(
         self,
@@ -308,34 +316,11 @@ class FormatTarget:
             yield sink_of(None).commit(place, form, staged_files, may_join=True) if staged_files else None
         except BaseException as error:
             if has_failed(error):
-                self._take_rows_back(place)
+                sink = sink_of(None)
+                committed_run = sink.find_run(self.run, place.path, place.storage_options)
+                if committed_run is not None and committed_run.identity == self.run:
+                    sink.take_back(place, committed_run.version)
             raise
-
-    def _take_rows_back(self, place: WriteTarget) -> None:
-        """Take the rows of this attempt out of the quarantine; what failed may have come after its commit."""
-        sink = sink_of(None)
-        committed_run = sink.find_run(self.run, place.path, place.storage_options)
-        if committed_run is not None and committed_run.identity == self.run:
-            sink.take_back(place, committed_run.version)
-
-    def _save(self, good: DataFrame) -> int:
-        """Have a connector write the rows."""
-        target = self.job.target
-        mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
-        writer = good.write.format(self.format).options(**target.options).mode(mode)
-        try:
-            writer.save(target.path)
-        except (AnalysisException, Py4JError) as error:
-            # That there is no class of the format comes as Java's error; other errors of Java are error_of_text by their causes.
-            text = str(error).strip().splitlines()[0]
-            if isinstance(error, Py4JError):
-                if NO_CONNECTOR not in str(error):
-                    raise
-                raise connector_missing(self.format, ("target", "format")) from error
-            raise PipelineError(
-                UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
-            ) from error
-        return 0
 
 
 def _is_answer(error: BaseException) -> bool:
@@ -385,19 +370,3 @@ def counted_warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:
     path = functions.regexp_replace("why.path", functions.lit(POSITIONS), functions.lit("[]"))
     rows = each.groupBy(path.alias("path"), functions.col("why.rule").alias("rule")).count().collect()
     return tuple(sorted((path, rule, count) for path, rule, count in rows))
-
-
-def _required(good: DataFrame, labels: list[str]) -> DataFrame:
-    """Mark columns without nulls as not nullable, which Spark does not know: the format may keep it."""
-    jvm: Any = good.sparkSession._jvm
-    from pyspark.sql.classic.column import Column
-
-    nodes = getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
-    known = jvm.org.apache.spark.sql.catalyst.expressions.KnownNotNull
-    columns = [
-        Column(nodes.column(known(nodes.expression(functions.col(name(label))._jc)))).alias(label)
-        if label in labels
-        else functions.col(name(label))
-        for label in good.columns
-    ]
-    return good.select(*columns)

@@ -137,22 +137,21 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             )
         self.merge = None if options.merge is None else Merge.parse(options.merge)
         if self.table.mode == "append":
-            self._check_schema()
+            # What metadata says is compared at the end of a run: it does not keep rows out.
+            form = TableForm(self.schema)
+            check_same_schema(self.sink, self.table.path, form, self.table.storage_options)
         quarantine = options.quarantine if is_split else None
         self.quarantine = None
         if quarantine is not None:
             place = self._place(quarantine, "append")
             self.quarantine = replace(place, table=seen_from(place.path, self.table.path))
-        self._open_staging()
-
-    def _open_staging(self) -> None:
         try:
-            for place in self._places():
-                self.sink.open_staging(place)
+            for one in self._places():
+                self.sink.open_staging(one)
         except Exception:
             # Spark asks no writer to give up that it has not got.
-            for place in self._places():
-                self.sink.close_staging(place)
+            for one in self._places():
+                self.sink.close_staging(one)
             raise
 
     @property
@@ -182,19 +181,19 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
         return Storage.from_json(self.options.storage_options).resolved()
 
-    def _check_schema(self) -> None:
-        # What metadata says is compared at the end of a run: it does not keep rows out.
-        form = TableForm(self.schema)
-        check_same_schema(self.sink, self.table.path, form, self.table.storage_options)
-
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Write the rows of one task."""
         written, schema = Written(), self.schema
         with tempfile.TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run.id, self.options.limits())
-            notes = Notes(self.table.staging if self.table.is_staged else None, _task())
+            context = TaskContext.get()
+            notes = Notes(
+                self.table.staging if self.table.is_staged else None,
+                (None if context is None else int(context.partitionId())),
+            )
             good = self._good_batches(_counted(unpacked(iterator), notes), bad, written)
-            good = self._without_deletes(good, written) if self._has_marker else good
+            if self.merge is not None and self.merge.deletes is not None:
+                good = self._without_deletes(good, written)
             good = (to_schema(one, schema) for one in good)
             failure: list[BaseException] = []
             first = next(good, None)
@@ -224,10 +223,6 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if batch.num_rows:
                 written.rows += batch.num_rows
                 yield batch
-
-    @property
-    def _has_marker(self) -> bool:
-        return self.merge is not None and self.merge.deletes is not None
 
     def _without_deletes(
         self, batches: Iterator[pa.RecordBatch], written: Written
@@ -276,13 +271,18 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._check_limits(report, sum((result.broken for result in results), Counter()))
         moved = [address for result in results for address in result.moved]
         if self.options.replay and not moved:
-            self._leave(report)
+            # Nothing fits: everything stays where it is.
+            self._end(replace(report, version=self.table.read_version))
             return
         self._check_emptied(report)
         self.sink.claim(self.table, good)
-        earlier = self.sink.find_run(self.run, self.table.path, self.table.storage_options)
+        earlier = self._find_run()
         if earlier is not None:
-            self._repeat(earlier, good, bad)
+            self.sink.give_up(self.table, good)
+            if self.quarantine is not None:
+                self.sink.give_up(self.quarantine, bad)
+            if self.options.report is not None:
+                replace(SinkReport.of_commit(earlier), is_repeat=True).write(self.options.report)
             return
         merged = self._judged(good, results)
         if merged is not None:
@@ -299,14 +299,14 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 version = self.sink.commit(table, self.options.form(), good)
         except Exception:
             # What failed may have come after the commit.
-            happened = self.sink.find_run(self.run, table.path, table.storage_options)
+            happened = self._find_run()
             if quarantine_version is not None and self.quarantine is not None and happened is None:
                 self.sink.take_back(self.quarantine, quarantine_version)
             raise
-        for place in self._places():
-            self.sink.close_staging(place)
-        if self.options.report is not None:
-            replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
+        self._end(replace(report, version=version, quarantine_version=quarantine_version))
+
+    def _find_run(self) -> CommittedRun | None:
+        return self.sink.find_run(self.run, self.table.path, self.table.storage_options)
 
     def _commit_quarantine(
         self, counts: tuple[tuple[str, str], ...], bad: list[str], moved: list[int]
@@ -320,20 +320,12 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         form = TableForm(QUARANTINE_SCHEMA, storage_version=quarantine.storage_version)
         return self.sink.commit(quarantine, form, bad, may_join=True)
 
-    def _leave(self, report: SinkReport) -> None:
-        """End a replay in which nothing fits: everything stays where it is."""
+    def _end(self, report: SinkReport) -> None:
+        """Remove the folders that tasks wrote to, and write the report."""
         for place in self._places():
             self.sink.close_staging(place)
         if self.options.report is not None:
-            replace(report, version=self.table.read_version).write(self.options.report)
-
-    def _repeat(self, earlier: CommittedRun, good: list[str], bad: list[str]) -> None:
-        """Leave the run as another attempt has committed it."""
-        self.sink.give_up(self.table, good)
-        if self.quarantine is not None:
-            self.sink.give_up(self.quarantine, bad)
-        if self.options.report is not None:
-            replace(SinkReport.of_commit(earlier), is_repeat=True).write(self.options.report)
+            report.write(self.options.report)
 
     def _report(self, results: list[Written]) -> SinkReport:
         return SinkReport(
@@ -373,20 +365,14 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Remove what was written, also where the process that committed was killed between its two commits."""
         results = [message for message in messages if isinstance(message, Written)]
-        self._take_rows_back()
+        if self.quarantine is not None:
+            # This attempt's rows go out of the quarantine again, unless the table has the run.
+            rows = self.sink.find_run(self.run, self.quarantine.path, self.quarantine.storage_options)
+            if rows is not None and rows.identity == self.run and self._find_run() is None:
+                self.sink.take_back(self.quarantine, rows.version)
         self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
             self.sink.discard(self.quarantine, [text for result in results for text in result.bad_files])
-
-    def _take_rows_back(self) -> None:
-        """Take this attempt's rows out of the quarantine again, unless the table has the run."""
-        if self.quarantine is None:
-            return
-        rows = self.sink.find_run(self.run, self.quarantine.path, self.quarantine.storage_options)
-        if rows is None or rows.identity != self.run:
-            return
-        if self.sink.find_run(self.run, self.table.path, self.table.storage_options) is None:
-            self.sink.take_back(self.quarantine, rows.version)
 
 
 def _counted_after(report: SinkReport, merged: Merged) -> SinkReport:
@@ -415,12 +401,6 @@ def _summed(counts: Iterable[Counter[tuple[str, str]]]) -> tuple[tuple[str, str,
     """Add the counts of all tasks."""
     total = sum(counts, Counter())
     return tuple((path, rule, count) for (path, rule), count in sorted(total.items()))
-
-
-def _task() -> int | None:
-    """Return the number of the task, where there is one."""
-    context = TaskContext.get()
-    return None if context is None else int(context.partitionId())
 
 
 def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,7 @@ Errors: pyarrow.ArrowInvalid for what does not fit; MissingMemberError if a stru
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -19,10 +19,7 @@ from schemac.arrow.metadata import extension_roles
 from schemac.language.attributes.attribute import Role
 from schemac.language.constraints.constraint import entries_of, lists_of, mask_of
 
-_PLAIN = {
-    pa.string_view(): pa.large_string(),
-    pa.binary_view(): pa.large_binary(),
-}
+_PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 def laid_out(array: pa.Array) -> pa.Array:
@@ -139,27 +136,41 @@ def is_scalar(field: pa.Field) -> bool:
     return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
 
 
+_LISTS = (
+    (pa.types.is_list, pa.list_),
+    (pa.types.is_large_list, pa.large_list),
+    (pa.types.is_list_view, pa.list_view),
+    (pa.types.is_large_list_view, pa.large_list_view),
+)
+"""Lists of any length, and what makes their types."""
+
+
+def with_parts(data_type: pa.DataType, changed: Callable[[pa.Field], pa.Field]) -> pa.DataType:
+    """Return a type of which each part is changed; one without parts stays as it is."""
+    if pa.types.is_struct(data_type):
+        return pa.struct([changed(part) for part in data_type])
+    if pa.types.is_map(data_type):
+        key, item = changed(data_type.key_field), changed(data_type.item_field)
+        return pa.map_(key, item, data_type.keys_sorted)
+    if pa.types.is_fixed_size_list(data_type):
+        return pa.list_(changed(data_type.value_field), data_type.list_size)
+    made = next((made for is_kind, made in _LISTS if is_kind(data_type)), None)
+    return data_type if made is None else made(changed(data_type.value_field))
+
+
 def opened(field: pa.Field) -> pa.Field:
     """Return a field with lists for views of lists, and with the storage of extension types that have parts and no role, such as tensors."""
-    data_type = field.type
     if role_of(field) is not None:
         return field
-    if isinstance(data_type, pa.BaseExtensionType):
-        storage = data_type.storage_type
+    if isinstance(field.type, pa.BaseExtensionType):
+        storage = field.type.storage_type
         return opened(field.with_type(storage)) if pa.types.is_nested(storage) else field
-    if pa.types.is_struct(data_type):
-        return field.with_type(pa.struct([opened(part) for part in data_type]))
-    if pa.types.is_map(data_type):
-        return field.with_type(
-            pa.map_(opened(data_type.key_field), opened(data_type.item_field), data_type.keys_sorted)
-        )
-    if pa.types.is_fixed_size_list(data_type):
-        return field.with_type(pa.list_(opened(data_type.value_field), data_type.list_size))
-    if pa.types.is_large_list(data_type) or pa.types.is_large_list_view(data_type):
-        return field.with_type(pa.large_list(opened(data_type.value_field)))
-    if pa.types.is_list(data_type) or pa.types.is_list_view(data_type):
-        return field.with_type(pa.list_(opened(data_type.value_field)))
-    return field
+    data_type = with_parts(field.type, opened)
+    if pa.types.is_large_list_view(data_type):
+        data_type = pa.large_list(data_type.value_field)
+    elif pa.types.is_list_view(data_type):
+        data_type = pa.list_(data_type.value_field)
+    return field.with_type(data_type)
 
 
 _BITS_OF_DECIMAL = 128
@@ -204,13 +215,23 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
     if pa.types.is_fixed_size_list(target):
         return _fixed_size_list(array, target, field.name)
     if pa.types.is_list(target) or pa.types.is_large_list(target):
-        return _list(array, target)
+        array = _unsliced(array)
+        validity, offsets = array.buffers()[:2]
+        if pa.types.is_large_list(target) and not pa.types.is_large_list(array.type):
+            offsets = array.offsets.cast(pa.int64()).buffers()[1]
+        values = to_field(array.values, target.value_field)
+        return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [values])
     if pa.types.is_list_view(target) or pa.types.is_large_list_view(target):
         is_large = pa.types.is_large_list_view(target)
         lists = pa.large_list(target.value_field) if is_large else pa.list_(target.value_field)
         return _views(to_field(array, field.with_type(lists)), target)
     if pa.types.is_map(target):
-        return _map(array, target)
+        array = _unsliced(array)
+        validity, offsets = array.buffers()[:2]
+        keys = to_field(array.keys, target.key_field)
+        items = to_field(array.items, target.item_field)
+        entries = pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field])
+        return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [entries])
     if pa.types.is_dictionary(target):
         return _dictionary(array, target)
     return _plain_values(array, target)
@@ -224,13 +245,22 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_decimal(array.type):
         if is_string(target):
             return plain_numbers(array, target)
-        array = _aligned(array)
+        validity, values = array.buffers()
+        if values is not None and values.address % 16:
+            aligned = pa.allocate_buffer(values.size)
+            pa.FixedSizeBufferWriter(aligned).write(values)
+            buffers = [validity, aligned]
+            array = pa.Array.from_buffers(array.type, len(array), buffers, array.null_count, array.offset)
     if array.type.equals(target):
         return array
     if pa.types.is_time32(target) and pa.types.is_int64(array.type):
         array = array.cast(pa.int32())
     if pa.types.is_fixed_size_binary(target) and is_binary(array.type):
-        return _fixed_binary(array.cast(pa.binary()), target)
+        binary = array.cast(pa.binary())
+        lengths = pc.binary_length(binary)
+        if not pc.all(pc.equal(lengths, target.byte_width)).as_py() and binary.null_count < len(binary):
+            raise pa.ArrowInvalid(f"a value is not {target.byte_width} bytes long")
+        return binary.cast(target)
     return array.cast(target)
 
 
@@ -238,22 +268,6 @@ def plain_numbers(decimals: pa.Array, target: pa.DataType) -> pa.Array:
     """Return decimals as texts with all of their digits; Arrow's cast writes some with an exponent."""
     texts = [None if value is None else format(value, "f") for value in decimals.to_pylist()]
     return pa.array(texts, target)
-
-
-def _fixed_binary(array: pa.Array, target: pa.DataType) -> pa.Array:
-    lengths = pc.binary_length(array)
-    if not pc.all(pc.equal(lengths, target.byte_width)).as_py() and array.null_count < len(array):
-        raise pa.ArrowInvalid(f"a value is not {target.byte_width} bytes long")
-    return array.cast(target)
-
-
-def _aligned(array: pa.Array) -> pa.Array:
-    validity, values = array.buffers()
-    if values is None or values.address % 16 == 0:
-        return array
-    copy = pa.allocate_buffer(values.size)
-    pa.FixedSizeBufferWriter(copy).write(values)
-    return pa.Array.from_buffers(array.type, len(array), [validity, copy], array.null_count, array.offset)
 
 
 def _unsliced(array: pa.Array) -> pa.Array:
@@ -279,15 +293,6 @@ def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
 
 
-def _list(array: pa.Array, target: pa.DataType) -> pa.Array:
-    array = _unsliced(array)
-    validity, offsets = array.buffers()[:2]
-    if pa.types.is_large_list(target) and not pa.types.is_large_list(array.type):
-        offsets = array.offsets.cast(pa.int64()).buffers()[1]
-    values = to_field(array.values, target.value_field)
-    return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [values])
-
-
 def _views(lists: pa.Array, target: pa.DataType) -> pa.Array:
     """Return lists as views of lists, to which Arrow casts none."""
     offsets = lists.offsets
@@ -295,15 +300,6 @@ def _views(lists: pa.Array, target: pa.DataType) -> pa.Array:
     made = pa.LargeListViewArray if pa.types.is_large_list_view(target) else pa.ListViewArray
     mask = lists.is_null() if lists.null_count else None
     return made.from_arrays(offsets.slice(0, len(lists)), sizes, lists.values, type=target, mask=mask)
-
-
-def _map(array: pa.Array, target: pa.DataType) -> pa.Array:
-    array = _unsliced(array)
-    validity, offsets = array.buffers()[:2]
-    keys = to_field(array.keys, target.key_field)
-    items = to_field(array.items, target.item_field)
-    entries = pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field])
-    return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [entries])
 
 
 def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Array:
@@ -336,15 +332,12 @@ def _filled(array: pa.Array, field: pa.Field, is_valid: pa.Array) -> pa.Array:
     """Return values of a field with a blank in each place that is not valid: what is below null is not a null of a required field."""
     if isinstance(array, pa.ExtensionArray):
         return pa.ExtensionArray.from_storage(array.type, _filled(array.storage, field, is_valid))
-    if not array.null_count or _is_unknown_to_if_else(array.type):
+    type_, is_ = array.type, pa.types
+    is_short = is_.is_decimal(type_) and type_.bit_width < _BITS_OF_DECIMAL
+    # Arrow has no `if_else` of short decimals and of views.
+    if not array.null_count or is_short or is_.is_string_view(type_) or is_.is_binary_view(type_):
         return array
-    return pc.if_else(is_valid, array, _blank(array.type, field.type)[0])
-
-
-def _is_unknown_to_if_else(data_type: pa.DataType) -> bool:
-    is_ = pa.types
-    is_short = is_.is_decimal(data_type) and data_type.bit_width < _BITS_OF_DECIMAL
-    return bool(is_short or is_.is_string_view(data_type) or is_.is_binary_view(data_type))
+    return pc.if_else(is_valid, array, _blank(type_, field.type)[0])
 
 
 def _with_a_blank(values: pa.Array, field: pa.Field) -> pa.Array:

@@ -6,7 +6,6 @@ Shape: `ColumnProof.doubts` gives a mask of the rows that a reader of `typed_val
 Rule: whatever is not proven is in doubt; a proof says nothing about a rule of its own.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,8 +37,8 @@ from schemac.rows.judging.typed_values import (
 
 
 @dataclass(frozen=True)
-class ColumnProof(ABC):
-    """What is certain of the values of a field."""
+class ColumnProof:
+    """What is certain of the values of a field; by itself, that every value of the type is one of the field."""
 
     member: pa.Field
     source: pa.Field
@@ -59,6 +58,11 @@ class ColumnProof(ABC):
         """The type of the values that it gives."""
         return nullable_type(self.member, self.source)
 
+    @property
+    def source_type(self) -> pa.DataType:
+        """The type that the values come with."""
+        return storage_type(self.source.type)
+
     def doubtful(self, array: pa.Array) -> pa.Array:
         """Return which values are in doubt."""
         found = pc.fill_null(self._doubtful_if_valid(array), False)
@@ -66,13 +70,13 @@ class ColumnProof(ABC):
             found = pc.or_(found, array.is_null())
         return found
 
-    @abstractmethod
     def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         """Return which values are in doubt, without nulls."""
+        return _none(array)
 
-    @abstractmethod
     def convert(self, array: pa.Array) -> pa.Array:
         """Return values that are not in doubt."""
+        return array.cast(self.type)
 
 
 def proof_of(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> Proof | None:
@@ -86,17 +90,16 @@ def proof_of(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> P
     # Of a text inside of a value that means null no proof knows.
     if null_texts and pa.types.is_nested(storage_type(source.type)):
         return None
-    return _proof_of(member, source) or _by_text(member, storage_type(source.type))
-
-
-def _by_text(member: pa.Field, source_type: pa.DataType) -> Proof | None:
-    """Return the proof of values that are read from the texts that Arrow writes for them, as far as these are those of `typed_values`."""
-    is_ = pa.types
-    is_of_text = is_string(storage_type(member.type))
+    proof = _proof_of(member, source)
+    if proof is not None:
+        return proof
+    # Values that are read from the texts that Arrow writes for them, as far as these are those of `typed_values`.
+    source_type, is_ = storage_type(source.type), pa.types
     is_known = is_.is_integer(source_type) or is_.is_boolean(source_type)
     is_number = is_.is_float32(source_type) or is_.is_float64(source_type) or is_.is_decimal(source_type)
-    proof = TextProof.of(member) if is_known or (is_number and not is_of_text) else None
-    return None if proof is None else lambda array: proof(array.cast(pa.string()))
+    is_of_text = is_string(storage_type(member.type))
+    text = TextProof.of(member) if is_known or (is_number and not is_of_text) else None
+    return None if text is None else lambda array: text(array.cast(pa.string()))
 
 
 def _proof_of(member: pa.Field, source: pa.Field) -> ColumnProof | None:
@@ -116,20 +119,15 @@ def _proof_of(member: pa.Field, source: pa.Field) -> ColumnProof | None:
         )
         return None if key is None or item is None else _MapProof(member, source, key, item)
     if is_.is_struct(target_type) and is_.is_struct(source_type):
-        return _struct_proof(member, source)
+        parts: list[tuple[int, ColumnProof]] = []
+        for part in target_type:
+            place = source_type.get_field_index(part.name)
+            proof = _proof_of(part, source_type.field(place)) if place >= 0 else None
+            if proof is None:
+                return None
+            parts.append((place, proof))
+        return _StructProof(member, source, tuple(parts))
     return None
-
-
-def _struct_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
-    source_type = storage_type(source.type)
-    parts: list[tuple[int, ColumnProof]] = []
-    for part in member.type:
-        place = source_type.get_field_index(part.name)
-        proof = _proof_of(part, source_type.field(place)) if place >= 0 else None
-        if proof is None:
-            return None
-        parts.append((place, proof))
-    return _StructProof(member, source, tuple(parts))
 
 
 def _scalar_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
@@ -142,11 +140,12 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
     if is_string(target_type):
         return _TextProof(member, source) if is_string(source_type) else None
     if is_.is_timestamp(target_type):
-        return (
-            _TimestampProof(member, source)
-            if is_.is_timestamp(source_type) and _has_same_text(member, source_type)
-            else None
-        )
+        if not is_.is_timestamp(source_type):
+            return None
+        # Whether the count is the same on both sides, but for its unit.
+        is_same = (target_type.tz is None) == (source_type.tz is None)
+        is_same = is_same or zone_of_clock(target_type.tz or "UTC", zone_of(member)) == "UTC"
+        return _TimestampProof(member, source) if is_same else None
     if is_.is_integer(target_type) and is_.is_integer(source_type):
         return _IntegerProof(member, source)
     if is_.is_decimal(target_type) and is_.is_decimal(source_type):
@@ -154,40 +153,18 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
             target_type.scale >= source_type.scale
             and target_type.precision - target_type.scale >= source_type.precision - source_type.scale
         )
-        return _PlainProof(member, source) if has_room else None
+        return ColumnProof(member, source) if has_room else None
     if is_.is_null(target_type) or not is_alike(target_type, source_type):
         return None
-    return _CountProof(member, source) if range_of(target_type) is not None else _PlainProof(member, source)
-
-
-def _has_same_text(member: pa.Field, source_type: pa.DataType) -> bool:
-    """Whether the count of a timestamp is the same on both sides, but for its unit."""
-    target_type = storage_type(member.type)
-    if (target_type.tz is None) == (source_type.tz is None):
-        return True
-    return zone_of_clock(target_type.tz or "UTC", zone_of(member)) == "UTC"
+    return _CountProof(member, source) if range_of(target_type) is not None else ColumnProof(member, source)
 
 
 @dataclass(frozen=True)
 class _AsItIs(ColumnProof):
     """Stored in a form of its own on both sides."""
 
-    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
-        return _none(array)
-
     def convert(self, array: pa.Array) -> pa.Array:
         return array
-
-
-@dataclass(frozen=True)
-class _PlainProof(ColumnProof):
-    """Every value of the type is one of the field."""
-
-    def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
-        return _none(array)
-
-    def convert(self, array: pa.Array) -> pa.Array:
-        return array.cast(self.type)
 
 
 class NotUnicodeError(ValueError):
@@ -195,7 +172,7 @@ class NotUnicodeError(ValueError):
 
 
 @dataclass(frozen=True)
-class _TextProof(_PlainProof):
+class _TextProof(ColumnProof):
     """Every text is one of the field; that it is UTF-8, not every writer of Parquet has looked at."""
 
     def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
@@ -219,10 +196,10 @@ class _BytesProof(ColumnProof):
         return pc.not_equal(pc.binary_length(array), width)
 
     def convert(self, array: pa.Array) -> pa.Array:
-        plain, target = array, self.type
-        if pa.types.is_fixed_size_binary(plain.type) and plain.type != target:
-            plain = plain.cast(pa.binary())
-        return plain.cast(target)
+        target = self.type
+        if pa.types.is_fixed_size_binary(array.type) and array.type != target:
+            array = array.cast(pa.binary())
+        return array.cast(target)
 
 
 @dataclass(frozen=True)
@@ -232,27 +209,18 @@ class _CountProof(ColumnProof):
     def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         limits = range_of(storage_type(self.member.type))
         assert limits is not None
-        plain = array
-        counts = pc.cast(_counts(plain), pa.int64())
-        if pa.types.is_date64(plain.type):
+        counts = pc.cast(_counts(array), pa.int64())
+        if pa.types.is_date64(array.type):
             # Of a day that is none of Python's the remainder decides too.
             days = pc.floor(pc.divide(counts, 86_400_000))
             is_whole = pc.equal(pc.multiply(days, 86_400_000), counts)
             return pc.or_(pc.invert(is_whole), _outside(days, *limits))
         return _outside(counts, *limits)
 
-    def convert(self, array: pa.Array) -> pa.Array:
-        return array.cast(self.type)
-
 
 @dataclass(frozen=True)
 class _TimestampProof(ColumnProof):
     """Timestamps of any unit whose counts have as many digits as the field keeps."""
-
-    @property
-    def source_type(self) -> pa.DataType:
-        """The type that the values come with."""
-        return storage_type(self.source.type)
 
     def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         target_type = storage_type(self.member.type)
@@ -264,7 +232,12 @@ class _TimestampProof(ColumnProof):
             limits = range_of(target_type)
             if limits is not None:
                 found = pc.or_(found, _outside(counts, -(-limits[0] // factor), limits[1] // factor))
-            return pc.or_(found, self._beyond_calendar(counts))
+            if self.source_type.unit != "ns":
+                # Coarser counts become nanoseconds only in the years 1 to 9999.
+                calendar = range_of(pa.timestamp(self.source_type.unit))
+                assert calendar is not None
+                found = pc.or_(found, _outside(counts, *calendar))
+            return found
         step = source_per_second // target_per_second
         shorter = pc.divide(counts, step)
         found = pc.not_equal(pc.multiply(shorter, step), counts)
@@ -274,14 +247,6 @@ class _TimestampProof(ColumnProof):
     def _rates(self) -> tuple[int, int]:
         target_type = storage_type(self.member.type)
         return ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[self.source_type.unit]
-
-    def _beyond_calendar(self, counts: pa.Array) -> pa.Array:
-        """Return what is outside of the years 1 to 9999, where coarser counts become nanoseconds."""
-        if self.source_type.unit == "ns":
-            return _none(counts)
-        limits = range_of(pa.timestamp(self.source_type.unit))
-        assert limits is not None
-        return _outside(counts, *limits)
 
     def convert(self, array: pa.Array) -> pa.Array:
         counts, target_per_second, source_per_second = _counts(array), *self._rates()
@@ -296,20 +261,12 @@ class _TimestampProof(ColumnProof):
 class _IntegerProof(ColumnProof):
     """Integers of any width within the limits of the field."""
 
-    @property
-    def source_type(self) -> pa.DataType:
-        """The type that the values come with."""
-        return storage_type(self.source.type)
-
     def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
         low, high = integer_limits(storage_type(self.member.type))
         least, greatest = integer_limits(self.source_type)
         if low <= least and greatest <= high:
             return _none(array)
         return _outside(array, max(low, least), min(high, greatest))
-
-    def convert(self, array: pa.Array) -> pa.Array:
-        return array.cast(self.type)
 
 
 @dataclass(frozen=True)
@@ -342,13 +299,14 @@ class _MapProof(ColumnProof):
         entries, rows = lists.flatten(), pc.list_parent_indices(lists)
         keys, items = entries.flatten()
         wrong = pc.or_(pc.or_(self.key.doubtful(keys), self.item.doubtful(items)), keys.is_null())
-        found = _rows_with(wrong, rows, len(lists))
-        return pc.or_(
-            found,
-            _with_duplicate_keys(
-                self.key.convert(keys.filter(pc.invert(wrong))), rows.filter(pc.invert(wrong)), len(lists)
-            ),
-        )
+        found, is_sure = _rows_with(wrong, rows, len(lists)), pc.invert(wrong)
+        keys, rows = self.key.convert(keys.filter(is_sure)), rows.filter(is_sure)
+        if pa.types.is_floating(keys.type) or pa.types.is_nested(keys.type):
+            # Arrow does not group all of these.
+            return pa.repeat(True, len(lists))
+        groups = pa.table({"row": rows, "key": keys}).group_by(["row", "key"]).aggregate([([], "count_all")])
+        twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
+        return pc.or_(found, _rows_with(pa.repeat(True, len(twice)), twice, len(lists)))
 
     def convert(self, array: pa.Array) -> pa.Array:
         lists = entries_of(array)
@@ -363,19 +321,17 @@ class _StructProof(ColumnProof):
     parts: tuple[tuple[int, ColumnProof], ...]
 
     def _doubtful_if_valid(self, array: pa.Array) -> pa.Array:
-        plain = array
-        members, found = plain.flatten(), _none(plain)
+        members, found = array.flatten(), _none(array)
         for place, proof in self.parts:
             found = pc.or_(found, proof.doubtful(members[place]))
-        return pc.and_(found, plain.is_valid())
+        return pc.and_(found, array.is_valid())
 
     def convert(self, array: pa.Array) -> pa.Array:
-        plain, target = array, self.type
-        members = plain.flatten()
+        members, target = array.flatten(), self.type
         if not self.parts:
-            return pa.array([{} if there else None for there in plain.is_valid().to_pylist()], target)
+            return pa.array([{} if there else None for there in array.is_valid().to_pylist()], target)
         children = [proof.convert(members[place]) for place, proof in self.parts]
-        return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(plain))
+        return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(array))
 
 
 def _lists(array: pa.Array) -> pa.Array:
@@ -404,12 +360,3 @@ def _rows_with(wrong: pa.Array, rows: pa.Array, count: int) -> pa.Array:
         if len(found)
         else pa.repeat(False, count)
     )
-
-
-def _with_duplicate_keys(keys: pa.Array, rows: pa.Array, count: int) -> pa.Array:
-    """Return which of so many rows have a key twice."""
-    if pa.types.is_floating(keys.type) or pa.types.is_nested(keys.type):
-        return pa.repeat(True, count)
-    groups = pa.table({"row": rows, "key": keys}).group_by(["row", "key"]).aggregate([([], "count_all")])
-    twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
-    return _rows_with(pa.repeat(True, len(twice)), twice, count)

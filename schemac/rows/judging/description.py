@@ -1,11 +1,11 @@
 """What happens to values of each form in a field, determined by the validator itself.
 
 Layer: rows.
-Shape: a reader of a field in, and texts as records have them: what becomes of each. `told` groups them for people.
+Shape: a reader of a field in, and texts as records have them: the groups of those of which the same becomes out.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -60,22 +60,13 @@ def tokens_of(member: pa.Field) -> tuple[str, ...]:
     return (*OTHERS, "12", '"text"', *_WITH_PARTS, *lists)
 
 
-def outcomes(
-    texts: Iterable[str], value_of: Callable[[str], object], read: Reader
-) -> Iterator[tuple[str, str, str]]:
-    """Yield each text with what becomes of it, and why."""
+def outcomes(texts: Iterable[str], value_of: Callable[[str], object], read: Reader) -> tuple[Outcome, ...]:
+    """Group texts by what becomes of them, and why, those that are taken first."""
+    groups: dict[tuple[str, str], list[str]] = {("taken", ""): [], ("null", ""): []}
     for text in texts:
         run = Run()
-        value = read(value_of(text), "", run)
+        name, words = "null" if read(value_of(text), "", run) is None else "taken", ""
         if run.reasons:
-            yield text, run.reasons[0].rule.partition(":")[0], run.message
-        else:
-            yield text, "null" if value is None else "taken", ""
-
-
-def told(outcomes_: Iterable[tuple[str, str, str]]) -> tuple[Outcome, ...]:
-    """Group texts by what becomes of them, those that are taken first."""
-    groups: dict[tuple[str, str], list[str]] = {("taken", ""): [], ("null", ""): []}
-    for text, name, words in outcomes_:
+            name, words = run.reasons[0].rule.partition(":")[0], run.message
         groups.setdefault((name, words), []).append(text)
     return tuple(Outcome(name, tuple(texts), words) for (name, words), texts in groups.items() if texts)

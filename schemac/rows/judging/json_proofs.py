@@ -10,7 +10,6 @@ Source: a struct of msgspec whose members are all `Raw` is decoded without conve
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from operator import attrgetter, methodcaller
 from typing import Any
@@ -205,7 +204,10 @@ class Tokens:
             rows = np.flatnonzero(odd & ~unsound)[:LEARNED_RECORDS]
             if self._root.learn([raw[row] for row in rows]):
                 columns, odd = self._of_records(raw, unsound)
-        odd |= self._too_deep(texts, raw)
+        for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
+            text = raw[row]
+            if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
+                odd[row] |= levels(text.decode()) > MOST_LEVELS
         by_path: dict[tuple[Step, ...], pa.Array] = {}
         for key, column in columns.items():
             odd |= self._below((key,), column, by_path)
@@ -254,14 +256,6 @@ class Tokens:
                 odd |= self._below((*steps, number), _spread(items, is_of_items), total)
         return odd
 
-    def _too_deep(self, texts: pa.Array, raw: list[bytes]) -> Any:
-        odd = np.zeros(len(texts), bool)
-        for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
-            text = raw[row]
-            if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
-                odd[row] = levels(text.decode()) > MOST_LEVELS
-        return odd
-
 
 def _fill(mask: pa.Array) -> Any:
     return pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
@@ -280,7 +274,7 @@ def json_proof(member: pa.Field, settings: Settings) -> Proof | None:
     if is_scalar(member):
         text = None if role_of(member) is Role.JSON else TextProof.of(member)
         nulls = [quoted(text) for text in settings.null_values if quoted(text) == f'"{text}"']
-        return None if text is None else JsonLeaf(member, text, tuple(nulls))
+        return None if text is None else JsonLeaf(member, text, pa.array([*_ABSENT.to_pylist(), *nulls]))
     if is_list(data_type):
         item = json_proof(data_type.value_field, settings)
         return None if item is None else _JsonList(member, item)
@@ -306,15 +300,12 @@ class JsonLeaf:
 
     member: pa.Field
     text: TextProof
-    nulls: tuple[str, ...]
-
-    @cached_property
-    def _absent(self) -> pa.Array:
-        return pa.array([*_ABSENT.to_pylist(), *self.nulls])
+    absent: pa.Array
+    """The tokens that are null."""
 
     def __call__(self, tokens: pa.Array) -> Proven:
         """Read tokens."""
-        texts = without(tokens, some(pc.is_in(tokens, self._absent)))
+        texts = without(tokens, some(pc.is_in(tokens, self.absent)))
         if self.text.form.token is not Token.STRING:
             return self.text.read(texts, is_number=self.text.form.token is Token.NUMBER)
         is_text = pc.starts_with(texts, '"')
@@ -358,20 +349,6 @@ def _offsets(is_there: pa.Array, lengths: Any) -> Any:
     return offsets
 
 
-def _items_of(lists: pa.Array) -> tuple[Any, pa.Array]:
-    """Return how many items each list has, and the tokens of all."""
-    content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
-    data = _data_of(content)
-    if any(mark in data for mark in b'"[{'):
-        rows = _decode_lists(_joined(_bytes_of(lists)))
-        return np.fromiter(map(len, rows), np.int32, len(rows)), column_of(list(chain.from_iterable(rows)))
-    # Numbers, truth values and nulls: every comma stands between two of them.
-    if any(blank in data for blank in b" \t\r\n"):
-        content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
-    items = pc.split_pattern(without(content, some(pc.equal(content, ""))), ",")
-    return pc.fill_null(pc.list_value_length(items), 0).to_numpy(), items.flatten()
-
-
 @dataclass(frozen=True)
 class _JsonList:
     member: pa.Field
@@ -379,7 +356,20 @@ class _JsonList:
 
     def __call__(self, tokens: pa.Array) -> Proven:
         is_there, doubtful = _parts(tokens, "[", self.member)
-        lengths, item_tokens = _items_of(tokens.filter(is_there))
+        lists = tokens.filter(is_there)
+        content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
+        data = _data_of(content)
+        if any(mark in data for mark in b'"[{'):
+            decoded = _decode_lists(_joined(_bytes_of(lists)))
+            lengths = np.fromiter(map(len, decoded), np.int32, len(decoded))
+            item_tokens = column_of(list(chain.from_iterable(decoded)))
+        else:
+            # Numbers, truth values and nulls: every comma stands between two of them.
+            if any(blank in data for blank in b" \t\r\n"):
+                content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
+            split = pc.split_pattern(without(content, some(pc.equal(content, ""))), ",")
+            lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
+            item_tokens = split.flatten()
         offsets = _offsets(is_there, lengths)
         items, odd = self.item(item_tokens)
         rows = np.repeat(np.arange(len(tokens)), np.diff(offsets))

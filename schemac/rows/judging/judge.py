@@ -10,7 +10,7 @@ Rule: what the judge does not know it does not judge: `uncovered` names the fiel
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -102,7 +102,20 @@ def json_reader(member: pa.Field, context: Context, epoch: str | None = None) ->
         return _struct_reader(member, context)
     inner = Context(context.settings, is_record=False)
     if is_list(member.type):
-        return _list_reader(member, inner)
+        item, absent = json_reader(member.type.value_field, inner), absent_reader(member)
+        size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
+
+        def read_list(x: Any, path: Path, run: Run) -> Any:
+            if x is None:
+                return absent(path, run)
+            if type(x) is not list:
+                return run.object_to(path, "type", written(x))
+            items = [item(part, (path, i), run) for i, part in enumerate(x)]
+            if size is not None and len(x) != size:
+                run.object_to(path, "length", str(len(x)))
+            return items
+
+        return read_list
     read_map = _map_reader(member, inner)
     return with_pairs(read_map) if context.settings.takes_objects else read_map
 
@@ -203,23 +216,6 @@ _USUAL = {Token.STRING: str, Token.NUMBER: Number, Token.BOOLEAN: None, Token.AN
 """What `tokens` reads where a value of a kind stands."""
 
 
-def _list_reader(member: pa.Field, context: Context) -> Reader:
-    item, absent = json_reader(member.type.value_field, context), absent_reader(member)
-    size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
-
-    def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
-        if type(x) is not list:
-            return run.object_to(path, "type", written(x))
-        items = [item(part, (path, i), run) for i, part in enumerate(x)]
-        if size is not None and len(x) != size:
-            run.object_to(path, "length", str(len(x)))
-        return items
-
-    return read
-
-
 def _map_reader(member: pa.Field, context: Context) -> Reader:
     key_field = member.type.key_field
     if not is_scalar(key_field):
@@ -315,24 +311,35 @@ class Judge:
         origins = {label: settings.origin_of(label) for label in schema.names}
         zones = {label: origin.zone for label, origin in origins.items() if origin is not None}
         self.schema = with_zones(schema, zones.get, settings.timezone)
-        self._of_json = _Readers(self, is_json=True)
-        self._of_csv = _Readers(self, is_json=False)
-        self.objects = [*self._consumed_objects()] if settings.unexpected is Unexpected.REJECT else []
+        self.json_readers, self.uncovered = self._readers(is_json=True)
+        self._cell_readers, self.uncovered_cells = self._readers(is_json=False)
+        self.objects: list[tuple[tuple[Step, ...], frozenset[str], str]] = []
+        """Each JSON object that fields are taken from, with the keys that some field takes, and its path; if others are rejected."""
+        if settings.unexpected is Unexpected.REJECT:
+            consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
+            if settings.is_geojson:
+                consumed[()].update(GEOJSON_ALWAYS)
+            for steps in [*(steps for _, steps, _ in self.json_readers), *settings.taken]:
+                for depth, step in enumerate(steps):
+                    if isinstance(step, str):
+                        consumed.setdefault(steps[:depth], set()).add(step)
+            for steps, keys in consumed.items():
+                if settings.is_geojson and steps == ("geometry",):
+                    keys |= {*GEOJSON_GEOMETRY}
+                self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
 
-    @property
-    def json_readers(self) -> Sequence[tuple[str, tuple[Step, ...], Reader]]:
-        """Each field of JSON records, with its place and its reader."""
-        return self._of_json.readers
-
-    @property
-    def uncovered(self) -> tuple[str, ...]:
-        """Names of the fields of JSON records that the judge cannot read."""
-        return self._of_json.uncovered
-
-    @property
-    def uncovered_cells(self) -> tuple[str, ...]:
-        """Names of the fields that the judge cannot read out of cells."""
-        return self._of_csv.uncovered
+    def _readers(
+        self, *, is_json: bool
+    ) -> tuple[Sequence[tuple[str, tuple[Step, ...], Reader]], tuple[str, ...]]:
+        """Return each field with its place, without steps where it comes from nowhere, and its reader; and the names of fields that cannot be read."""
+        readers: list[tuple[str, tuple[Step, ...], Reader]] = []
+        uncovered = []
+        for member in self.schema:
+            try:
+                readers.append((member.name, *_compiled(self, member, is_json=is_json)))
+            except (NotCoveredError, UnreadablePathError):
+                uncovered.append(member.name)
+        return readers, tuple(uncovered)
 
     def steps_of(self, label: str, origin: Origin) -> tuple[Step, ...]:
         """Where a field is in a JSON record. Raises UnreadablePathError."""
@@ -357,18 +364,22 @@ class Judge:
     def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
         """Return the values of a record that was parsed, also if others are wrong, and the reasons."""
         run, values = Run(), {}
-        for label, steps, read in self._of_json.readers:
+        for label, steps, read in self.json_readers:
             values[label] = read(value_at(record, steps), label, run)
+        self.object_to_unexpected(record, run)
+        return values, run
+
+    def object_to_unexpected(self, record: dict[str, Any], run: Run) -> None:
+        """Object to each key of a record, and of the objects in it, that no field takes."""
         for steps, known, path in self.objects:
             value = value_at(record, steps)
             if type(value) is dict:
                 object_to_unexpected(value, known, path, run)
-        return values, run
 
     def read_cells(self, cells: Mapping[str, str | None]) -> tuple[dict[str, Any], Run]:
         """Return the values of cells by the names of their columns, also if others are wrong, and the reasons."""
         run, values = Run(), {}
-        for label, steps, read in self._of_csv.readers:
+        for label, steps, read in self._cell_readers:
             values[label] = read(cells[str(steps[0])] if steps else None, label, run)
         return values, run
 
@@ -377,39 +388,12 @@ class Judge:
         assert not self.uncovered_cells, self.uncovered_cells
         return _judged(*self.read_cells(cells))
 
-    def _consumed_objects(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
-        """Each JSON object that fields are taken from, with the keys that some field takes, and its path."""
-        consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
-        if self.settings.is_geojson:
-            consumed[()].update(GEOJSON_ALWAYS)
-        for steps in [*(steps for _, steps, _ in self._of_json.readers), *self.settings.taken]:
-            for depth, step in enumerate(steps):
-                if isinstance(step, str):
-                    consumed.setdefault(steps[:depth], set()).add(step)
-        for steps, keys in consumed.items():
-            if self.settings.is_geojson and steps == ("geometry",):
-                keys |= {*GEOJSON_GEOMETRY}
-            yield steps, frozenset(keys), ".".join(map(str, steps))
-
-
-class _Readers:
-    """The reader of each field, and where it reads; no steps where it comes from nowhere."""
-
-    def __init__(self, judge: Judge, *, is_json: bool) -> None:
-        self.readers: list[tuple[str, tuple[Step, ...], Reader]] = []
-        uncovered = []
-        for member in judge.schema:
-            try:
-                self.readers.append((member.name, *_compiled(judge, member, is_json=is_json)))
-            except (NotCoveredError, UnreadablePathError):
-                uncovered.append(member.name)
-        self.uncovered = tuple(uncovered)
-
 
 def _compiled(judge: Judge, member: pa.Field, *, is_json: bool) -> tuple[tuple[Step, ...], Reader]:
     settings, origin = judge.settings, judge.settings.origin_of(member.name)
     epoch = None if origin is None else origin.epoch
-    if epoch is not None and not _is_counted(member):
+    data_type, is_ = storage_type(member.type), pa.types
+    if epoch is not None and not (is_.is_date(data_type) or is_.is_timestamp(data_type)):
         raise NotCoveredError
     if origin is None:
         read = json_reader(member, Context(settings))
@@ -420,11 +404,6 @@ def _compiled(judge: Judge, member: pa.Field, *, is_json: bool) -> tuple[tuple[S
     if (origin.path or "").startswith(f"{OF_FILE}."):
         raise NotCoveredError
     return (origin.path or member.name,), cell_reader(member, settings, epoch)
-
-
-def _is_counted(member: pa.Field) -> bool:
-    data_type = storage_type(member.type)
-    return bool(pa.types.is_date(data_type) or pa.types.is_timestamp(data_type))
 
 
 def value_at(value: Any, steps: tuple[Step, ...]) -> Any:

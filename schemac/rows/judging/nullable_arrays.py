@@ -12,7 +12,15 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.constraints.constraint import whole
-from schemac.rows.judging.arrays import is_list, is_scalar, is_string, role_of, storage_type, value_type
+from schemac.rows.judging.arrays import (
+    is_list,
+    is_scalar,
+    is_string,
+    maps_of,
+    role_of,
+    storage_type,
+    value_type,
+)
 from schemac.rows.judging.typed_values import is_bytes, keeps_value
 
 
@@ -29,9 +37,10 @@ def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataTy
         return pa.large_binary() if is_bytes(result) else result
     source_type = None if source is None else storage_type(source.type)
     if is_.is_struct(target_type):
-        of_struct = source_type if source_type is not None and is_.is_struct(source_type) else None
+        has_parts = source_type is not None and is_.is_struct(source_type)
+        members = {part.name: part for part in source_type or ()} if has_parts else {}
         return pa.struct(
-            [pa.field(part.name, nullable_type(part, _member(of_struct, part.name))) for part in target_type]
+            [pa.field(part.name, nullable_type(part, members.get(part.name))) for part in target_type]
         )
     if is_.is_map(target_type):
         of_map = source_type if source_type is not None and is_.is_map(source_type) else None
@@ -41,11 +50,6 @@ def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataTy
     assert is_list(target_type)
     item_field = source_type.value_field if source_type is not None and is_list(source_type) else None
     return pa.list_(pa.field("item", nullable_type(target_type.value_field, item_field)))
-
-
-def _member(source_type: pa.DataType | None, name: str) -> pa.Field | None:
-    place = -1 if source_type is None else source_type.get_field_index(name)
-    return source_type.field(place) if source_type is not None and place >= 0 else None
 
 
 def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | None = None) -> pa.Array:
@@ -72,9 +76,7 @@ def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
         pairs = list(chain.from_iterable(value or () for value in remaining))
         keys = _array([key for key, _ in pairs], type_.key_type)
         items = _array([item for _, item in pairs], type_.item_type)
-        entries = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
-        lists = _lists(remaining, entries)
-        return pa.Array.from_buffers(type_, len(lists), lists.buffers()[:2], lists.null_count, 0, [entries])
+        return maps_of(_lists(remaining, keys), keys, items, type_)
     if is_.is_list(type_):
         items = _array(list(chain.from_iterable(value or () for value in values)), type_.value_type)
         return _lists(values, items, type_)

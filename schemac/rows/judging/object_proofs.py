@@ -130,30 +130,36 @@ class _ObjectScalars:
         certain = _of_class(values, *self.classes)
         values = _only(values, certain)
         try:
-            in_zone = None if self.is_zone_known is None else self._in_known_zone(values)
+            in_zone = None
+            if self.is_zone_known is not None:
+                zones = set(map(attrgetter("tzinfo"), (value for value in values if value is not None)))
+                known = {zone for zone in zones if self.is_zone_known(zone)}
+                if zones != known:
+                    in_zone = [value is None or value.tzinfo in known for value in values]
             array = self.array_of(_only(values, in_zone))
         except _NOT_ARROW:
             return _in_doubt(self.member, len(values))
         proven, doubtful = self.proof(array)
         return Proven(proven, either(doubtful, either(_mask(certain), _mask(in_zone))))
 
-    def _in_known_zone(self, values: Objects) -> list[bool] | None:
-        assert self.is_zone_known is not None
-        zones = set(map(attrgetter("tzinfo"), (value for value in values if value is not None)))
-        known = {zone for zone in zones if self.is_zone_known(zone)}
-        if zones == known:
-            return None
-        return [value is None or value.tzinfo in known for value in values]
-
 
 def _scalar_proof(member: pa.Field) -> ObjectProof | None:
     is_, data_type, role = pa.types, storage_type(member.type), role_of(member)
     if is_.is_floating(data_type) or role is Role.BRAIN_FLOATS:
-        return _float_proof(member)
+        text = TextProof.of(member)
+        if text is None:
+            return None
+        # Integers beyond those that a double has pyarrow refuses.
+        return _ObjectScalars(
+            member, (float, int), lambda values: pa.array(values, pa.float64()), text.of_doubles
+        )
     if role not in (None, Role.BLOB):
         return None
     if is_uuid(member):
-        return _compiled(member, (UUID,), pa.binary(), _bytes_of_uuids)
+        return _compiled(
+            member, (UUID,), pa.binary(),
+            lambda values: pa.array([None if value is None else value.bytes for value in values], pa.binary()),
+        )  # fmt: skip
     if takes_bytes(member):
         return _compiled(member, (bytes,), pa.large_binary())
     if isinstance(member.type, pa.BaseExtensionType):
@@ -208,20 +214,6 @@ def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[
     return lambda values: pa.array(values, source_type).cast(target_type)
 
 
-def _bytes_of_uuids(values: Objects) -> pa.Array:
-    return pa.array([None if value is None else value.bytes for value in values], pa.binary())
-
-
-def _float_proof(member: pa.Field) -> ObjectProof | None:
-    text = TextProof.of(member)
-    if text is None:
-        return None
-    # Integers beyond those that a double has pyarrow refuses.
-    return _ObjectScalars(
-        member, (float, int), lambda values: pa.array(values, pa.float64()), text.of_doubles
-    )
-
-
 def _offsets(lengths: Iterable[int]) -> Any:
     return np.fromiter(accumulate(lengths, initial=0), np.int32)
 
@@ -234,12 +226,16 @@ def _with_doubtful(doubtful: pa.Array | None, offsets: Any) -> pa.Array | None:
     return pa.array(counts[offsets[1:]] > counts[offsets[:-1]])
 
 
-def _absent(member: pa.Field, values: Objects) -> tuple[pa.Array | None, pa.Array | None]:
-    """Return which objects are None, and which of these are in doubt; None if there are none."""
+def _certain(
+    member: pa.Field, values: Objects, *classes: type
+) -> tuple[Objects, pa.Array | None, pa.Array | None]:
+    """Return the objects of some classes, None for the others; which of these are None, and which are in doubt; None for none."""
+    certain = _of_class(values, *classes)
+    values = _only(values, certain)
     if all(value is not None for value in values):
-        return None, None
+        return values, None, None
     mask = pa.array([value is None for value in values], pa.bool_())
-    return mask, None if member.nullable else mask
+    return values, mask, either(_mask(certain), None if member.nullable else mask)
 
 
 @dataclass(frozen=True)
@@ -248,13 +244,11 @@ class _ObjectLists:
     item: ObjectProof
 
     def __call__(self, values: Objects) -> Proven:
-        certain = _of_class(values, list, tuple)
-        values = _only(values, certain)
-        mask, absent = _absent(self.member, values)
+        values, mask, doubtful = _certain(self.member, values, list, tuple)
         there = values if mask is None else [value or () for value in values]
         offsets = _offsets(map(len, there))
         items, odd = self.item(list(chain.from_iterable(there)))
-        doubtful = either(either(_mask(certain), absent), _with_doubtful(odd, offsets))
+        doubtful = either(doubtful, _with_doubtful(odd, offsets))
         data_type = self.member.type
         if pa.types.is_fixed_size_list(data_type):
             is_other = np.diff(offsets) != data_type.list_size
@@ -271,9 +265,7 @@ class _ObjectMaps:
     item: ObjectProof
 
     def __call__(self, values: Objects) -> Proven:
-        certain = _of_class(values, dict)
-        values = _only(values, certain)
-        mask, absent = _absent(self.member, values)
+        values, mask, doubtful = _certain(self.member, values, dict)
         there = values if mask is None else [value or {} for value in values]
         offsets, type_ = _offsets(map(len, there)), nullable_type(self.member)
         labels = list(chain.from_iterable(there))
@@ -284,9 +276,8 @@ class _ObjectMaps:
             keys = pa.array(labels, type_.key_type)
         except _NOT_ARROW:
             return _in_doubt(self.member, len(values))
-        doubtful = either(either(_mask(certain), absent), _with_doubtful(odd, offsets))
         lists = pa.ListArray.from_arrays(pa.array(offsets), items, mask=mask)
-        return Proven(maps_of(lists, keys, items, type_), doubtful)
+        return Proven(maps_of(lists, keys, items, type_), either(doubtful, _with_doubtful(odd, offsets)))
 
 
 @dataclass(frozen=True)
@@ -296,9 +287,7 @@ class _ObjectStructs:
     takes_others: bool
 
     def __call__(self, values: Objects) -> Proven:
-        certain = _of_class(values, dict)
-        values = _only(values, certain)
-        mask, absent = _absent(self.member, values)
+        values, mask, doubtful = _certain(self.member, values, dict)
         there = values if mask is None else [value for value in values if value is not None]
         columns, others, odd = members_of(there, [part.name for part in self.member.type])
         is_odd = np.zeros(len(there), bool)
@@ -310,7 +299,6 @@ class _ObjectStructs:
             if in_doubt is not None:
                 is_odd |= in_doubt.to_numpy(zero_copy_only=False)
         structs = pa.StructArray.from_arrays(children, fields=list(nullable_type(self.member)))
-        doubtful = either(_mask(certain), absent)
         if mask is not None:
             is_there = ~mask.to_numpy(zero_copy_only=False)
             structs = structs.take(pa.array(np.cumsum(is_there) - 1, pa.int64(), mask=~is_there))

@@ -60,25 +60,21 @@ def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
         return Scalar(Token.STRING, values.bytes_of)
     data_type = storage_type(field.type)
     if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):
-        return _date_or_timestamp(data_type, epoch, zone_of(field))
+        token = Token.STRING if epoch is None else Token.NUMBER
+        if pa.types.is_date(data_type):
+            if epoch is None:
+                return Scalar(token, timestamps.date_of_text(data_type))
+            return Scalar(token, timestamps.date_of_count(data_type, epoch))
+        clock = clock_of(data_type, zone_of(field))
+        if epoch is not None:
+            return Scalar(token, timestamps.timestamp_of_count(data_type, epoch, clock))
+        if data_type.tz is not None:
+            return Scalar(token, timestamps.instant_of_text(data_type, clock))
+        return Scalar(token, timestamps.clock_of_text(data_type))
     for fits, build in _BUILDERS:
         if fits(data_type):
             return build(data_type)
     return None
-
-
-def _date_or_timestamp(data_type: pa.DataType, epoch: str | None, zone: str | None) -> Scalar:
-    token = Token.STRING if epoch is None else Token.NUMBER
-    if pa.types.is_date(data_type):
-        if epoch is None:
-            return Scalar(token, timestamps.date_of_text(data_type))
-        return Scalar(token, timestamps.date_of_count(data_type, epoch))
-    clock = clock_of(data_type, zone)
-    if epoch is not None:
-        return Scalar(token, timestamps.timestamp_of_count(data_type, epoch, clock))
-    if data_type.tz is not None:
-        return Scalar(token, timestamps.instant_of_text(data_type, clock))
-    return Scalar(token, timestamps.clock_of_text(data_type))
 
 
 def clock_of(data_type: pa.DataType, zone: str | None) -> Clock:

@@ -98,23 +98,25 @@ class Form:
 
     def inside(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
         """Leave out what is beyond the limits."""
-        outside = self._outside(values) if self.limits is not None else None
+        outside = None
+        if self.limits is not None:
+            lowest, highest = self.limits
+            extremes = pc.min_max(values)
+            least, greatest = extremes["min"].as_py(), extremes["max"].as_py()
+            if least is not None and not (lowest <= least and greatest <= highest):
+                outside = some(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
         if self.is_single:
-            outside = either(outside, _rounded_in_doubt(values))
+            # Doubles so near to the middle of two floats that their text may be rounded to the other one.
+            bits = values.fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
+            # Without a sign, what is below a limit wraps beyond it: each comparison looks at both ends of a range.
+            is_doubtful = (bits & _BELOW_FLOAT) - (_MIDDLE - _ONE) <= 2 * _ONE
+            is_doubtful |= (bits << _ONE) - _ONE < _SMALLEST_NORMAL
+            outside = either(outside, pa.array(is_doubtful) if is_doubtful.any() else None)
         values = without(values, outside)
         return Proven(values.cast(pa.float32()) if self.is_single else values, either(misfits, outside))
 
     def _fitting(self, texts: pa.Array) -> pa.Array:
         return pc.match_substring_regex(texts, f"^(?:{self.pattern})$")
-
-    def _outside(self, values: pa.Array) -> pa.Array | None:
-        assert self.limits is not None
-        lowest, highest = self.limits
-        extremes = pc.min_max(values)
-        least, greatest = extremes["min"].as_py(), extremes["max"].as_py()
-        if least is None or (lowest <= least and greatest <= highest):
-            return None
-        return some(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
 
     def _parsed(self, texts: pa.Array) -> pa.Array:
         if self.prefix:
@@ -196,15 +198,6 @@ class TextProof:
         return values if values.type.equals(target) else values.cast(target)
 
 
-def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:
-    """Which doubles are so near to the middle of two floats that their text may be rounded to the other one."""
-    bits = values.fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
-    # Without a sign, what is below a limit wraps beyond it: each comparison looks at both ends of a range.
-    is_doubtful = (bits & _BELOW_FLOAT) - (_MIDDLE - _ONE) <= 2 * _ONE
-    is_doubtful |= (bits << _ONE) - _ONE < _SMALLEST_NORMAL
-    return pa.array(is_doubtful) if is_doubtful.any() else None
-
-
 def form_of(field: pa.Field) -> Form | None:
     """How a field without parts is spelled and read; None for types that only `scalars` reads."""
     extension, data_type, is_ = extension_name(field), storage_type(field.type), pa.types
@@ -213,13 +206,21 @@ def form_of(field: pa.Field) -> Form | None:
     if extension is not None:
         return None
     if is_.is_integer(data_type):
-        return _integer(data_type)
+        least, greatest = integer_limits(data_type)
+        limits = None if data_type.equals(pa.int64()) else (least, min(greatest, 2**63 - 1))
+        return Form(Token.NUMBER, INTEGER, pa.int64(), limits)
     if is_.is_floating(data_type):
         if data_type.bit_width == 64:
             return Form(Token.NUMBER, NUMBER, pa.float64(), (-FLOAT64_LARGEST, FLOAT64_LARGEST))
         return _float(FLOAT16_LARGEST if data_type.bit_width == 16 else FLOAT32_LARGEST)
     if is_.is_decimal(data_type):
-        return _decimal(data_type)
+        precision, scale = data_type.precision, data_type.scale
+        if not 0 <= scale <= precision <= 38:
+            return None
+        whole = precision - scale
+        digits = f"(?:0|[1-9][0-9]{{0,{whole - 1}}})" if whole else "0"
+        places = rf"(?:\.[0-9]{{1,{scale}}})?" if scale else ""
+        return Form(Token.NUMBER, f"-?{digits}{places}", pa.decimal128(precision, scale))
     if is_.is_boolean(data_type):
         return Form(Token.BOOLEAN, "(?:true|false)", pa.bool_())
     if is_.is_duration(data_type):
@@ -231,23 +232,6 @@ def form_of(field: pa.Field) -> Form | None:
 
 def _float(largest: float) -> Form:
     return Form(Token.NUMBER, NUMBER, pa.float64(), (-largest, largest), is_single=True)
-
-
-def _integer(data_type: pa.DataType) -> Form:
-    """Read what 64 bits with a sign hold; the rest is read one by one."""
-    least, greatest = integer_limits(data_type)
-    limits = None if data_type.equals(pa.int64()) else (least, min(greatest, 2**63 - 1))
-    return Form(Token.NUMBER, INTEGER, pa.int64(), limits)
-
-
-def _decimal(data_type: pa.DataType) -> Form | None:
-    precision, scale = data_type.precision, data_type.scale
-    if not 0 <= scale <= precision <= 38:
-        return None
-    whole = precision - scale
-    digits = f"(?:0|[1-9][0-9]{{0,{whole - 1}}})" if whole else "0"
-    places = rf"(?:\.[0-9]{{1,{scale}}})?" if scale else ""
-    return Form(Token.NUMBER, f"-?{digits}{places}", pa.decimal128(precision, scale))
 
 
 def _day(century: tuple[str, str] = CENTURY) -> str:

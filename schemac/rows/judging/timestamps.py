@@ -20,6 +20,7 @@ import pyarrow as pa
 from schemac.language.attributes.builtin import find_zone, is_utc
 from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.rows.judging import values
+from schemac.rows.judging.arrays import with_parts
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, NANOSECONDS_PER
 from schemac.rows.judging.values import BrokenRuleError, local_time_at
 from schemac.versions.evolution.diff import declared_clock
@@ -45,21 +46,9 @@ def with_zones(
 
 
 def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.Field:
-    def inner(part: pa.Field) -> pa.Field:
-        return _with_zone(part, zone, of_source)
-
     data_type, is_ = field.type, pa.types
-    if is_.is_struct(data_type):
-        return field.with_type(pa.struct([inner(member) for member in data_type]))
-    if is_.is_map(data_type):
-        key, item = inner(data_type.key_field), inner(data_type.item_field)
-        return field.with_type(pa.map_(key, item, keys_sorted=data_type.keys_sorted))
-    if is_.is_fixed_size_list(data_type):
-        return field.with_type(pa.list_(inner(data_type.value_field), data_type.list_size))
-    if is_.is_large_list(data_type):
-        return field.with_type(pa.large_list(inner(data_type.value_field)))
-    if is_.is_list(data_type):
-        return field.with_type(pa.list_(inner(data_type.value_field)))
+    if is_.is_nested(data_type):
+        return field.with_type(with_parts(data_type, lambda part: _with_zone(part, zone, of_source)))
     value_type = data_type.value_type if is_.is_dictionary(data_type) else data_type
     pair = (zone, zone_of(field)) if getattr(value_type, "tz", None) is not None else (zone_of(field), zone)
     declared = declared_clock(*pair, None) or of_source
@@ -165,20 +154,11 @@ def instant_of_text(data_type: pa.DataType, clock: Clock) -> Value:
     return lambda t: values.instant_of(t, digits, rules, margin) // step
 
 
-def _in_type(nanoseconds: int, data_type: pa.DataType) -> int:
-    """Return an instant, or what a clock shows, in the unit of a type, within its years."""
-    first, last = nanoseconds_of_years(data_type)
-    if data_type.unit == "ns":
-        return values.in_64_bits(nanoseconds)
-    if not first <= nanoseconds <= last:
-        raise BrokenRuleError("range", "not in the years 0001 to 9999")
-    return nanoseconds // _nanoseconds_per(data_type)
-
-
 def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Value:
     """Read a timestamp out of a count."""
     per_unit, step = NANOSECONDS_PER[epoch], _nanoseconds_per(data_type)
     is_converted = data_type.tz is None and clock.zone != "UTC"
+    first, last = nanoseconds_of_years(data_type)
 
     def value(t: str) -> int:
         nanoseconds = _counted(t, per_unit, step)
@@ -187,7 +167,11 @@ def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Valu
             if not values.FIRST <= nanoseconds < values.LAST:
                 raise BrokenRuleError("range", "not in the years 0001 to 9999")
             nanoseconds = clock.shown(nanoseconds)
-        return _in_type(nanoseconds, data_type)
+        if data_type.unit == "ns":
+            return values.in_64_bits(nanoseconds)
+        if not first <= nanoseconds <= last:
+            raise BrokenRuleError("range", "not in the years 0001 to 9999")
+        return nanoseconds // step
 
     return value
 

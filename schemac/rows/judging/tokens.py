@@ -95,11 +95,7 @@ def parse(text: str) -> Any:
         raise NotJsonError
     try:
         value = (_parse if len(text) < LONGEST_NUMBER else _parse_long)(text)
-    except NotJsonError:
-        raise
-    except RecursionError:
-        raise NotJsonError from None
-    except ValueError:
+    except (RecursionError, ValueError):
         raise NotJsonError from None
     if "\\u" in text and not _is_well_formed(value):
         raise NotJsonError
@@ -187,8 +183,16 @@ def written(value: Any) -> str:
         elif isinstance(part, dict):
             members = [(_Text(f"{quoted(key)}:"), item) for key, item in part.items()]
             waiting += _reversed(_Text("{"), members, _Text("}"))
+        elif type(part) is str:
+            texts.append(quoted(part))
+        elif type(part) is Number:
+            texts.append(str.__str__(part))
+        elif part is None:
+            texts.append("null")
+        elif isinstance(part, bool):
+            texts.append("true" if part else "false")
         else:
-            texts.append(_scalar(part))
+            texts.append(quoted(text_of_object(part)))
     return "".join(texts)
 
 
@@ -200,18 +204,6 @@ def _reversed(opened: _Text, members: Iterable[tuple[Any, ...]], closed: _Text) 
     tokens.append(closed)
     tokens.reverse()
     return tokens
-
-
-def _scalar(value: Any) -> str:
-    if type(value) is str:
-        return quoted(value)
-    if type(value) is Number:
-        return str.__str__(value)
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return quoted(text_of_object(value))
 
 
 JSON_TYPES = (str, Number, bool, list, dict)
@@ -367,9 +359,9 @@ def _text_of(member: pa.Field) -> Callable[[Any], str | None]:
     if is_.is_duration(data_type):
         return lambda x: _duration(x, data_type) if isinstance(x, timedelta) else None
     if is_uuid(member):
-        return lambda x: _uuid(x)
+        return _uuid
     if is_binary(data_type) or is_.is_fixed_size_binary(data_type) or role_of(member) is Role.BLOB:
-        return lambda x: _base64(x)
+        return _base64
     return lambda x: None
 
 

@@ -62,7 +62,13 @@ def raw_values(array: pa.Array) -> list[Any]:
     if is_.is_map(type_):
         return _cut(array, list(zip(raw_values(array.keys), raw_values(array.items), strict=True)))
     if is_.is_fixed_size_list(type_):
-        return _of_vectors(array)
+        size, items, at = array.type.list_size, raw_values(array.flatten()), 0
+        texts: list[Any] = []
+        for valid in array.is_valid().to_pylist():
+            # What lies below null is left out by `flatten`.
+            texts.append(items[at : at + size] if valid else None)
+            at += size if valid else 0
+        return texts
     if is_.is_list(type_) or is_.is_large_list(type_):
         return _cut(array, raw_values(array.values))
     if is_.is_date32(type_) or is_.is_time32(type_):
@@ -78,16 +84,6 @@ def _cut(array: pa.Array, items: list[Any]) -> list[Any]:
     offsets = array.offsets.to_pylist()
     there = array.is_valid().to_pylist()
     return [items[offsets[i] : offsets[i + 1]] if valid else None for i, valid in enumerate(there)]
-
-
-def _of_vectors(array: pa.Array) -> list[Any]:
-    size, items, at = array.type.list_size, raw_values(array.flatten()), 0
-    texts: list[Any] = []
-    for valid in array.is_valid().to_pylist():
-        # What lies below null is left out by `flatten`.
-        texts.append(items[at : at + size] if valid else None)
-        at += size if valid else 0
-    return texts
 
 
 def cast_text(value: Any, type_: pa.DataType) -> str:
@@ -133,20 +129,15 @@ def _with_digits_of_single(value: float) -> float:
 
 def day_text(days: int) -> str:
     """Write a day, also one that Python's calendar does not have."""
-    year, month, day = _civil(days)
+    # Of the proleptic Gregorian calendar. Eras of 400 years begin in March, so that the day of the leap year is the last one.
+    era, of_era = divmod(days + 719_468, 146_097)
+    year_of_era = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted = (5 * of_year + 2) // 153
+    month, day = shifted + 3 if shifted < 10 else shifted - 9, of_year - (153 * shifted + 2) // 5 + 1
+    year = year_of_era + era * 400 + (month <= 2)
     sign = "+" if year > 9999 else "-" if year < 0 else ""
     return f"{sign}{abs(year):04}-{month:02}-{day:02}"
-
-
-def _civil(days: int) -> tuple[int, int, int]:
-    """Return year, month and day of the proleptic Gregorian calendar, counted from 1970-01-01."""
-    # Eras of 400 years that begin in March, so that the day of the leap year is the last one.
-    era, of_era = divmod(days + 719_468, 146_097)
-    year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * year + year // 4 - year // 100)
-    shifted = (5 * of_year + 2) // 153
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    return year + era * 400 + (month <= 2), month, of_year - (153 * shifted + 2) // 5 + 1
 
 
 def clock_text(count: int, unit: str, divider: str = " ") -> str:
@@ -193,21 +184,6 @@ def json_text(value: Any, type_: pa.DataType) -> str:
         return json_object(keys)
     if is_.is_nested(type_):
         return f"[{','.join(json_text(item, type_.value_type) for item in value)}]"
-    return _json_scalar(value, type_)
-
-
-def json_object(members: list[tuple[str, Any, pa.DataType]]) -> str:
-    """Write an object of named values with their types."""
-    return f"{{{','.join(f'{quoted(label)}:{json_text(value, type_)}' for label, value, type_ in members)}}}"
-
-
-def key_text(key: Any, type_: pa.DataType) -> str:
-    """Write the key of a map."""
-    return base64.b64encode(key).decode() if isinstance(key, bytes) else cast_text(key, type_)
-
-
-def _json_scalar(value: Any, type_: pa.DataType) -> str:
-    is_ = pa.types
     if isinstance(value, bytes):
         return quoted(base64.b64encode(value).decode())
     if is_.is_timestamp(type_) and type_.unit != "ns":
@@ -224,7 +200,14 @@ def _json_scalar(value: Any, type_: pa.DataType) -> str:
     return quoted(value) if isinstance(value, str) else cast_text(value, type_)
 
 
-ValueText = Callable[[Any], str]
+def json_object(members: list[tuple[str, Any, pa.DataType]]) -> str:
+    """Write an object of named values with their types."""
+    return f"{{{','.join(f'{quoted(label)}:{json_text(value, type_)}' for label, value, type_ in members)}}}"
+
+
+def key_text(key: Any, type_: pa.DataType) -> str:
+    """Write the key of a map."""
+    return base64.b64encode(key).decode() if isinstance(key, bytes) else cast_text(key, type_)
 
 
 __all__ = ["UnreadableTypeError", "raw_values", "typed_reader"]
@@ -255,7 +238,8 @@ def typed_reader(
             raise UnreadableTypeError(member, source_type)
         return _of_text(member, counts, lambda x: cast_text(x, source_type))
     if keeps_value(member, source):
-        return _as_it_is(member)
+        absent = absent_reader(member)
+        return lambda x, path, run: absent(path, run) if x is None else x
     if is_string(source_type):
         if is_column or not is_scalar(member):
             return cell_reader(member, settings)
@@ -277,11 +261,6 @@ def keeps_value(member: pa.Field, source: pa.Field) -> bool:
     """Whether a value is stored in a form of its own, which the source has as well."""
     role = role_of(member)
     return role is not None and not is_string(storage_type(member.type)) and role_of(source) is role
-
-
-def _as_it_is(member: pa.Field) -> Reader:
-    absent = absent_reader(member)
-    return lambda x, path, run: absent(path, run) if x is None else x
 
 
 def binary_width(member: pa.Field) -> int | None:

@@ -90,13 +90,7 @@ class ColumnSink(ABC):
 
     @abstractmethod
     def open(
-        self,
-        path: str,
-        form: TableForm,
-        columns: FilledColumns,
-        *,
-        storage: Storage,
-        run: RunIdentity,
+        self, path: str, form: TableForm, columns: FilledColumns, *, storage: Storage, run: RunIdentity
     ) -> Filling:
         """Begin to fill columns, or go on where an attempt of the same run has died."""
 

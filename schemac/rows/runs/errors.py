@@ -10,8 +10,8 @@ import re
 
 from schemac.registry.codes import builtin_codes
 from schemac.text.source.diagnostic import Code
+from schemac.text.source.json_object import TreePath
 
-Place = tuple[str | int, ...]
 NOTHING_WRITTEN = "nothing of this run was written"
 """What the help of an uncommitted run says first."""
 
@@ -25,7 +25,7 @@ class PipelineError(Exception):
         message: str,
         help: str | None = None,
         *,
-        place: Place = (),
+        place: TreePath = (),
         is_uncommitted: bool = False,
     ) -> None:
         super().__init__(code, message, help)
@@ -40,7 +40,7 @@ class PipelineError(Exception):
 
     @classmethod
     def uncommitted(
-        cls, code: Code, message: str, help: str | None = None, *, place: Place = ()
+        cls, code: Code, message: str, help: str | None = None, *, place: TreePath = ()
     ) -> "PipelineError":
         """Return the error of a run of which nothing is in its target."""
         return cls(code, message, help, place=place, is_uncommitted=True)

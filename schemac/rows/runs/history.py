@@ -78,19 +78,13 @@ class CommittedRun:
         identity = RunIdentity.from_properties(properties)
         if identity is None or UNFINISHED in properties:
             return None
-        rows, quarantined = int(properties.get(ROWS, 0)), int(properties.get(QUARANTINED, 0))
-        superseded, deleted = int(properties.get(SUPERSEDED, 0)), int(properties.get(DELETED, 0))
-        return cls(
-            identity,
-            version,
-            committed,
-            rows,
-            quarantined,
-            properties.get(TABLE, ""),
-            superseded,
-            deleted,
-            dict(properties),
+        rows, quarantined, superseded, deleted = (
+            int(properties.get(name, 0)) for name in (ROWS, QUARANTINED, SUPERSEDED, DELETED)
         )
+        return cls(
+            identity, version, committed, rows, quarantined, properties.get(TABLE, ""), superseded, deleted,
+            dict(properties),
+        )  # fmt: skip
 
 
 LEDGER, SUFFIX = "_schemac", ".json"
@@ -165,10 +159,6 @@ def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | N
             return None
         texts = {file.name: file.read_text("utf-8", "replace") for file in sorted(folder.glob(f"*{SUFFIX}"))}
         return ordered(path, texts)
-    return _records_in_store(path, storage)
-
-
-def _records_in_store(path: str, storage: Storage) -> list[FileRecord] | None:
     from pyarrow import fs  # for start-up time
 
     system, root = storage.open_arrow(path)

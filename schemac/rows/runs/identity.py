@@ -152,12 +152,7 @@ class RunIdentity:
 
     def properties(self) -> dict[str, str]:
         """Write the identity as properties of a transaction."""
-        properties = {
-            RUN: self.id,
-            STARTED: self.started.isoformat(),
-            SOURCE: self.source,
-            MODE: self.mode,
-        }
+        properties = {RUN: self.id, STARTED: self.started.isoformat(), SOURCE: self.source, MODE: self.mode}
         more = {INTERVAL: self.interval, SCHEMA: self.schema, PROCESS: self.process}
         return properties | {key: text for key, text in more.items() if text}
 
@@ -243,16 +238,14 @@ class RunRequest:
             message = f"the run `{self.id}` cannot be run with both its id and `again`"
             raise PipelineError(INVALID_RUN, message, "give it a new id")
         if self.interval:
-            _check_interval(self.interval)
-
-
-def _check_interval(text: str) -> None:
-    start, dots, end = text.partition("..")
-    try:
-        is_right = bool(dots) and datetime.fromisoformat(start) < datetime.fromisoformat(end)
-    except (ValueError, TypeError):  # no timestamp, or one with a zone beside one without
-        is_right = False
-    if not is_right:
-        message = f"the interval `{text}` is not valid"
-        help = "write START..END, such as 2026-01-01..2026-01-02 or 2026-01-01T00:00Z..2026-01-01T01:00Z"
-        raise PipelineError(INVALID_RUN, message, help)
+            start, dots, end = self.interval.partition("..")
+            try:
+                is_right = bool(dots) and datetime.fromisoformat(start) < datetime.fromisoformat(end)
+            except (ValueError, TypeError):  # no timestamp, or one with a zone beside one without
+                is_right = False
+            if not is_right:
+                message = f"the interval `{self.interval}` is not valid"
+                help = (
+                    "write START..END, such as 2026-01-01..2026-01-02 or 2026-01-01T00:00Z..2026-01-01T01:00Z"
+                )
+                raise PipelineError(INVALID_RUN, message, help)

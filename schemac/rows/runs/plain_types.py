@@ -47,11 +47,8 @@ def plain_type(data_type: Any, *, is_exact: bool = False) -> Any:
     >>> plain_type(pa.decimal256(9, 2))
     Decimal128Type(decimal128(9, 2))
     """
-    is_, inner, inner_field = (
-        pa.types,
-        partial(plain_type, is_exact=is_exact),
-        partial(plain_field, is_exact=is_exact),
-    )
+    is_, inner = pa.types, partial(plain_type, is_exact=is_exact)
+    inner_field = partial(plain_field, is_exact=is_exact)
     if isinstance(data_type, pa.BaseExtensionType):
         return inner(data_type.storage_type)
     if is_.is_dictionary(data_type):

@@ -25,6 +25,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
@@ -62,13 +63,8 @@ class Heartbeat:
 PREFIX = "_staging-"
 GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
 OPEN, COMMITTING, SWEPT, ABANDONED = ".open", ".committing", ".swept", ".given-up"
-RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
-    "run.json",
-    "table.txt",
-    "committer.txt",
-    "moved.json",
-    "progress",
-)
+RUN_FILE, TABLE_FILE, COMMITTER = "run.json", "table.txt", "committer.txt"
+MOVED, NOTES = "moved.json", "progress"
 RENEWED_SECONDS = 20.0
 STALE_SECONDS = 3600.0
 FILLED = "filled"
@@ -198,7 +194,11 @@ def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
     attempt, and for a run that does not come to its end.
     """
     until = time.monotonic() + COMMITTED_WITHIN_SECONDS
-    while others := [other for other in _committing(table) if other != Path(folder)]:
+    while others := [
+        other
+        for other in folders_of(table)
+        if other != Path(folder) and (other / COMMITTING).exists() and not take_dead(other)
+    ]:
         owners = [run_in(other) for other in others]
         if any(other is not None and other.id == run.id for other in owners):
             message = f"another attempt of the run `{run.id}` is being committed"
@@ -214,11 +214,6 @@ def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
         os.rename(Path(folder, COMMITTING), Path(folder, OPEN))
         time.sleep(LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
         _mark_commit(folder)
-
-
-def _committing(table: str) -> list[Path]:
-    """List the folders of runs that are committing, and alive."""
-    return [other for other in folders_of(table) if (other / COMMITTING).exists() and not take_dead(other)]
 
 
 def fence(table: str, run: RunIdentity) -> None:
@@ -243,18 +238,20 @@ def fence(table: str, run: RunIdentity) -> None:
             time.sleep(LOOKED_EVERY_SECONDS)
 
 
-def moved_files(folder: Path) -> list[str]:
+def moved_files(folder: str | Path) -> list[str]:
     """Names of data files that the run was going to move into the table."""
     try:
-        names: list[str] = json.loads((folder / MOVED).read_text())
+        names: list[str] = json.loads(Path(folder, MOVED).read_text())
     except (OSError, ValueError):
         return []
     return names
 
 
-def moved_files_in(folder: str) -> list[str]:
-    """Do the same for a path as text."""
-    return moved_files(Path(folder))
+def _text_in(folder: Path, name: str) -> str | None:
+    try:
+        return (folder / name).read_text()
+    except OSError:
+        return None
 
 
 def run_in(folder: Path) -> RunIdentity | None:
@@ -269,10 +266,7 @@ def run_in(folder: Path) -> RunIdentity | None:
 
 def table_of(folder: Path) -> str:
     """Read the table of the run, seen from the dataset that the folder is in; empty if it is that dataset."""
-    try:
-        return (folder / TABLE_FILE).read_text()
-    except OSError:
-        return ""
+    return _text_in(folder, TABLE_FILE) or ""
 
 
 def take_dead(folder: Path) -> bool:
@@ -282,7 +276,7 @@ def take_dead(folder: Path) -> bool:
     if folder.name.startswith(MAKING):
         return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))
     if (folder / COMMITTING).exists():
-        return _is_dead(_committer(folder), folder / COMMITTING)
+        return _is_dead(_text_in(folder, COMMITTER), folder / COMMITTING)
     run = run_in(folder)
     mark = folder / OPEN
     if not mark.exists():
@@ -295,19 +289,6 @@ def take_dead(folder: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _is_same_attempt(folder: Path, run: RunIdentity) -> bool:
-    """Whether a folder is of this attempt of a run, or of one that cannot be distinguished from it."""
-    owner = run_in(folder)
-    return owner is None or owner.process == run.process
-
-
-def _committer(folder: Path) -> str | None:
-    try:
-        return (folder / COMMITTER).read_text()
-    except OSError:
-        return None
 
 
 def _is_dead(process: str | None, mark: Path) -> bool:
@@ -335,9 +316,11 @@ def keep_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
     """Renews the marks of a run for as long as it goes on."""
 
     def renew_all() -> None:
-        for table in tables:
-            for folder in folders_of(table):
-                if folder.name.startswith(f"{PREFIX}{run.id}-") and _is_same_attempt(folder, run):
+        for folder in chain.from_iterable(map(folders_of, tables)):
+            if folder.name.startswith(f"{PREFIX}{run.id}-"):
+                # Of this attempt of the run, or of one that cannot be distinguished from it.
+                owner = run_in(folder)
+                if owner is None or owner.process == run.process:
                     renew(str(folder))
 
     with Heartbeat(RENEWED_SECONDS, renew_all):

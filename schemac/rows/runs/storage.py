@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -78,8 +79,19 @@ class Bucket:
     def resolved(self, address: str, environment: Mapping[str, str]) -> "Bucket":
         """Replace references by values. Raises PipelineError for variables that are not set."""
 
+        def value(name: str, text: str, match: re.Match[str]) -> str:
+            known = environment.get(match["name"])
+            if not known:
+                raise PipelineError(
+                    STORAGE_SETTING,
+                    f"`{name}` of `{address}` is `{text}`, and the environment has no `{match['name']}`",
+                    f"set it where the pipeline is started: export {match['name']}=…",
+                    place=("storage", address, name),
+                )
+            return known
+
         def all_of(texts: Mapping[str, str]) -> dict[str, str]:
-            return {name: _resolved(address, name, text, environment) for name, text in texts.items()}
+            return {name: REFERENCE.sub(partial(value, name, text), text) for name, text in texts.items()}
 
         return Bucket(all_of(self.texts), self.path_style, all_of(self.options), all_of(self.hadoop))
 
@@ -124,8 +136,8 @@ class Storage:
 
     def bucket_of(self, path: str) -> Bucket | None:
         """Return the resolved settings for a path; None if there are none."""
-        target_address = _s3_address(path)
-        below = [address for address in self.buckets if _is_below(target_address, _s3_address(address))]
+        inside = f"{table_address(path)}/"
+        below = [address for address in self.buckets if inside.startswith(f"{table_address(address)}/")]
         if not below:
             return None
         address = max(below, key=len)
@@ -157,7 +169,7 @@ class Storage:
 
         bucket = self.bucket_of(path)
         if bucket is None or not is_s3(path):
-            system_and_path: tuple[Any, str] = fs.FileSystem.from_uri(_s3_address(path))
+            system_and_path: tuple[Any, str] = fs.FileSystem.from_uri(table_address(path))
             return system_and_path
         scheme, _, host = bucket.texts.get("endpoint", "").rpartition("://")
         texts = bucket.texts
@@ -170,7 +182,7 @@ class Storage:
             scheme=scheme or "https",
             force_virtual_addressing=bucket.path_style is False,
         )
-        return opened, _s3_address(path).removeprefix("s3://")
+        return opened, table_address(path).removeprefix("s3://")
 
 
 NO_STORAGE = Storage()
@@ -197,28 +209,14 @@ def is_s3(path: str) -> bool:
     return path.partition("://")[0] in S3_SCHEMES and "://" in path
 
 
-def _s3_address(path: str) -> str:
-    """Write the one name of S3 for the older ones, which mean the same."""
-    return f"s3://{path.partition('://')[2]}" if is_s3(path) else path
-
-
 def table_address(path: str) -> str:
-    """Write an address as engines and pyarrow take it: they know S3 by one name."""
-    return _s3_address(path)
+    """Write an address as engines and pyarrow take it: with the one name of S3 for the older ones, which mean the same."""
+    return f"s3://{path.partition('://')[2]}" if is_s3(path) else path
 
 
 def hadoop_address(path: str) -> str:
     """Write an address as Hadoop takes it, which knows S3 as `s3a`."""
     return f"s3a://{path.partition('://')[2]}" if is_s3(path) else path
-
-
-def _is_below(path: str, address: str) -> bool:
-    address = address.rstrip("/")
-    return (
-        path == address
-        or path.startswith(f"{address}/")
-        or (address.endswith(":") and path.startswith(address))
-    )
 
 
 def is_secret(name: str) -> bool:
@@ -239,21 +237,6 @@ def written_secrets(settings: Mapping[str, Any]) -> list[tuple[str, ...]]:
         elif is_secret(name) and REFERENCE.fullmatch(str(value)) is None:
             secrets.append((name,))
     return secrets
-
-
-def _resolved(address: str, name: str, text: str, environment: Mapping[str, str]) -> str:
-    def value(match: re.Match[str]) -> str:
-        known = environment.get(match["name"])
-        if not known:
-            raise PipelineError(
-                STORAGE_SETTING,
-                f"`{name}` of `{address}` is `{text}`, and the environment has no `{match['name']}`",
-                f"set it where the pipeline is started: export {match['name']}=…",
-                place=("storage", address, name),
-            )
-        return known
-
-    return REFERENCE.sub(value, text)
 
 
 def is_local(path: str) -> bool:

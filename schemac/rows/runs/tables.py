@@ -318,12 +318,7 @@ class Source(ABC):
 
     @abstractmethod
     def schema(
-        self,
-        path: str,
-        version: int,
-        storage_options: StorageOptions = NO_STORAGE,
-        *,
-        is_exact: bool = False,
+        self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE, *, is_exact: bool = False
     ) -> pa.Schema:
         """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers.
 
@@ -411,13 +406,10 @@ def table_runs(
         return [record.run for record in records]
     if sink is not None:
         return sink.runs(table, storage)
-    return _in_store(table, storage or NO_STORAGE) if is_path and not is_local(table) else None
-
-
-def _in_store(path: str, storage: Storage) -> list[CommittedRun] | None:
-    """Return the runs of a folder of files on an object store; None if there are none, or if it cannot be opened."""
+    if not is_path or is_local(table):
+        return None
     try:
-        records = records_in(path, storage)
+        records = records_in(table, storage or NO_STORAGE)
     except (OSError, ValueError):
         return None
     return None if records is None else [record.run for record in records]

@@ -162,18 +162,17 @@ class Targets:
     def places(self, start: int, size: int) -> pa.Array:
         """Return which row each candidate refers to."""
         if (start, size) not in self._places:
-            self._places = {(start, size): self._drawn(start, size)}
+            draws = Draws(*self.seed, start)
+            if self.digit is not None:
+                places = pa.array(
+                    [self.digit.of(number) for number in range(start, start + size)], pa.int64()
+                )
+            else:
+                places = indices(draws, size, self.count)
+            if self.may_be_null:
+                places = _without(places, _chances(draws, size))
+            self._places = {(start, size): places}
         return self._places[start, size]
-
-    def _drawn(self, start: int, size: int) -> pa.Array:
-        draws = Draws(*self.seed, start)
-        if self.digit is not None:
-            places = pa.array([self.digit.of(number) for number in range(start, start + size)], pa.int64())
-        else:
-            places = indices(draws, size, self.count)
-        if not self.may_be_null:
-            return places
-        return _without(places, _chances(draws, size))
 
 
 def _without(values: pa.Array, is_null: pa.Array) -> pa.Array:

@@ -69,8 +69,7 @@ class Draws:
 
 def indices(draws: Draws, count: int, size: int) -> Any:
     """Return an Arrow array of `count` numbers below `size`, at most 2³¹."""
-    import pyarrow as pa  # for start-up time: whoever draws single numbers needs no Arrow
-    import pyarrow.compute as pc
+    import pyarrow.compute as pc  # for start-up time: whoever draws single numbers needs no functions of Arrow
 
     words = pa.Array.from_buffers(pa.uint32(), count, [None, pa.py_buffer(draws.bytes(count * 4))])
     scaled = pc.multiply(words.cast(pa.uint64()), pa.scalar(size, pa.uint64()))
@@ -106,17 +105,14 @@ class Grid:
 
     def nth(self, number: int) -> int:
         """Return a count; numbers begin with those that are usual, and go on from the first one behind the last."""
-        return (self._low + (self._start + number * self._stride) % self.count) * self.step
+        usual = self.usual[0] if self.usual is not None else 1
+        # How far the first numbered one is from the least.
+        start = -(-min(max(usual, self.first), self.last) // self.step) - self._low
+        return (self._low + (start + number * self._stride) % self.count) * self.step
 
     @cached_property
     def _low(self) -> int:
         return -(-self.first // self.step)
-
-    @cached_property
-    def _start(self) -> int:
-        """How far the first numbered one is from the least."""
-        usual = self.usual[0] if self.usual is not None else 1
-        return -(-min(max(usual, self.first), self.last) // self.step) - self._low
 
     @cached_property
     def _stride(self) -> int:
@@ -149,7 +145,7 @@ class Grid:
 
 def grid_of(type_: LogicalType, constraints: tuple[Constraint, ...]) -> Grid:
     """Return the counts that constraints leave of a type."""
-    first, last = _range(type_)
+    first, last, usual = _range(type_)
     step, scale = 1, scale_of(type_)
 
     def counted(value: Any) -> int:
@@ -163,7 +159,7 @@ def grid_of(type_: LogicalType, constraints: tuple[Constraint, ...]) -> Grid:
         elif isinstance(one, Bound):
             last = min(last, counted(one.limit) - one.is_exclusive)
     apart = 61 * PER_SECOND[type_.unit] if type_.family is Family.TIMESTAMP else 1  # type: ignore[attr-defined]  # of the family
-    return Grid(first, last, step, _usual(type_), apart)
+    return Grid(first, last, step, usual, apart)
 
 
 def value_of(type_: LogicalType, count: int) -> Any:
@@ -171,35 +167,25 @@ def value_of(type_: LogicalType, count: int) -> Any:
     return Decimal(count).scaleb(-scale_of(type_), EXACT) if type_.family is Family.DECIMAL else count
 
 
-def _range(type_: LogicalType) -> tuple[int, int]:
-    unit = getattr(type_, "unit", "")
+def _range(type_: LogicalType) -> tuple[int, int, tuple[int, int] | None]:
+    """Return the first and the last count of a type, and the usual ones."""
+    per_second = PER_SECOND.get(getattr(type_, "unit", ""), 1)
     match type_.family:
         case Family.DATE:
-            return FIRST_DAY, LAST_DAY
+            return FIRST_DAY, LAST_DAY, _USUAL_DAYS
         case Family.TIME:
-            return 0, _DAY * PER_SECOND[unit] - 1
-        case Family.TIMESTAMP if unit == "Nanosecond":
-            return -(2**63) + 10**9, 2**63 - 10**9
+            last = _DAY * per_second - 1
+            return 0, last, (0, last)
         case Family.TIMESTAMP:
-            step = 10**6 // PER_SECOND[unit]
-            return -(-(FIRST_MICROSECOND + _MARGIN) // step), (LAST_MICROSECOND - _MARGIN) // step
+            usual = _USUAL_DAYS[0] * _DAY * per_second, _USUAL_DAYS[1] * _DAY * per_second
+            if per_second == 10**9:
+                return -(2**63) + 10**9, 2**63 - 10**9, usual
+            step = 10**6 // per_second
+            return -(-(FIRST_MICROSECOND + _MARGIN) // step), (LAST_MICROSECOND - _MARGIN) // step, usual
     limits = limits_of(type_)
     assert limits is not None, type_
     scale = scale_of(type_)
-    first, last = whole(Decimal(limits[0]), scale), whole(Decimal(limits[1]), scale)
-    return first, last
-
-
-def _usual(type_: LogicalType) -> tuple[int, int] | None:
-    match type_.family:
-        case Family.DATE:
-            return _USUAL_DAYS
-        case Family.TIME:
-            return 0, _DAY * PER_SECOND[type_.unit] - 1  # type: ignore[attr-defined]  # of the family
-        case Family.TIMESTAMP:
-            per_day = _DAY * PER_SECOND[type_.unit]  # type: ignore[attr-defined]  # of the family
-            return _USUAL_DAYS[0] * per_day, _USUAL_DAYS[1] * per_day
-    return None
+    return whole(Decimal(limits[0]), scale), whole(Decimal(limits[1]), scale), None
 
 
 _EDGES = (0.0, 1.0, -1.0, 0.5, 100.0, -0.0, 1e-3)
@@ -214,29 +200,32 @@ class Floats:
 
     def draw(self, draws: Draws) -> float:
         """Return a float of the type: usual ones have two digits after the point."""
+        packing = self.type.packing  # type: ignore[attr-defined]  # of the family
+        low, high = self._ends()
         for _ in range(40):
-            number = self._rounded(self._draw_number(draws))
-            if self.allows(number):
-                return number
+            case = draws.below(100)
+            if case < 6:
+                number = draws.one_of((low, high))
+            elif case < 14:
+                number = draws.one_of(_EDGES)
+            elif high - low <= 2 * _NEAR:
+                number = low + (high - low) * draws.below(2**32) / 2**32
+            else:
+                size = draws.below(20) + 1
+                away = draws.below(100 * 2**size) / 100
+                home = min(max(0.0, low), high)
+                number = home - away if draws.chance(25) else home + away
+            try:
+                rounded: float = struct.unpack(packing, struct.pack(packing, number))[0]
+            except OverflowError:
+                continue
+            if self.allows(rounded):
+                return rounded
         return float(next((one.limit for one in self.bounds if not one.is_exclusive), 0.0))
 
     def allows(self, value: float) -> bool:
         """Whether a value keeps all bounds, and is finite."""
         return abs(value) != float("inf") and all(bound.allows(value) for bound in self.bounds)
-
-    def _draw_number(self, draws: Draws) -> float:
-        low, high = self._ends()
-        case = draws.below(100)
-        if case < 6:
-            return draws.one_of((low, high))
-        if case < 14:
-            return draws.one_of(_EDGES)
-        if high - low <= 2 * _NEAR:
-            return low + (high - low) * draws.below(2**32) / 2**32
-        size = draws.below(20) + 1
-        away = draws.below(100 * 2**size) / 100
-        home = min(max(0.0, low), high)
-        return home - away if draws.chance(25) else home + away
 
     def _ends(self) -> tuple[float, float]:
         top = 2 ** (self.type.bits - self.type.mantissa - 1) - 1  # type: ignore[attr-defined]  # of the family
@@ -244,14 +233,6 @@ class Floats:
         low = max([-largest, *(float(one.limit) for one in self.bounds if one.is_lower)])
         high = min([largest, *(float(one.limit) for one in self.bounds if not one.is_lower)])
         return low, high
-
-    def _rounded(self, value: float) -> float:
-        packing = self.type.packing  # type: ignore[attr-defined]  # of the family
-        try:
-            rounded: float = struct.unpack(packing, struct.pack(packing, value))[0]
-        except OverflowError:
-            return float("inf")
-        return rounded
 
     @property
     def count(self) -> int:
@@ -330,18 +311,11 @@ def _line(draws: Draws) -> list[Point]:
     return [_point(draws) for _ in range(2 + draws.below(4))]
 
 
-def _ring(draws: Draws) -> list[Point]:
-    """Return the corners of a rectangle, counterclockwise; the last one is the first."""
-    left, low = (
-        draws.below(_LONGITUDES // 2) / _PER_DEGREE - 180,
-        draws.below(_LATITUDES // 2) / _PER_DEGREE - 90,
-    )
-    right, high = left + 1 + draws.below(90), low + 1 + draws.below(45)
-    return [(left, low), (right, low), (right, high), (left, high), (left, low)]
-
-
 def _polygon(draws: Draws) -> list[list[Point]]:
-    return [_ring(draws)]
+    left = draws.below(_LONGITUDES // 2) / _PER_DEGREE - 180
+    low = draws.below(_LATITUDES // 2) / _PER_DEGREE - 90
+    right, high = left + 1 + draws.below(90), low + 1 + draws.below(45)
+    return [[(left, low), (right, low), (right, high), (left, high), (left, low)]]
 
 
 def _several(one: Callable[[Draws], Any]) -> Callable[[Draws], list[Any]]:

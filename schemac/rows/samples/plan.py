@@ -78,7 +78,17 @@ class _Planner:
         ):
             if divisor > rows * 2:
                 break
-            self._number(components[0], Digit(divisor, size))
+            path, digit = components[0], Digit(divisor, size)
+            if path in self.targets:
+                self.targets[path].digit = digit
+            else:
+                place = self.places[path]
+                may_be_null = place.field.is_nullable and path not in self.keys
+                counter = Counter(
+                    place.field, place.member, self._values(path), digit, self.seed, may_be_null
+                )
+                self.special[path] = counter
+                self.counters.append(counter)
             divisor *= size
         if divisor < self.capacity:
             self.capacity, self.limited_by = divisor, ", ".join(map(dotted, paths))
@@ -108,16 +118,6 @@ class _Planner:
     def _values(self, path: Path) -> Values:
         place = self.places[path]
         return values_of(place.field, place.member)
-
-    def _number(self, path: Path, digit: Digit) -> None:
-        if path in self.targets:
-            self.targets[path].digit = digit
-            return
-        place = self.places[path]
-        may_be_null = place.field.is_nullable and path not in self.keys
-        counter = Counter(place.field, place.member, self._values(path), digit, self.seed, may_be_null)
-        self.special[path] = counter
-        self.counters.append(counter)
 
 
 def plan_of(
@@ -165,25 +165,33 @@ def _refer(
     is_alone = any(set(one) <= {*paths} for one in lists)
     target = target_rows(reference, count if is_alone else min(count, REFERRED))
     if target is None:
-        _refer_to_nothing(planner, reference, paths)
+        nullable = next((path for path in paths if planner.places[path].field.is_nullable), None)
+        if nullable is None:
+            message = f"{reference.path}: the references form a cycle, back to {reference.dataset}"
+            raise CircleError(f"{message}; make one of the fields an Option")
+        planner.special[nullable] = Nothing(planner.places[nullable].member)
         return
     columns = [_brought(target.column(i), planner.places[path].member) for i, path in enumerate(paths)]
+    seen: set[tuple[str, ...]] = set()
+    distinct = []
+    for number, row in enumerate(
+        zip(*(comparable_array(column).to_pylist() for column in columns), strict=True)
+    ):
+        text = tuple(map(repr, row))
+        if None not in row and text not in seen:
+            seen.add(text)
+            distinct.append(number)
     targets = Targets(
-        _distinct(columns), (*planner.seed, reference.path, reference.dataset), None, may_be_null
+        [column.take(pa.array(distinct, pa.int64())) for column in columns],
+        (*planner.seed, reference.path, reference.dataset),
+        None,
+        may_be_null,
     )
     if not targets.count:
         raise NoValueError(f"{reference.path}: the sample of {reference.dataset} has no row to refer to")
     for i, path in enumerate(paths):
         planner.special[path] = Reference(targets, i)
         planner.targets[path] = targets
-
-
-def _refer_to_nothing(planner: _Planner, reference: ReferenceTo, paths: Sequence[Path]) -> None:
-    nullable = next((path for path in paths if planner.places[path].field.is_nullable), None)
-    if nullable is None:
-        message = f"{reference.path}: the references form a cycle, back to {reference.dataset}"
-        raise CircleError(f"{message}; make one of the fields an Option")
-    planner.special[nullable] = Nothing(planner.places[nullable].member)
 
 
 def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
@@ -195,18 +203,6 @@ def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
         raise NoValueError(
             f"`{member.name}` is {field_type}, but the field that it refers to is {column.type}"
         ) from error
-
-
-def _distinct(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Leave rows out that have a null, or occur twice."""
-    seen: set[tuple[str, ...]] = set()
-    distinct = []
-    for i, row in enumerate(zip(*(comparable_array(column).to_pylist() for column in columns), strict=True)):
-        text = tuple(map(repr, row))
-        if None not in row and text not in seen:
-            seen.add(text)
-            distinct.append(i)
-    return [column.take(pa.array(distinct, pa.int64())) for column in columns]
 
 
 def values_in_conditions(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ...]]:

@@ -11,6 +11,7 @@ Errors: SC352 unsamplable, raised as SchemaError.
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -26,8 +27,8 @@ from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, columns
 from schemac.rows.judging.arrays import opened, to_batches
-from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Column, Path, column_of
-from schemac.rows.samples.plan import CircleError, Place, Plan, plan_of, values_in_conditions
+from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, column_of
+from schemac.rows.samples.plan import CircleError, Place, plan_of, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.text.source.catalogue import UNSAMPLABLE
 from schemac.text.source.diagnostic import Diagnostic, SchemaError
@@ -35,10 +36,7 @@ from schemac.text.source.diagnostic import Diagnostic, SchemaError
 
 def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
     """Return the values of a path; null where a struct above it is null."""
-    column = rows.column(path[0])
-    for name in path[1:]:
-        column = pc.struct_field(column, name)
-    return column
+    return reduce(pc.struct_field, path[1:], rows.column(path[0]))
 
 
 def with_value(rows: pa.RecordBatch, path: Sequence[str], values: pa.Array) -> pa.RecordBatch:
@@ -88,24 +86,20 @@ class Sampler:
         if not self.members:
             raise self._error("it has no fields")
         try:
-            self.plan, self.columns = self._planned()
-        except CircleError as error:
-            if self.above:
+            seed = (self.seed, self.dataset.name)
+            places = dict(_places(self.fields, self.members))
+            self.plan = plan_of(
+                self.dataset.name, self.rows, self.keys, places, seed, self.count, self._target_rows
+            )
+            values_of_checks = values_in_conditions([check.condition for check in self.rows.checks])
+            self.columns = [
+                column_of(field, member, self.plan.special, values_of_checks, seed)
+                for field, member in zip(self.fields, self.members, strict=True)
+            ]
+        except NoValueError as error:
+            if self.above and isinstance(error, CircleError):
                 raise
             raise self._error(str(error)) from error
-        except NoValueError as error:
-            raise self._error(str(error)) from error
-
-    def _planned(self) -> tuple[Plan, list[Column]]:
-        seed = (self.seed, self.dataset.name)
-        places = dict(_places(self.fields, self.members))
-        plan = plan_of(self.dataset.name, self.rows, self.keys, places, seed, self.count, self._target_rows)
-        values_of_checks = values_in_conditions([check.condition for check in self.rows.checks])
-        made = [
-            column_of(field, member, plan.special, values_of_checks, seed)
-            for field, member in zip(self.fields, self.members, strict=True)
-        ]
-        return plan, made
 
     def _target_rows(self, reference: ReferenceTo, count: int) -> pa.Table | None:
         if reference.dataset in self.above:
@@ -128,7 +122,8 @@ class Sampler:
         nodes = [known_paths[path] for path in reference.to]
         targets = []
         for batch in target.batches():
-            targets.append(_selected(batch, nodes))
+            columns = [value_at(batch, path) for path in nodes]
+            targets.append(pa.RecordBatch.from_arrays(columns, names=[f"c{i}" for i in range(len(columns))]))
             if sum(one.num_rows for one in targets) >= count:
                 break
         return pa.Table.from_batches(targets).slice(0, count)
@@ -166,35 +161,18 @@ class Sampler:
         arrays = [column.array(start, size) for column in self.columns]
         rows = pa.RecordBatch.from_arrays(arrays, names=[member.name for member in self.members])
         for reference in self.plan.own:
-            rows = self._referring_to_itself(rows, reference)
+            known = {dotted(path): path for path, _ in _places(self.fields, self.members)}
+            for node, path in zip(reference.fields, reference.to, strict=True):
+                if path not in known:
+                    raise NoValueError(
+                        f"{reference.path}: {self.dataset.name} has no field {path} with one value in every row"
+                    )
+                data_type = value_at(rows, node.path).type
+                rows = with_value(rows, node.path, value_at(rows, known[path]).cast(data_type))
         for check in self.rows.checks if is_mended else ():
-            for node in _conjuncts(check.condition):
-                rows = self._mended(rows, node)
+            for part in _conjuncts(check.condition):
+                rows = self._mended(rows, part)
         return rows
-
-    def _referring_to_itself(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.RecordBatch:
-        known = {dotted(path): path for path, _ in _places(self.fields, self.members)}
-        for node, path in zip(reference.fields, reference.to, strict=True):
-            if path not in known:
-                raise NoValueError(
-                    f"{reference.path}: {self.dataset.name} has no field {path} with one value in every row"
-                )
-            data_type = value_at(rows, node.path).type
-            rows = with_value(rows, node.path, value_at(rows, known[path]).cast(data_type))
-        return rows
-
-    def _lacking(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.Array:
-        """Return which rows have null in a field that refers to the row itself, and has to have a value."""
-        places = dict(_places(self.fields, self.members))
-        lacking = pa.repeat(pa.scalar(False), rows.num_rows)
-        for node in reference.fields:
-            above = [value_at(rows, node.path[:depth]) for depth in range(1, len(node.path))]
-            if not places[node.path].field.is_nullable:
-                is_null = value_at(rows, node.path).is_null()
-                for one in above:
-                    is_null = pc.and_(is_null, one.is_valid())
-                lacking = pc.or_(lacking, is_null)
-        return lacking
 
     def _mended(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
         """Set a field to the value that an equation, or a comparison that allows equal values, requires."""
@@ -213,7 +191,19 @@ class Sampler:
             column = rows.column(place)
             wrong = pc.invert(pc.fill_null(node.evaluate(rows), True))
             try:
-                values = _as(other.evaluate(rows), column.type)
+                values = other.evaluate(rows)
+                if not isinstance(values, pa.Array | pa.ChunkedArray):
+                    # A value alone.
+                    continue
+                is_ = pa.types
+                if is_.is_date32(column.type) or is_.is_time32(column.type):
+                    values = values.cast(pa.int32()).view(column.type)
+                elif is_.is_temporal(column.type) and not is_.is_date64(column.type):
+                    values = values.cast(pa.int64()).view(column.type)
+                else:
+                    values = pc.cast(
+                        values, options=pc.CastOptions(column.type, allow_decimal_truncate=False)
+                    )
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
             return rows.set_column(place, operand.path[0], pc.if_else(wrong, values, column))
@@ -222,7 +212,16 @@ class Sampler:
     def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
         wrong: set[int] = set()
         for reference in self.plan.own:
-            bad_rows = set(pc.indices_nonzero(self._lacking(rows, reference)).to_pylist())
+            places = dict(_places(self.fields, self.members))
+            lacking = pa.repeat(pa.scalar(False), rows.num_rows)
+            for node in reference.fields:
+                above = [value_at(rows, node.path[:depth]) for depth in range(1, len(node.path))]
+                if not places[node.path].field.is_nullable:
+                    is_null = value_at(rows, node.path).is_null()
+                    for one in above:
+                        is_null = pc.and_(is_null, one.is_valid())
+                    lacking = pc.or_(lacking, is_null)
+            bad_rows = set(pc.indices_nonzero(lacking).to_pylist())
             _count(tally, f"{REFERENCE_RULE} of {reference.path}", bad_rows)
             wrong |= bad_rows
         for counter in self.plan.counters:
@@ -261,29 +260,12 @@ def _places(fields: tuple[SchemaField, ...], members: list[pa.Field]) -> Iterato
             yield from _places(field.children, list(member.type))
 
 
-def _selected(rows: pa.RecordBatch, paths: list[Path]) -> pa.RecordBatch:
-    columns = [value_at(rows, path) for path in paths]
-    return pa.RecordBatch.from_arrays(columns, names=[f"c{i}" for i in range(len(columns))])
-
-
 def _conjuncts(condition: Node) -> Iterator[Node]:
     if isinstance(condition, LogicNode) and condition.word == "and":
         yield from _conjuncts(condition.left)
         yield from _conjuncts(condition.right)
     else:
         yield condition
-
-
-def _as(values: Any, data_type: pa.DataType) -> pa.Array:
-    """Return comparable values in the type of a column. Raises pyarrow.ArrowInvalid if one is not valid for it."""
-    if not isinstance(values, pa.Array | pa.ChunkedArray):
-        raise pa.ArrowInvalid("a value alone")
-    is_ = pa.types
-    if is_.is_date32(data_type) or is_.is_time32(data_type):
-        return values.cast(pa.int32()).view(data_type)
-    if is_.is_temporal(data_type) and not is_.is_date64(data_type):
-        return values.cast(pa.int64()).view(data_type)
-    return pc.cast(values, options=pc.CastOptions(data_type, allow_decimal_truncate=False))
 
 
 def sampled(dataset: CheckedDataset, count: int, seed: int, others: Datasets) -> pa.Table:

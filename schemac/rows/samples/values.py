@@ -7,7 +7,7 @@ Errors: NoValueError if no value keeps all constraints.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import Any
 
@@ -40,38 +40,13 @@ NULLS = 12
 """Percent of the values of an Option that are null."""
 _TRIES = 400
 _WORDS = (
-    "north",
-    "south",
-    "harbour",
-    "station",
-    "market",
-    "bridge",
-    "garden",
-    "museum",
-    "airport",
-    "river",
-    "castle",
+    "north", "south", "harbour", "station", "market", "bridge", "garden", "museum", "airport", "river", "castle",
     "square",
-)
+)  # fmt: skip
 _ODD_TEXTS = (
-    "",
-    " ",
-    "é",
-    "日本",
-    "Ωmega",
-    "a,b",
-    'say "hi"',
-    "it's",
-    "x\ty",
-    "two\nlines",
-    "\U0001f600",
-    "null",
-    "NULL",
-    "0",
-    "true",
-    "{}",
-    "\\",
-)
+    "", " ", "é", "日本", "Ωmega", "a,b", 'say "hi"', "it's", "x\ty", "two\nlines", "\U0001f600", "null", "NULL", "0",
+    "true", "{}", "\\",
+)  # fmt: skip
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _JSON = ("{}", "[]", "0", '"text"', "true", '{"a":1}', '{"a":[1,{"b":null}]}', "1.5", '[1,"x"]')
 
@@ -107,14 +82,11 @@ def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] =
             raise
         # Null breaks no constraint.
         return Values(lambda _: None)
-    return values if not preferred else _with(values, preferred)
-
-
-def _with(values: Values, preferred: tuple[Any, ...]) -> Values:
-    def draw(draws: Draws) -> Any:
-        return draws.one_of(preferred) if draws.chance(30) else values.draw(draws)
-
-    return Values(draw, values.nth, values.count, values.differ)
+    if not preferred:
+        return values
+    return replace(
+        values, draw=lambda draws: draws.one_of(preferred) if draws.chance(30) else values.draw(draws)
+    )
 
 
 def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
@@ -290,7 +262,10 @@ def _matching(
         )
 
     widest = max(usable, key=lambda generator: generator.count)
-    stride = _stride(widest.count)
+    # Without a divisor in common with the count, so that its multiples meet every number below it.
+    stride = widest.count * 618 // 1000 | 1
+    while gcd(stride, widest.count) != 1:
+        stride += 2
     return Values(
         draw,
         lambda number: _usable(widest.nth(number * stride % widest.count), keeps),
@@ -304,14 +279,6 @@ def _some(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaF
     return bool(generator.count) and any(
         keeps(generator.nth(draws.below(generator.count))) for _ in range(_TRIES)
     )
-
-
-def _stride(count: int) -> int:
-    """Return a number without a divisor in common with a count, so that its multiples meet every number below it."""
-    stride = count * 618 // 1000 | 1
-    while gcd(stride, count) != 1:
-        stride += 2
-    return stride
 
 
 def _bytes(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:

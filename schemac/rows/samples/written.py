@@ -25,9 +25,10 @@ def json_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
     """Yield a record for each row, without the end of the line."""
     members = [opened(member) for member in schema]
     labels = [f"{quoted(member.name)}:" for member in members]
-    columns = [
-        _row_texts(_token(member), column) for member, column in zip(members, rows.columns, strict=True)
-    ]
+    columns = []
+    for member, column in zip(members, rows.columns, strict=True):
+        write = _token(member)
+        columns.append(["null" if value is None else write(value) for value in raw_values(column)])
     for row in zip(*columns, strict=True):
         yield f"{{{','.join([label + text for label, text in zip(labels, row, strict=True)])}}}"
 
@@ -40,7 +41,11 @@ def csv_header(schema: pa.Schema) -> str:
 def csv_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
     """Yield a record for each row, without the end of the line."""
     members = [opened(member) for member in schema]
-    columns = [_cells(member, column) for member, column in zip(members, rows.columns, strict=True)]
+    columns = []
+    for member, column in zip(members, rows.columns, strict=True):
+        is_json = pa.types.is_nested(column.type) or role_of(member) is Role.JSON
+        write = _token(member) if is_json else plain_text(member)
+        columns.append([None if value is None else write(value) for value in raw_values(column)])
     for row in zip(*columns, strict=True):
         yield csv_line(row)
 
@@ -49,18 +54,6 @@ def csv_line(cells: Iterable[str | None]) -> str:
     """Return a record of CSV; None is an empty cell."""
     # A line without a character would be none.
     return ",".join([_cell(text) if text is not None else "" for text in cells]) or '""'
-
-
-def _row_texts(write: Written, column: pa.Array) -> list[str]:
-    return ["null" if value is None else write(value) for value in raw_values(column)]
-
-
-def _cells(member: pa.Field, column: pa.Array) -> list[str | None]:
-    if pa.types.is_nested(column.type) or role_of(member) is Role.JSON:
-        write = _token(member)
-    else:
-        write = plain_text(member)
-    return [None if value is None else write(value) for value in raw_values(column)]
 
 
 def _cell(text: str) -> str:
@@ -83,8 +76,9 @@ def _token(member: pa.Field) -> Written:
     if role is None and is_.is_nested(data_type):
         inner = _token(data_type.value_field)
         return lambda value: f"[{','.join(['null' if one is None else inner(one) for one in value])}]"
-    plain = plain_text(member)
-    if role is Role.BRAIN_FLOATS or _is_bare(storage_type(data_type)):
+    plain, stored = plain_text(member), storage_type(data_type)
+    unquoted = (is_.is_boolean, is_.is_integer, is_.is_floating, is_.is_decimal, is_.is_duration)
+    if role is Role.BRAIN_FLOATS or any(is_kind(stored) for is_kind in unquoted):
         return plain
     return lambda value: quoted(plain(value))
 
@@ -93,23 +87,11 @@ def _object(members: list[tuple[str, Any, Written]]) -> str:
     return f"{{{','.join([label + ('null' if value is None else write(value)) for label, value, write in members])}}}"
 
 
-def _is_bare(data_type: pa.DataType) -> bool:
-    """Whether values are written without quotes."""
-    is_ = pa.types
-    return bool(
-        is_.is_boolean(data_type)
-        or is_.is_integer(data_type)
-        or is_.is_floating(data_type)
-        or is_.is_decimal(data_type)
-        or is_.is_duration(data_type)
-    )
-
-
 def plain_text(member: pa.Field) -> Written:
     """Return what writes values of a field without parts as text."""
     data_type, is_ = storage_type(member.type), pa.types
     if role_of(member) is Role.BRAIN_FLOATS:
-        return _brain_float
+        return lambda value: repr(float(struct.unpack("<f", b"\0\0" + value)[0]))
     if is_uuid(member):
         return lambda value: (
             f"{value[:4].hex()}-{value[4:6].hex()}-{value[6:8].hex()}-{value[8:10].hex()}-{value[10:].hex()}"
@@ -130,8 +112,3 @@ def plain_text(member: pa.Field) -> Written:
     if is_.is_integer(data_type) or is_.is_duration(data_type):
         return str
     return lambda value: base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
-
-
-def _brain_float(value: bytes) -> str:
-    (number,) = struct.unpack("<f", b"\0\0" + value)
-    return repr(float(number))

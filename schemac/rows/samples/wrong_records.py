@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice
+from itertools import compress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pa
 from schemac.language.constraints.rows import DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.rows.judging.arrays import opened, to_batches
+from schemac.rows.judging.arrays import opened, to_batches, with_parts
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.nullable_arrays import nullable_array
 from schemac.rows.judging.tokens import NotJsonError, Number, parse, quoted
@@ -154,12 +154,14 @@ def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
     records = [parse(text) for text in good]
     for field, member in _with_members(sampler):
         draws = Draws(seed, "wrong", field.path_text)
-        for number, base in enumerate(islice(_with_place(records, field), BASES)):
+        there = [record for record in records if _place(record, field) is not None]
+        # Those with a value first.
+        there.sort(key=lambda record: _current_value(record, field) in (None, [], {}, ""))
+        for number, base in enumerate(there[:BASES]):
             current = _current_value(base, field)
-            tokens = [
-                *_all_beyond(field, draws, current),
-                *(_tokens(field, member, draws, current) if number < 3 else ()),
-            ]
+            tokens = [token for one in constraints_at(field) for token in _beyond(field, one, draws, current)]
+            if number < 3:
+                tokens += _tokens(field, member, draws, current)
             for token in tokens:
                 copy = parse(record_text(base))
                 if _put(copy, field, token):
@@ -178,12 +180,6 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
             stack += zip(field.children, (data_type.key_field, data_type.item_field), strict=True)
         elif field.children and is_.is_nested(data_type):
             stack += [(field.children[0], data_type.value_field)]
-
-
-def _with_place(records: Sequence[Any], field: SchemaField) -> Iterator[Any]:
-    """Yield the records that have something where the field is, those with a value first."""
-    there = [record for record in records if _place(record, field) is not None]
-    yield from sorted(there, key=lambda record: _current_value(record, field) in (None, [], {}, ""))
 
 
 def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
@@ -227,7 +223,14 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
     """Yield tokens that may be wrong for a field."""
     yield from _TOKENS
     if type(current) is list and current:
-        yield record_text([*current, *({record_text(one): one for one in _others(current)}.values())])
+        first = current[0]
+        # Items like the first one that differ from all.
+        others: list[Any] = []
+        if type(first) is str:
+            others = [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
+        elif type(first) is Number:
+            others = [Number(number) for number in range(11, 30)]
+        yield record_text([*current, *({record_text(one): one for one in others}.values())])
         yield from (
             record_text([*current, *current[:1]]),
             record_text(current[:-1]),
@@ -245,21 +248,8 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
             yield str(value)
 
 
-def _others(current: list[Any]) -> list[Any]:
-    """Return items like the first one that differ from all."""
-    first = current[0]
-    if type(first) is str:
-        return [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
-    return [Number(number) for number in range(11, 30)] if type(first) is Number else []
-
-
-def _all_beyond(field: SchemaField, draws: Draws, current: Any) -> Iterator[str]:
-    """Yield tokens that only just break a constraint."""
-    for one in constraints_at(field):
-        yield from _beyond(field, one, draws, current)
-
-
 def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: Any) -> Iterator[str]:
+    """Yield tokens that only just break a constraint."""
     type_ = field.type
     if isinstance(constraint, Bound):
         is_bare = type_.family in (Family.INTEGER, Family.DECIMAL, Family.FLOAT, Family.DURATION)
@@ -277,31 +267,21 @@ def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: A
         yield record_text((items * (constraint.limit + 1))[: constraint.limit + 1])
         yield record_text(current[: max(constraint.limit - 1, 0)])
     elif isinstance(constraint, Size) and type(current) is str:
-        yield from _sized(current, constraint.limit)
+        last = current[-1:] or "x"
+        yield quoted(current[: max(constraint.limit - 1, 0)])
+        yield quoted(current + last * (constraint.limit + 1 - len(current)))
+        # Bytes are written as four characters for three of them.
+        yield quoted("AAAA" * (constraint.limit // 3 + 1))
     elif isinstance(constraint, Pattern):
         length = len(current) if isinstance(current, str) else 3
         yield from (quoted(filler * length) for filler in _FILLERS)
     if isinstance(constraint, Size):
-        yield from _of_other_sizes(field, constraint.limit, draws)
-
-
-def _of_other_sizes(field: SchemaField, limit: int, draws: Draws) -> Iterator[str]:
-    """Yield texts that match the pattern of a field, whatever their length."""
-    for one in constraints_at(field):
-        for more in (0, 1, limit, limit + 4) if isinstance(one, Pattern) else ():
-            assert isinstance(one, Pattern)
-            generator = generator_of(one.pattern.text, more)
-            yield from (
-                quoted(generator.nth(draws.below(generator.count))) for _ in range(20) if generator.count
-            )
-
-
-def _sized(current: str, limit: int) -> Iterator[str]:
-    last = current[-1:] or "x"
-    yield quoted(current[: max(limit - 1, 0)])
-    yield quoted(current + last * (limit + 1 - len(current)))
-    # Bytes are written as four characters for three of them.
-    yield quoted("AAAA" * (limit // 3 + 1))
+        # Texts that match the pattern of the field, whatever their length.
+        for text in [one.pattern.text for one in constraints_at(field) if isinstance(one, Pattern)]:
+            for more in (0, 1, constraint.limit, constraint.limit + 4):
+                generator = generator_of(text, more)
+                for _ in range(20 if generator.count else 0):
+                    yield quoted(generator.nth(draws.below(generator.count)))
 
 
 def _moved(value: Any, step: Decimal) -> Any:
@@ -361,28 +341,25 @@ def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     schema = dataset.to_arrow(metadata=True)
     judge = Judge(pa.schema([opened(member) for member in schema], schema.metadata))
     by_reason: dict[tuple[str, str], list[WrongRow]] = {}
-    for one in wrong.rows:
-        wrong_row = None if judge.uncovered_cells else _in_cells(judge, one)
-        if wrong_row is not None and (one.rule in _OF_PAIRS or rule_of(wrong_row) not in by_reason):
+    for one in () if judge.uncovered_cells else wrong.rows:
+        try:
+            record = parse(one.text)
+        except NotJsonError:
+            # The line has one cell too many.
+            wrong_row = one._replace(text=csv_line([*("" for _ in schema.names), ""]))
+        else:
+            cells = {name: _cell(record.get(name)) for name in schema.names}
+            judged, text = judge.csv(cells), csv_line(cells.values())
+            if len(judged.reasons) == 1:
+                wrong_row = WrongRow(text, *judged.reasons[0][:2])
+            elif judged.reasons or judge.uncovered or judge.json(one.text).values != judged.values:
+                # It breaks several rules, or none.
+                continue
+            else:
+                wrong_row = one._replace(text=text)
+        if one.rule in _OF_PAIRS or rule_of(wrong_row) not in by_reason:
             by_reason.setdefault(rule_of(wrong_row), []).append(wrong_row)
     return _form(wrong, [one for several in by_reason.values() for one in several])
-
-
-def _in_cells(judge: Judge, one: WrongRow) -> WrongRow | None:
-    """Return the record with the rule that it breaks as cells; None if it breaks none, or several."""
-    names = judge.schema.names
-    try:
-        record = parse(one.text)
-    except NotJsonError:
-        # The line has one cell too many.
-        return one._replace(text=csv_line([*("" for _ in names), ""]))
-    cells = {name: _cell(record.get(name)) for name in names}
-    judged, text = judge.csv(cells), csv_line(cells.values())
-    if judged.reasons:
-        (path, rule, _), *others = judged.reasons
-        return None if others else WrongRow(text, path, rule)
-    same = judge.uncovered == () and judge.json(one.text).values == judged.values
-    return one._replace(text=text) if same else None
 
 
 def _cell(value: Any) -> str | None:
@@ -394,7 +371,15 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     schema = dataset.to_arrow(metadata=True)
     members = [opened(member) for member in schema]
     judge = Judge(pa.schema(members, schema.metadata))
-    readable = [] if judge.uncovered else list(_readable(judge, wrong.rows))
+    # The records whose values have the right types, with these.
+    readable: list[tuple[WrongRow, Mapping[str, Any]]] = []
+    for row in () if judge.uncovered else wrong.rows:
+        try:
+            values, run = judge.read(parse(row.text))
+        except NotJsonError:
+            continue
+        if all(reason.rule == "required" for reason in run.reasons):
+            readable.append((row, values))
     exact = dataset.to_arrow()
     nullable_schema = pa.schema(
         [_nullable(one) if one.name not in fixed else one for one in exact], exact.metadata
@@ -406,48 +391,23 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     for one in validated(dataset, table, Rules(wrong.references)).reasons:
         reasons[one.row].append((one.path, one.rule))
     is_stored = [
-        reasons[i] == [(row.path, row.rule)] and _is_stored(row, fixed) for i, (row, _) in enumerate(readable)
+        reasons[i] == [(row.path, row.rule)]
+        and (row.rule != "required" or row.path.partition(".")[0].partition("[")[0] not in fixed)
+        for i, (row, _) in enumerate(readable)
     ]
-    form = _form(
-        wrong, [row for (row, _), has_same_text in zip(readable, is_stored, strict=True) if has_same_text]
-    )
+    form = _form(wrong, [*compress((row for row, _ in readable), is_stored)])
     # Not all types of Arrow can be filtered.
     typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
     return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))
 
 
-def _is_stored(one: WrongRow, fixed: Iterable[str]) -> bool:
-    return one.rule != "required" or one.path.partition(".")[0].partition("[")[0] not in fixed
-
-
-def _readable(judge: Judge, rows: Sequence[WrongRow]) -> Iterator[tuple[WrongRow, Mapping[str, Any]]]:
-    """Yield the records whose values have the right types, with these."""
-    for one in rows:
-        try:
-            values, run = judge.read(parse(one.text))
-        except NotJsonError:
-            continue
-        if all(reason.rule == "required" for reason in run.reasons):
-            yield one, values
-
-
 def _nullable(field: pa.Field) -> pa.Field:
     """Return a field that may be null, at every depth but that of keys."""
-    data_type, is_ = field.type, pa.types
-    if is_.is_struct(data_type):
-        data_type = pa.struct([_nullable(part) for part in data_type])
-    elif is_.is_map(data_type):
+    data_type = field.type
+    if pa.types.is_map(data_type):
         data_type = pa.map_(data_type.key_field, _nullable(data_type.item_field), data_type.keys_sorted)
-    elif is_.is_fixed_size_list(data_type):
-        data_type = pa.list_(_nullable(data_type.value_field), data_type.list_size)
-    elif is_.is_large_list(data_type):
-        data_type = pa.large_list(_nullable(data_type.value_field))
-    elif is_.is_list(data_type):
-        data_type = pa.list_(_nullable(data_type.value_field))
-    elif is_.is_list_view(data_type):
-        data_type = pa.list_view(_nullable(data_type.value_field))
-    elif is_.is_large_list_view(data_type):
-        data_type = pa.large_list_view(_nullable(data_type.value_field))
+    else:
+        data_type = with_parts(data_type, _nullable)
     return field.with_type(data_type).with_nullable(True)
 
 

@@ -10,6 +10,7 @@ Errors: SC697 reference, for a table that cannot be compared.
 
 import base64
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -144,25 +145,21 @@ def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
     """Return the values of another table that a reference is looked up in. Raises UnusableTargetError."""
     columns, nodes = [], []
     for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
-        column = _target_column(table, path, reference.dataset)
-        expected_type = _type_at(schema, node.path)
-        columns.append(_cast_column(column, expected_type, node, path, reference))
+        known = {dotted(steps): steps for steps in _paths(table.schema, ())}
+        if path not in known:
+            near = closest(path, known)
+            help = f"did you mean `{near}`?" if near else f"its fields are {', '.join(known)}"
+            raise UnusableTargetError(f"the table of `{reference.dataset}` has no field `{path}`", help)
+        label, *steps = known[path]
+        column = reduce(pc.struct_field, steps, table.column(label))
+        data_type = schema.field(node.path[0]).type
+        for name in node.path[1:]:
+            data_type = data_type.field(name).type
+        columns.append(_cast_column(column, storage_type(data_type), node, path, reference))
         nodes.append(FieldNode(node.type, (f"c{i}",)))
     return Target(
         reference, target_keys(reference, pa.table(columns, [node.path[0] for node in nodes]), nodes)
     )
-
-
-def _target_column(table: Any, path: str, dataset: str) -> Any:
-    known = {dotted(steps): steps for steps in _paths(table.schema, ())}
-    if path not in known:
-        near = closest(path, known)
-        help = f"did you mean `{near}`?" if near else f"its fields are {', '.join(known)}"
-        raise UnusableTargetError(f"the table of `{dataset}` has no field `{path}`", help)
-    column = table.column(known[path][0])
-    for name in known[path][1:]:
-        column = pc.struct_field(column, name)
-    return column
 
 
 def _paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -172,13 +169,6 @@ def _paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
         if pa.types.is_struct(part.type):
             paths += _paths(part.type, (*above, part.name))
     return paths
-
-
-def _type_at(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
-    data_type = schema.field(path[0]).type
-    for name in path[1:]:
-        data_type = data_type.field(name).type
-    return storage_type(data_type)
 
 
 def _cast_column(

@@ -71,7 +71,9 @@ def batches_of(source: Any) -> Batches | None:
         return Batches(source.schema, source.to_batches())
     if isinstance(source, pa.RecordBatchReader):
         return Batches(source.schema, source)
-    if _is_of_pandas(source):
+    # The class is not looked up, for pandas need not be installed.
+    is_of_pandas = any(one.__module__.partition(".")[0] == "pandas" for one in type(source).__mro__)
+    if is_of_pandas and hasattr(source, "columns"):
         table = pa.Table.from_pandas(source, preserve_index=False)
         return Batches(table.schema.remove_metadata(), table.to_batches())
     if hasattr(source, "__arrow_c_stream__"):
@@ -80,13 +82,6 @@ def batches_of(source: Any) -> Batches | None:
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
         raise NoRowsError(type(source).__name__)
     return None
-
-
-def _is_of_pandas(source: Any) -> bool:
-    # Its class is not looked up, for pandas need not be installed.
-    return any(one.__module__.partition(".")[0] == "pandas" for one in type(source).__mro__) and hasattr(
-        source, "columns"
-    )
 
 
 Opener = Callable[[Any], dict[Any, Any] | None]

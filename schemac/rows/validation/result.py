@@ -17,10 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.rows.judging.reasons import (
-    Reasons,
-    reason_counts,
-)
+from schemac.rows.judging.reasons import Reasons, reason_counts
 from schemac.rows.judging.settings import POSITIONS
 from schemac.text.source.catalogue import UNFIT_ROWS
 from schemac.text.source.diagnostic import Diagnostic, SchemaError

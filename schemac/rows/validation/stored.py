@@ -17,7 +17,6 @@ from schemac.language.constraints.evaluation import Offence, Target, survey
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.registry.installed import blamed, engines
 from schemac.rows.judging.arrays import MissingMemberError, opened
-from schemac.rows.judging.reasons import Reason
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
@@ -99,7 +98,13 @@ class Comparison:
                     help=help,
                 )
             else:
-                self._compare(name, report)
+                try:
+                    self._typed([name], source)
+                except UnreadableTypeError as error:
+                    report.add(TABLE_DRIFT, f"{self.name}: {error}", file=self.name, path=name)
+                except MissingMemberError as error:
+                    message = f"{self.name}: a struct has no member {error}"
+                    report.add(TABLE_DRIFT, message, file=self.name, path=name)
         for name in source.names:
             if name not in expected.names:
                 help = "add a field, or leave the column out"
@@ -107,15 +112,6 @@ class Comparison:
                     TABLE_DRIFT, f"{self.name}: the schema has no field {name}", file=self.name, help=help
                 )
         return () if report.has_errors else tuple(expected.names)
-
-    def _compare(self, name: str, report: Report) -> None:
-        try:
-            self._typed([name], self.stored.schema)
-        except UnreadableTypeError as error:
-            report.add(TABLE_DRIFT, f"{self.name}: {error}", file=self.name, path=name)
-        except MissingMemberError as error:
-            message = f"{self.name}: a struct has no member {error}"
-            report.add(TABLE_DRIFT, message, file=self.name, path=name)
 
     def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
         expected = self.wanted.lowered.to_arrow()
@@ -141,23 +137,17 @@ class Comparison:
         if report.has_errors:
             return ()
         try:
-            return (*self._unfit(names), *survey(self.wanted.dataset.columns, rows, self._scan, targets))
+            offences: dict[tuple[str, str], Offence] = {}
+            for judged, numbers in self._judged(names):
+                for row, reasons in judged.reasons.items():
+                    for path, rule, value in reasons:
+                        one = Offence(path, rule, "of the type in the schema")
+                        one = offences.setdefault((path, rule), one)
+                        one.add([value if value is not None else "null"], numbers.take(pa.array([row])))
+            return (*offences.values(), *survey(self.wanted.dataset.columns, rows, self._scan, targets))
         except UnreadableRowsError as error:
             report.add(UNCHECKED_ROWS, f"{self.name}: its rows cannot be read: {error}", file=self.name)
             return ()
-
-    def _unfit(self, names: Sequence[str]) -> Sequence[Offence]:
-        offences: dict[tuple[str, str], Offence] = {}
-        for reason, row in self._reasons(names):
-            key = reason.path, reason.rule
-            one = offences.setdefault(key, Offence(*key, "of the type in the schema"))
-            one.add([reason.value if reason.value is not None else "null"], pa.array([row], pa.uint64()))
-        return tuple(offences.values())
-
-    def _reasons(self, names: Sequence[str]) -> Iterator[tuple[Reason, int]]:
-        for judged, numbers in self._judged(names):
-            for row, reasons in judged.reasons.items():
-                yield from ((reason, numbers[row].as_py()) for reason in reasons)
 
     def _scan(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
         for judged, numbers in self._judged(names):
@@ -201,7 +191,15 @@ def reference_targets(
             report.add(UNCHECKED_REFERENCE, message, file=name, path=one.path, help=help)
             continue
         try:
-            table = _referred(path, [steps.partition(".")[0] for steps in one.to])
+            # The first engine with tables reports what is wrong with a path.
+            able = [engine for engine in engines() if ROW_READER.is_of(engine) and TABLES.is_of(engine)]
+            stored = (reader_of(path) or ROW_READER.of(able[0])).open(path)
+            known = stored.schema.names
+            columns = dict.fromkeys(steps.partition(".")[0] for steps in one.to)
+            labels = [label for label in columns if label in known] or known[:1]
+            batches = list(stored.batches(labels))
+            schema = pa.schema([stored.schema.field(label) for label in labels])
+            table = pa.Table.from_batches(batches, batches[0].schema if batches else schema)
             targets.append(target_of(one, table, referenced.lowered.to_arrow()))
         except (*_ERRORS, ModuleNotFoundError, UnusableTargetError) as error:
             message = f"the table {path} of {one.dataset} cannot be used: {_reason(error)}"
@@ -219,18 +217,6 @@ def report_unknown_references(
         near = closest(dataset, known)
         help = f"did you mean `--reference {near}=…`?" if near else ""
         report.add(UNUSABLE_REFERENCE, f"the schema refers to no dataset '{dataset}'", file=name, help=help)
-
-
-def _referred(path: str, names: Sequence[str]) -> pa.Table:
-    """Read some columns of a table, if it has them. The first engine with tables reports what is wrong with a path."""
-    able = [engine for engine in engines() if ROW_READER.is_of(engine) and TABLES.is_of(engine)]
-    stored = (reader_of(path) or ROW_READER.of(able[0])).open(path)
-    present = [name for name in dict.fromkeys(names) if name in stored.schema.names] or stored.schema.names[
-        :1
-    ]
-    batches = list(stored.batches(present))
-    schema = pa.schema([stored.schema.field(name) for name in present])
-    return pa.Table.from_batches(batches, batches[0].schema if batches else schema)
 
 
 def report_offence(offence: Offence, table: str, rows_text: Shown, report: Report) -> None:

@@ -68,16 +68,30 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
         report_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
-    key = _key(dataset) if rules.keys == "check" else ()
-    if key:
+    key = [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
+    if key and rules.keys == "check":
         report_duplicates(key, judged_batches, DUPLICATE_RULE)
-    return _result(dataset, judged_batches, unchecked)
-
-
-def _key(dataset: CheckedDataset) -> tuple[FieldNode, ...]:
-    return tuple(
-        [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
+    exact = dataset.to_arrow()
+    good: list[pa.RecordBatch] = []
+    bad: list[pa.RecordBatch] = []
+    start = 0
+    for batch in judged_batches:
+        rows = batch.rows
+        if batch.reasons:
+            assert batch.source is not None
+            rows, numbers = rows.filter(pc.invert(batch.is_bad)), batch.reasons.rows
+            bad_rows = batch.source(numbers)
+            columns = [*bad_rows.columns, pa.array(start + numbers), batch.reasons.array()]
+            names = [*bad_rows.schema.names, ROW, ERRORS]
+            bad.append(pa.RecordBatch.from_arrays(columns, names=names))
+        good += to_batches(rows, exact)
+        start += batch.rows.num_rows
+    rejected = (
+        pa.Table.from_batches(bad)
+        if bad
+        else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
     )
+    return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
 
 
 def _judged(
@@ -175,37 +189,3 @@ def _table(source: Any, name: str) -> pa.Table:
     if batches is None:
         raise UnusableTargetError(f"the rows of `{name}` are a {type(source).__name__}", help)
     return pa.Table.from_batches(batches.batches, batches.schema)
-
-
-def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tuple[str, ...]) -> Validation:
-    exact = dataset.to_arrow()
-    good: list[pa.RecordBatch] = []
-    bad: list[pa.RecordBatch] = []
-    start = 0
-    for batch in batches:
-        count = batch.rows.num_rows
-        good += _good(batch, exact)
-        if batch.reasons:
-            bad.append(_bad(batch, start))
-        start += count
-    rejected = (
-        pa.Table.from_batches(bad)
-        if bad
-        else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
-    )
-    return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
-
-
-def _good(batch: JudgedBatch, exact: pa.Schema) -> Iterator[pa.RecordBatch]:
-    rows = batch.rows
-    if batch.reasons:
-        rows = rows.filter(pc.invert(batch.is_bad))
-    return to_batches(rows, exact)
-
-
-def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
-    assert batch.source is not None
-    rows = batch.reasons.rows
-    bad_rows = batch.source(rows)
-    columns = [*bad_rows.columns, pa.array(start + rows), batch.reasons.array()]
-    return pa.RecordBatch.from_arrays(columns, names=[*bad_rows.schema.names, ROW, ERRORS])

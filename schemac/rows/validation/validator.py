@@ -27,14 +27,13 @@ from schemac.rows.judging.judge import (
     absent_reader,
     json_reader,
     malformed,
-    object_to_unexpected,
     value_at,
 )
 from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
-from schemac.rows.judging.text_proofs import Proof, Proven
+from schemac.rows.judging.text_proofs import Proven
 from schemac.rows.judging.timestamps import of_pattern, zone_of
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
 from schemac.rows.judging.typed_values import raw_values, typed_reader
@@ -67,11 +66,6 @@ class FieldInput:
     failed: str = ""
     """The column that says of which records the expression failed."""
     expression: str = ""
-
-
-def _in_record(label: str, settings: Settings) -> FieldInput:
-    origin = settings.origin_of(label)
-    return FieldInput(label, "nothing") if origin is None else FieldInput(label, "record", epoch=origin.epoch)
 
 
 @dataclass(frozen=True)
@@ -166,7 +160,15 @@ class Validator:
         folders: Sequence[tuple[tuple[Step, ...], str]] = (),
     ) -> None:
         self.schema, self.settings, self.folders = schema, settings, folders
-        self.inputs = tuple(inputs or [_in_record(label, settings) for label in schema.names])
+        if not inputs:
+            origins = {label: settings.origin_of(label) for label in schema.names}
+            inputs = [
+                FieldInput(label, "nothing")
+                if origin is None
+                else FieldInput(label, "record", epoch=origin.epoch)
+                for label, origin in origins.items()
+            ]
+        self.inputs = tuple(inputs)
         self.constraints = constraints_of(schema)
         labels = [one.label for one in self.inputs if one.form == "record"]
         self._judge = Judge(pa.schema([schema.field(label) for label in labels]), settings)
@@ -181,8 +183,21 @@ class Validator:
         reasons = Reasons()
         arrays = []
         for one in self.inputs:
-            column = self._column(one, batch, records)
-            values, field_reasons = self._reader(one, column.type).validated(column)
+            if one.form == "record":
+                column = records.columns[one.label]
+            elif one.form == "nothing":
+                column = pa.nulls(batch.num_rows)
+            else:
+                column = batch.column(one.column)
+            if one.counted:
+                counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
+                column = column if column.type.equals(counted_type) else column.cast(counted_type)
+            if one.form == "column":
+                column = laid_out(column)
+            key = one.label, column.type
+            if key not in self._readers:
+                self._readers[key] = self._compiled(one, column.type)
+            values, field_reasons = self._readers[key].validated(column)
             arrays.append(values)
             failed = pc.indices_nonzero(batch.column(one.failed)).to_numpy() if one.failed else ()
             reasons.add_all(field_reasons.without(failed, one.label) if len(failed) else field_reasons)
@@ -197,24 +212,6 @@ class Validator:
         for row, reason in records.broken.items():
             reasons.refuse(row, reason)
         return judged
-
-    def _column(self, one: FieldInput, batch: pa.RecordBatch, records: _Records) -> pa.Array:
-        if one.form == "record":
-            return records.columns[one.label]
-        if one.form == "nothing":
-            return pa.nulls(batch.num_rows)
-        column = batch.column(one.column)
-        if one.form != "column":
-            return column
-        if one.counted:
-            counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
-            column = column if column.type.equals(counted_type) else column.cast(counted_type)
-        return laid_out(column)
-
-    def _reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
-        if (one.label, column_type) not in self._readers:
-            self._readers[one.label, column_type] = self._compiled(one, column_type)
-        return self._readers[one.label, column_type]
 
     def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         member, settings = self.schema.field(one.label), self.settings
@@ -231,7 +228,11 @@ class Validator:
         read = json_reader(member, Context(settings), one.epoch)
         if one.form == "json":
             return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
-        proof = None if self._tokens is None or one.epoch is not None else _json_proof(member, settings)
+        proof = None
+        if self._tokens is not None and one.epoch is None:
+            from schemac.rows.judging.json_proofs import json_proof  # likewise
+
+            proof = json_proof(member, settings)
         return FieldReader(member, _of_texts(read, lambda path, text: NO_RECORD), _tokens, proof)
 
     def _records(self, batch: pa.RecordBatch) -> _Records:
@@ -286,10 +287,7 @@ class Validator:
             records.broken[row] = malformed(text)
             return {}
         run = Run()
-        for steps, known, path in self._judge.objects:
-            value = value_at(record, steps)
-            if type(value) is dict:
-                object_to_unexpected(value, known, path, run)
+        self._judge.object_to_unexpected(record, run)
         if run.reasons:
             records.unexpected[row] = run.reasons
         return record
@@ -311,12 +309,6 @@ def _tokens_of(judge: Judge, places: list[tuple[Step, ...]]) -> Any:
         return None
     known = {steps: keys for steps, keys, _ in judge.objects} or None
     return Tokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
-
-
-def _json_proof(member: pa.Field, settings: Settings) -> Proof | None:
-    from schemac.rows.judging.json_proofs import json_proof  # likewise
-
-    return json_proof(member, settings)
 
 
 def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:

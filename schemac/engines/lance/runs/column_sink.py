@@ -176,7 +176,7 @@ def adopt_filled(place: WriteTarget) -> None:
     for folder in staging.of_run(place.path, place.run):
         if str(folder) == place.staging or not staging.is_retained(folder) or not staging.take_dead(folder):
             continue
-        moved = {*staging.moved_files_in(place.staging), *staging.moved_files(folder)}
+        moved = {*staging.moved_files(place.staging), *staging.moved_files(folder)}
         staging.note_moved(place.staging, sorted(moved))
         # Records come last: one whose file is not there would be passed by.
         entries = sorted(os.listdir(folder / staging.FILLED), key=lambda name: name.endswith(".json"))
@@ -325,7 +325,7 @@ class LanceColumnSink(ColumnSink):
         named = set() if table is None else data_files(table)
         if place.is_staged:
             for folder in (place.staging, *remove_filled(place)):
-                moved = [name for name in staging.moved_files_in(folder) if name not in named]
+                moved = [name for name in staging.moved_files(folder) if name not in named]
                 transactions.remove_data(place.path, moved)
                 staging.remove(folder)
             return
