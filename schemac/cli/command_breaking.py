@@ -8,7 +8,8 @@ import argparse
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 
 from schemac.cli.output import (
     add_engines,
@@ -72,20 +73,10 @@ def _day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"'{text}' is not a day; write one such as 2027-03-31") from None
 
 
-def _today(options: argparse.Namespace) -> date:
-    """Return the day that is judged for: the one that was named, that of reproducible builds, or today in UTC."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
-    return options.as_of or now.date()
-
-
+@collector_paused(is_last=True)
+@numpy_left_out()
 def run(options: argparse.Namespace) -> int:
     """Print the verdicts; exit with 1 if an engine refuses a change, or old readers break."""
-    with collector_paused(is_last=True), numpy_left_out():
-        return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files, folders = open_compared(options, report)
     comparisons: list[Comparison] = []
@@ -102,7 +93,10 @@ def _run(options: argparse.Namespace) -> int:
         )
         comparisons = compare(files, folders, request, project, report)
     could_read = not report.has_errors
-    promises = [promise_findings(comparison, _today(options)) for comparison in comparisons]
+    # The day that was named, that of reproducible builds, or today in UTC.
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    promises = [promise_findings(comparison, options.as_of or now.date()) for comparison in comparisons]
     renames = [rename_findings(comparison) for comparison in comparisons]
     for comparison, *findings in zip(comparisons, promises, renames, strict=True):
         _report(comparison, options, report)
@@ -118,8 +112,11 @@ def _run(options: argparse.Namespace) -> int:
         show_document(diagnostics, options, verdicts=verdicts, promises=_promises(comparisons, promises))
     elif options.format == "text" and could_read:
         for comparison, *findings in zip(comparisons, promises, renames, strict=True):
-            lines = map(_line, chain.from_iterable(findings))
-            put_rendered("\n".join([_text(comparison, options), *lines]) + "\n")
+            lines = [_text(comparison, options)]
+            for one in chain.from_iterable(findings):
+                start = f"  {one.severity:<14} [{one.code}]  "
+                lines.append(printable(wrapped(start, f"{one.message}; {one.help}"), keep="\n"))
+            put_rendered("\n".join(lines) + "\n")
     else:
         show(diagnostics, options)
     if could_read:
@@ -129,7 +126,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _report(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
     """One finding a change and judgement, with all engines that agree on its reason and its way out."""
-    for verdicts in _by_change(comparison.verdicts):
+    for _, group in groupby(comparison.verdicts, attrgetter("change")):
+        verdicts = list(group)
         agreed: dict[Judgement, list[str]] = {}
         for verdict in verdicts:
             agreed.setdefault(verdict.old_data, []).append(verdict.engine)
@@ -168,32 +166,18 @@ def _add(
     )
 
 
-def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
-    groups: list[list[Verdict]] = []
-    for verdict in verdicts:
-        if groups and groups[-1][0].change == verdict.change:
-            groups[-1].append(verdict)
-        else:
-            groups.append([verdict])
-    return groups
-
-
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
     lines = [
         printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
     ]
-    for verdicts in _by_change(comparison.verdicts):
+    for _, group in groupby(comparison.verdicts, attrgetter("change")):
+        verdicts = list(group)
         lines.append(printable(wrapped("  ", str(verdicts[0].change), prefix=" " * 6), keep="\n"))
         lines += [_row(v.engine, v.old_data, OF_DATA, options) for v in verdicts]
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
             lines.append(_row("old readers", readers, OF_READERS, options))
     return "\n".join(lines)
-
-
-def _line(finding: Diagnostic) -> str:
-    text = f"  {finding.severity:<14} [{finding.code}]  "
-    return printable(wrapped(text, f"{finding.message}; {finding.help}"), keep="\n")
 
 
 def _promises(

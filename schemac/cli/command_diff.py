@@ -37,13 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
+@collector_paused(is_last=True)
+@numpy_left_out()
 def run(options: argparse.Namespace) -> int:
     """Compare; changes are not findings, so the exit code is 0 if both versions can be read."""
-    with collector_paused(is_last=True), numpy_left_out():
-        return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files, folders = open_compared(options, report)
     comparisons: list[Comparison] = []
@@ -59,15 +56,23 @@ def _run(options: argparse.Namespace) -> int:
         _write_page(comparisons, options, report)
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        show_document(diagnostics, options, changes=_json(comparisons))
+        show_document(
+            diagnostics,
+            options,
+            changes=[
+                {**change.to_json(), "from": comparison.old, "to": comparison.new}
+                for comparison in comparisons
+                for change in comparison.changes
+            ],
+        )
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     for comparison in comparisons:
         put(printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"))
         for change in comparison.changes:
-            locations = _locations(
-                comparison, _location_text(change.old_location), _location_text(change.new_location)
-            )
+            places = [_location_text(change.new_location), _location_text(change.old_location)]
+            known = [place for place in places if ":" in place and place != comparison.old]
+            locations = f"   ({', before '.join(known)})" if known else ""
             put(wrapped("  ", f"{change}{locations}", prefix=" " * 6))
     if not report.has_errors:
         print_status(_summary(comparisons), options)
@@ -104,22 +109,8 @@ def _summary(comparisons: list[Comparison]) -> str:
     return ", ".join(parts) or "no changes"
 
 
-def _locations(comparison: Comparison, old: str, new: str) -> str:
-    """Where to look, new place first."""
-    locations = [location for location in (new, old) if ":" in location and location != comparison.old]
-    return f"   ({', before '.join(locations)})" if locations else ""
-
-
 def _location_text(location: Location | None) -> str:
     """Return a place, and where a manifest uses the group that it is in."""
     if location is None:
         return ""
     return str(location) if location.used is None else f"{location}, used at {location.used}"
-
-
-def _json(comparisons: list[Comparison]) -> list[dict[str, object]]:
-    return [
-        {**change.to_json(), "from": comparison.old, "to": comparison.new}
-        for comparison in comparisons
-        for change in comparison.changes
-    ]

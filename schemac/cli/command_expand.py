@@ -61,15 +61,12 @@ def expand_files(files: Sequence[ManifestFile], project: Project, report: Report
     if report.has_errors:
         return ""
     library = Library()
-    return "---\n".join(
-        text for file in compiled if file.named and (text := _expanded(file, project, library))
-    )
-
-
-def _expanded(file: CompiledFile, project: Project, library: Library) -> str:
-    report = Report()
-    PROGRESS.begin("expand", file.file.name)
-    source = decode_text(file.content, file.file.name, report)
-    assert source is not None, "a manifest that was compiled is a text"
-    reuse = Reuse(FolderFiles(file.file.path, file.file.name, project=project), library)
-    return expanded_text(parse(source, report), source, reuse)
+    texts: list[str] = []
+    for file in compiled:
+        if file.named:
+            PROGRESS.begin("expand", file.file.name)
+            source = decode_text(file.content, file.file.name, Report())
+            assert source is not None, "a manifest that was compiled is a text"
+            reuse = Reuse(FolderFiles(file.file.path, file.file.name, project=project), library)
+            texts.append(expanded_text(parse(source, Report()), source, reuse))
+    return "---\n".join(filter(None, texts))

@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -73,7 +73,10 @@ def run(options: argparse.Namespace) -> int:
             _put(made, imported.text if is_whole else None, options, report)
     diagnostics = report.diagnostics
     if options.format != "text" or diagnostics:
-        _show(diagnostics, options)
+        # Where the manifest goes to standard output, findings go to standard error.
+        is_apart = options.out is None and options.format == "text"
+        with redirect_stdout(sys.stderr) if is_apart else nullcontext():
+            show(diagnostics, options)
     return exit_code(diagnostics, options)
 
 
@@ -179,15 +182,6 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
         return
     for name in written:
         os.unlink(name)
-
-
-def _show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
-    """Print findings; if the manifest goes to standard output, they go to standard error."""
-    if options.out is None and options.format == "text":
-        with redirect_stdout(sys.stderr):
-            show(diagnostics, options)
-        return
-    show(diagnostics, options)
 
 
 Compile = Callable[[Json], LogicalDataset | None]

@@ -6,7 +6,7 @@ Shape: `templates/<name>/` has the files of each template, `templates/shared/` t
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -71,28 +71,22 @@ def run(options: argparse.Namespace) -> int:
     if existing:
         notify(f"schemac: {', '.join(existing)} would be overwritten; use an empty folder")
         return ExitCode.USAGE
+    written: list[Path] = []
     try:
-        _write({folder / name: content for name, content in template.items()})
-    except OSError as error:
+        for name, content in template.items():
+            make_folder(str((folder / name).parent))
+            replace_file(folder / name, content)
+            written.append(folder / name)
+    except BaseException as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         notify(f"schemac: cannot write to {folder}: {reason_of(error)}")
         return ExitCode.FINDINGS
     put("\n".join(f"wrote {(folder / name).as_posix()}" for name in template))
     _report_next_steps(folder, template, ignored, has_ci=options.ci is not None)
     return ExitCode.CLEAN
-
-
-def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write new files, all of them or none. Raises OSError."""
-    written: list[Path] = []
-    try:
-        for path, content in contents.items():
-            make_folder(str(path.parent))
-            replace_file(path, content)
-            written.append(path)
-    except BaseException:
-        for path in written:
-            path.unlink(missing_ok=True)
-        raise
 
 
 def _template(options: argparse.Namespace) -> dict[str, bytes]:

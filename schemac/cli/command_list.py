@@ -63,17 +63,14 @@ def run(options: argparse.Namespace) -> int:
     show(diagnostics, options)
     if not report.has_errors:
         if listed:
-            put_rendered(table([_HEAD, *map(_row, listed)]) + "\n")
+            rows: list[tuple[str, ...]] = [_HEAD]
+            for one in listed:
+                owned = one.ownership
+                until = (owned.deprecation.remove_after or "yes") if owned.deprecation is not None else ""
+                cells = (", ".join(owned.tags), owned.classification or "", until)
+                rows.append((f"{one.dataset}.{one.path}", one.type_text, owned.owner or "", *cells))
+            put_rendered(table(rows) + "\n")
         datasets = len({one.dataset for one in listed})
         fields = counted(len(listed), "field")
         print_status(f"{fields} of {counted(datasets, 'dataset')}", options)
     return exit_code(diagnostics, options)
-
-
-def _row(field: ListedField) -> tuple[str, ...]:
-    deprecation = field.ownership.deprecation
-    until = (deprecation.remove_after or "yes") if deprecation is not None else ""
-    return (
-        *(f"{field.dataset}.{field.path}", field.type_text, field.ownership.owner or ""),
-        *(", ".join(field.ownership.tags), field.ownership.classification or "", until),
-    )

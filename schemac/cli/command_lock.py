@@ -17,7 +17,7 @@ from schemac.language.manifest.write import write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
 from schemac.project.discovery import has_lock, lock_path
-from schemac.project.lock_index import LockSearch, LostLocks
+from schemac.project.lock_index import LockSearch, LostLocks, manifests_of_lock
 from schemac.project.locking import (
     LockFile,
     identified,
@@ -91,11 +91,25 @@ def run(options: argparse.Namespace) -> int:
             _base, ours, theirs = map(Path, options.merge_driver)
             merge_driver(ours, theirs, report)
         elif options.resolve:
-            _resolve(options, report)
+            locks: set[Path] = set()
+            for path in map(Path, options.paths or ["."]):
+                if path.is_dir():
+                    # A lock of something else has no manifest beside it.
+                    inside = (lock for lock in path.rglob("*.lock") if lock.is_file())
+                    locks |= {lock for lock in inside if manifests_of_lock(lock)}
+                else:
+                    locks.add(path if path.suffix == ".lock" else lock_path(path))
+            resolved_count = 0
+            for path in sorted(locks):
+                if resolve(path, path.as_posix(), report):
+                    resolved_count += 1
+                    print_status(
+                        f"{path.as_posix()}: resolved; check the manifest, then run `schemac lock`", options
+                    )
+            if not resolved_count and not report.has_errors:
+                print_status("no lock has merge conflict markers", options)
         else:
-            # Imported here for start-up time: git starts the merge driver once for each lock.
-            # DROPPED
-            from schemac.project.shared_work import collector_paused
+            from schemac.project.shared_work import collector_paused  # git starts the merge driver once for each lock
 
             with collector_paused():
                 lock_manifests(options, report)
@@ -113,30 +127,6 @@ def _parse_field_id(text: str) -> tuple[str, int]:
     return path_text, int(id)
 
 
-def _resolve(options: argparse.Namespace, report: Report) -> None:
-    """Merge the two halves of every lock with conflict marks."""
-    paths = [Path(path) for path in options.paths] or [Path()]
-    locks = sorted({lock for path in paths for lock in _locks(path)})
-    resolved_count = 0
-    for path in locks:
-        if resolve(path, path.as_posix(), report):
-            resolved_count += 1
-            print_status(f"{path.as_posix()}: resolved; check the manifest, then run `schemac lock`", options)
-    if not resolved_count and not report.has_errors:
-        print_status("no lock has merge conflict markers", options)
-
-
-def _locks(path: Path) -> list[Path]:
-    if path.is_dir():
-        # A lock of something else has no manifest beside it.
-        return [
-            lock
-            for lock in path.rglob("*.lock")
-            if lock.is_file() and any(lock.with_suffix(suffix).exists() for suffix in (".yaml", ".yml"))
-        ]
-    return [path if path.suffix == ".lock" else lock_path(path)]
-
-
 def lock_manifests(options: argparse.Namespace, report: Report) -> None:
     """Lock the manifests that the arguments name, or compare them with their locks."""
     project, files = open_project(options, report)
@@ -148,7 +138,15 @@ def lock_manifests(options: argparse.Namespace, report: Report) -> None:
     unchanged = UnchangedLocks(project)
     planned = _planned(compiled, project, unchanged, options, report)
     if not (options.check or options.show is not None or report.has_errors):
-        _write(planned, unchanged, options, report)
+        for next_one in planned:
+            if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
+                unchanged.keep_written(next_one.file, next_one.lock)
+                lines = "\n".join(next_one.lines)
+                print_status(
+                    lines or f"{next_one.name}: the file has the new format; nothing else changed", options
+                )
+            elif not report.has_errors:
+                print_status(f"{next_one.name}: unchanged", options)
     project.cache.save()
 
 
@@ -205,21 +203,6 @@ class UnchangedLocks:
             self.keep(file, key, report, is_looked_for=False)
 
 
-def _write(
-    planned: "Sequence[_Next]", unchanged: UnchangedLocks, options: argparse.Namespace, report: Report
-) -> None:
-    """Write the changed locks, and print which."""
-    for next_one in planned:
-        if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
-            unchanged.keep_written(next_one.file, next_one.lock)
-            lines = "\n".join(next_one.lines)
-            print_status(
-                lines or f"{next_one.name}: the file has the new format; nothing else changed", options
-            )
-        elif not report.has_errors:
-            print_status(f"{next_one.name}: unchanged", options)
-
-
 class _Next(NamedTuple):
     """What becomes of a lock."""
 
@@ -255,7 +238,19 @@ def _planned(
         is_looked_for = search.report(file, file_report)
         lock_file = open_lock(file.file.path, file.file.name, file_report) if file.named else None
         if lock_file is not None and options.show is not None:
-            _show(file, lock_file, options, file_report)
+            for dataset in file.datasets:
+                locked = lock_file.lock.dataset(dataset.name)
+                version = locked.version(options.show)
+                if version is None:
+                    last = locked.newest.number if locked.newest else 0
+                    file_report.add(
+                        NOTHING_TO_COMPILE,
+                        f"{dataset.name} has no version {options.show};"
+                        f" {f'the newest is {last}' if last else 'it was never locked'}",
+                        file=lock_file.name,
+                    )
+                    continue
+                put_manifest(write_manifest(open_version(locked, version).logical), options)
         elif lock_file is not None:
             lock, lines = _next(file, lock_file, options, restored_ids, dropped, file_report)
             planned.append(_Next(lock_file.name, file, lock_file, lock, lines))
@@ -308,7 +303,7 @@ def _next(
         lock = lock.with_dataset(after)
         if after is locked or after.newest is None:
             continue
-        what = _columns(len(dataset.columns))
+        what = counted(len(dataset.columns), "column")
         if locked.newest:
             pair = pair_since(dataset, locked, identities)
             dropped.take(pair)
@@ -352,23 +347,3 @@ def _restored(
             else "give the field's current name in the manifest",
         )
     return restored_ids
-
-
-def _show(file: CompiledFile, lock_file: LockFile, options: argparse.Namespace, report: Report) -> None:
-    for dataset in file.datasets:
-        locked = lock_file.lock.dataset(dataset.name)
-        version = locked.version(options.show)
-        if version is None:
-            last = locked.newest.number if locked.newest else 0
-            report.add(
-                NOTHING_TO_COMPILE,
-                f"{dataset.name} has no version {options.show};"
-                f" {f'the newest is {last}' if last else 'it was never locked'}",
-                file=lock_file.name,
-            )
-            continue
-        put_manifest(write_manifest(open_version(locked, version).logical), options)
-
-
-def _columns(count: int) -> str:
-    return counted(count, "column")

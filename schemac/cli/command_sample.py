@@ -96,11 +96,21 @@ def run(options: argparse.Namespace) -> int:
     form = _format(options, report)
     loaded = _load_dataset(options, report) if form is not None else None
     if form is not None and loaded is not None:
+        from schemac.rows.samples.files import TextFormat  # for start-up time, as above
+        from schemac.rows.samples.sampler import Sampler
+
+        dataset, others = loaded
         try:
             if options.wrong:
-                _write_wrong(options, form, *loaded, report)
+                _write_wrong(options, form, dataset, others, report)
+            elif options.output is None:
+                assert isinstance(form, TextFormat)
+                for text in form.texts(Sampler(dataset, options.rows, options.seed, others)):
+                    put_source(text)
             else:
-                _write(options, form, *loaded)
+                form.write(options.output, Sampler(dataset, options.rows, options.seed, others))
+                rows = counted(options.rows, "row")
+                print_status(f"wrote {rows} of {dataset.name} to {options.output}", options)
         except SchemaError as error:
             report.extend(error.diagnostics)
         except OSError as error:
@@ -129,19 +139,16 @@ def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None
         message = f"{form.name} cannot be printed"
         report.add(SAMPLE_OUTPUT, message, help=f"name a file with `--output rows{form.suffixes[0]}`")
         return None
-    for path in _outputs(options):
+    outputs = [options.output] if options.output is not None else []
+    if outputs and options.wrong:
+        outputs.append(_rules_file(options.output))
+    for path in outputs:
         if os.path.lexists(path):
             report.add(
                 SAMPLE_OUTPUT, f"{path} already exists", file=path, help="remove it, or name another file"
             )
             return None
     return form
-
-
-def _outputs(options: argparse.Namespace) -> list[str]:
-    if options.output is None:
-        return []
-    return [options.output, _rules_file(options.output)] if options.wrong else [options.output]
 
 
 def _rules_file(output: str) -> str:
@@ -167,22 +174,6 @@ def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[Checked
         for name, one in others.items()
     }
     return made[dataset.name], made
-
-
-def _write(
-    options: argparse.Namespace, form: "SampleFormat", dataset: "CheckedDataset", others: "Datasets"
-) -> None:
-    from schemac.rows.samples.files import TextFormat  # for start-up time, as above
-    from schemac.rows.samples.sampler import Sampler
-
-    sampler = Sampler(dataset, options.rows, options.seed, others)
-    if options.output is None:
-        assert isinstance(form, TextFormat)
-        for text in form.texts(sampler):
-            put_source(text)
-        return
-    form.write(options.output, sampler)
-    print_status(f"wrote {counted(options.rows, 'row')} of {dataset.name} to {options.output}", options)
 
 
 def _write_wrong(

@@ -50,10 +50,33 @@ def run(options: argparse.Namespace) -> int:
         if is_table(options.table):
             summary = _verify_table(options, locked, version, report)
         elif _is_of_files(options.table):
-            summary = _verify_files(options, version, report)
-        elif format := _other_format(options.table):
-            _refuse(options, format, report)
-        elif _is_missing_file(options.table):
+            from schemac.rows.validation.stored import Comparison, open_rows  # for start-up time, as above
+
+            rows = open_rows(options.table, report)
+            if rows is not None:
+                compared = Comparison(options.table, rows, version)
+                if options.data:
+                    compared.report_broken(dict(options.references), report)
+                else:
+                    compared.columns(report)
+            constraints_note = (
+                f", and their values and rows satisfy it{_restriction(report)}" if options.data else ""
+            )
+            summary = f"the columns of {options.table} can be read as {version.label} of {version.dataset.name}{constraints_note}"
+        elif format := (detect(Path(options.table)) if Path(options.table).exists() else None):
+            path, dataset = options.table, options.dataset
+            report.add(
+                UNUSABLE_TABLE,
+                f"{path} cannot be verified: there is no reader for rows of the format {format}",
+                file=path,
+                help=f"compare the schemas with `schemac import {shlex.quote(path)} --out found.yaml` and `schemac diff found.yaml {shlex.quote(dataset)}`,"
+                " or read the rows into an Arrow table and pass it to `Dataset.validate`",
+            )
+        elif (
+            "://" not in options.table
+            and not Path(options.table).exists()
+            and detect(Path(options.table)) is not None
+        ):
             message = f"there is no file or folder {options.table}"
             report.add(UNUSABLE_TABLE, message, file=options.table, help="check the path")
         else:
@@ -91,40 +114,3 @@ def _is_of_files(path: str) -> bool:
     from schemac.rows.validation.stored import reader_of  # for start-up time: `--help` needs no Arrow
 
     return reader_of(path) is not None
-
-
-def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, report: Report) -> str:
-    """Compare files that are not a table: columns by name, and rows."""
-    from schemac.rows.validation.stored import Comparison, open_rows  # for start-up time, as above
-
-    rows = open_rows(options.table, report)
-    if rows is not None:
-        compared = Comparison(options.table, rows, version)
-        if options.data:
-            compared.report_broken(dict(options.references), report)
-        else:
-            compared.columns(report)
-    constraints_note = f", and their values and rows satisfy it{_restriction(report)}" if options.data else ""
-    return f"the columns of {options.table} can be read as {version.label} of {version.dataset.name}{constraints_note}"
-
-
-def _other_format(path: str) -> str | None:
-    """Return the format of a path that `import` can read and `verify` cannot; None for others."""
-    return detect(Path(path)) if Path(path).exists() else None
-
-
-def _is_missing_file(path: str) -> bool:
-    """Whether a path names a file, such as one of Parquet, that is not there."""
-    return "://" not in path and not Path(path).exists() and detect(Path(path)) is not None
-
-
-def _refuse(options: argparse.Namespace, format: str, report: Report) -> None:
-    """Report that a format cannot be verified, with the way by `import` and `diff`."""
-    path, dataset = options.table, options.dataset
-    report.add(
-        UNUSABLE_TABLE,
-        f"{path} cannot be verified: there is no reader for rows of the format {format}",
-        file=path,
-        help=f"compare the schemas with `schemac import {shlex.quote(path)} --out found.yaml` and `schemac diff found.yaml {shlex.quote(dataset)}`,"
-        " or read the rows into an Arrow table and pass it to `Dataset.validate`",
-    )

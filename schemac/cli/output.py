@@ -7,9 +7,10 @@ Shape: the file of `--output-file` is written whole or not at all, also if the c
 import argparse
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,26 +171,23 @@ def add_versions(parser: argparse.ArgumentParser) -> None:
     for setting in version_settings().values():
         parser.add_argument(
             f"--{setting.key.replace('_', '-')}",
-            type=_checked(setting),
+            type=partial(_checked, setting),
             metavar="VERSION",
             help=f"{setting.help} (default: the project's, or the newest known)",
         )
+
+
+def _checked(setting: VersionSetting, text: str) -> str:
+    try:
+        return setting.checked(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def versions_of(options: argparse.Namespace, project: "Project") -> dict[str, str]:
     """Return the versions that the command line names, and else the project, by engine."""
     named = {name: getattr(options, setting.key) for name, setting in version_settings().items()}
     return {**project.versions, **{name: version for name, version in named.items() if version is not None}}
-
-
-def _checked(setting: VersionSetting) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        try:
-            return setting.checked(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return check
 
 
 def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:

@@ -57,43 +57,36 @@ class _Bar:
         try:
             # rich loads modules, and Python cannot do that in the middle of loading another.
             if not _is_loading(frame):
-                self._show()
+                if self._progress_bar is None:
+                    # Imported here: most commands end before.
+                    from rich.console import Console
+                    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+                    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+                    self._progress_bar = Progress(
+                        *columns,
+                        console=Console(stderr=True),
+                        transient=True,
+                        auto_refresh=False,
+                        redirect_stdout=False,
+                        redirect_stderr=False,
+                    )
+                    self._task = self._progress_bar.add_task(self._command, total=None)
+                    self._progress_bar.start()
+                from rich.markup import escape  # as above
+
+                where = f": {PROGRESS.stage} {PROGRESS.manifest}" if PROGRESS.stage else ""
+                self._progress_bar.update(
+                    self._task,
+                    description=escape(printable(f"{self._command}{where}")),
+                    completed=PROGRESS.done,
+                    total=PROGRESS.total or None,
+                )
+                self._progress_bar.refresh()
         except Exception:  # noqa: BLE001 — rich is an extra, and a terminal may go away: what is waited for goes on
             clear()
         else:
             signal.setitimer(signal.ITIMER_REAL, NEXT_SECONDS)
-
-    def _show(self) -> None:
-        if self._progress_bar is None:
-            # Imported here: most commands end before.
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-            self._progress_bar = Progress(
-                *columns,
-                console=Console(stderr=True),
-                transient=True,
-                auto_refresh=False,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._task = self._progress_bar.add_task(self._command, total=None)
-            self._progress_bar.start()
-        total = PROGRESS.total or None
-        self._progress_bar.update(self._task, description=self._text(), completed=PROGRESS.done, total=total)
-        self._progress_bar.refresh()
-
-    def _text(self) -> str:
-        from rich.markup import escape  # as above
-
-        from schemac.text.source.phrases import printable
-
-        return escape(
-            printable(
-                f"{self._command}: {PROGRESS.stage} {PROGRESS.manifest}" if PROGRESS.stage else self._command
-            )
-        )
 
     def clear(self) -> None:
         """Take the bar away for good."""
@@ -237,19 +230,18 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     columns = width()
     if columns is None or sum(widths) + 2 * (len(widths) - 1) <= columns:
-        lines = (
+        padded = (
             "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip() for row in cells
         )
-        return "\n".join(lines)
+        return "\n".join(padded)
     head, *body = cells
-    return "\n".join(_record(head, row) for row in body)
-
-
-def _record(head: Sequence[str], row: Sequence[str]) -> str:
-    first, second, *rest = row
-    details = "; ".join(f"{name} {cell}" for name, cell in zip(head[2:], rest, strict=True) if cell)
-    line = wrapped("", f"{first}  {second}", prefix=" " * _BELOW)
-    return f"{line}\n{wrapped('    ', details, prefix='    ')}" if details else line
+    lines = []
+    for first, second, *rest in body:
+        details = "; ".join(f"{name} {cell}" for name, cell in zip(head[2:], rest, strict=True) if cell)
+        lines.append(wrapped("", f"{first}  {second}", prefix=" " * _BELOW))
+        if details:
+            lines.append(wrapped("    ", details, prefix="    "))
+    return "\n".join(lines)
 
 
 class OutputError(OSError):

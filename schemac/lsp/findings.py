@@ -37,6 +37,11 @@ def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf
     region = Region(diagnostic.line, diagnostic.column, diagnostic.end_line, diagnostic.end_column)
     message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
     link = page_link(diagnostic.code)
+    related = []
+    for label in diagnostic.labels:
+        inner = lines_of(label.file).range(Region(label.line, label.column, label.end_line, label.end_column))
+        place = types.Location(uri_of(path_of(label.file)), inner)
+        related.append(types.DiagnosticRelatedInformation(place, label.message))
     return types.Diagnostic(
         lines_of(diagnostic.file).range(region),
         message,
@@ -45,14 +50,8 @@ def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf
         types.CodeDescription(link) if link is not None else None,
         SOURCE,
         [types.DiagnosticTag.Unnecessary] if diagnostic.slug.startswith(_UNUSED) else None,
-        [_related(label, lines_of, path_of) for label in diagnostic.labels] or None,
+        related or None,
     )
-
-
-def _related(label: Label, lines_of: LinesOf, path_of: PathOf) -> types.DiagnosticRelatedInformation:
-    region = Region(label.line, label.column, label.end_line, label.end_column)
-    place = types.Location(uri_of(path_of(label.file)), lines_of(label.file).range(region))
-    return types.DiagnosticRelatedInformation(place, label.message)
 
 
 def uri_of(path: str) -> str:

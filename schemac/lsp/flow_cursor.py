@@ -182,23 +182,25 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
     at = 0
     while at < len(text):
         token = _TOKEN.match(text, at)
-        if token is None:
+        opens = token is not None and token.lastgroup in ("open", "text")
+        if token is None or (opens and not frames and not _may_open(text, at)):
             at += 1
-            continue
-        is_value_start = bool(frames) or _may_open(text, at)
-        if token.lastgroup == "open" and not is_value_start:
-            at += 1
-            continue
-        if token.lastgroup != "text" or frames or _may_open(text, at):
+        else:
             _take(frames, token)
             at = token.end()
-        else:
-            at += 1
     if not frames:
         return None
     before = text[: frames[0].start]
     start = (first + before.count("\n"), len(before) - before.rfind("\n") - 1)
-    return _make_flow(lines, line, column, frames, start)
+    innermost = frames[-1]
+    is_key = innermost.is_mapping and innermost.key is None
+    keys = [key for key in innermost.keys if key != innermost.key or not is_key]
+    keys += _keys_after(lines, line, column, is_key=is_key)
+    steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
+    closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))
+    return Flow(
+        *start, tuple(step for step in steps if step is not None), is_key, tuple(dict.fromkeys(keys)), closing
+    )
 
 
 def _may_open(text: str, at: int) -> bool:
@@ -233,31 +235,13 @@ def _take(frames: list[Frame], token: "re.Match[str]") -> None:
         frame.last, frame.has_item = text_of_key(word), True
 
 
-def _make_flow(
-    lines: Sequence[str], line: int, column: int, frames: list[Frame], start: tuple[int, int]
-) -> Flow:
-    innermost = frames[-1]
-    is_key = innermost.is_mapping and innermost.key is None
-    current_key = innermost.key
-    keys = [key for key in innermost.keys if key != current_key or not is_key]
-    keys += _keys_after(lines, line, column, is_key=is_key)
-    steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
-    closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))
-    return Flow(
-        *start, tuple(step for step in steps if step is not None), is_key, tuple(dict.fromkeys(keys)), closing
-    )
-
-
 def _keys_after(lines: Sequence[str], line: int, column: int, *, is_key: bool) -> list[str]:
     """Return the keys that follow in the same mapping, as far as this line goes."""
     text = lines[line][column:]
-    frames = [Frame(True, 0)]
+    frames = [Frame(True, 0, key="")]
     if is_key:
         # What follows the cursor immediately belongs to the key that it is in.
         text = re.sub(r"^[^\s,\[\]{}:]*\s*(?::\s)?", "", text)
-        frames[0].key = ""
-    else:
-        frames[0].key = ""
     at = 0
     while at < len(text) and frames:
         token = _TOKEN.match(text, at)

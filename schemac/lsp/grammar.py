@@ -104,6 +104,12 @@ class Shape:
         return any(a is LogicalType for a in alternatives(self.annotation))
 
     @property
+    def is_kind(self) -> bool:
+        """Whether the kind of a type is here."""
+        is_of_type = self.holder is not None and issubclass(self.holder, LogicalType)
+        return is_of_type and self.member is not None and self.member.name == "kind"
+
+    @property
     def words(self) -> list[Any]:
         """The values that may be written here, if they can be listed."""
         return [word for a in _unwrapped(self.annotation) for word in _words_of(a)]
@@ -386,11 +392,12 @@ class CursorValues:
         if lines:
             lines[0] = " " * column + lines[0][column:]
         at = self._cursor.place.line - first
-        for attempt in (lines, self._closed(lines, at), self._without(lines, at)):
-            if attempt is not None:
-                parsed = _parse("\n".join(attempt))
-                if parsed is not _MISSING:
-                    return parsed
+        without = [*lines[:at], *lines[at + 1 :]] if 0 <= at < len(lines) else None
+        for attempt in (lines, self._closed(lines, at), without):
+            report = Report()
+            documents = parse(SourceText("\n".join(attempt)), report) if attempt is not None else []
+            if documents and not report.has_errors:
+                return documents[0].value
         return _MISSING
 
     def _closed(self, lines: list[str], at: int) -> list[str] | None:
@@ -403,17 +410,6 @@ class CursorValues:
         indent = indent_of(lines[flow.line - (self._cursor.place.line - at)]) if flow.line >= 0 else 0
         rest = [line for line in lines[at + 1 :] if is_content(line) and indent_of(line) <= indent]
         return [*lines[:at], before + flow.closing, *rest]
-
-    def _without(self, lines: list[str], at: int) -> list[str] | None:
-        return [*lines[:at], *lines[at + 1 :]] if 0 <= at < len(lines) else None
-
-
-def _parse(text: str) -> Any:
-    report = Report()
-    documents = parse(SourceText(text), report)
-    if report.has_errors or not documents:
-        return _MISSING
-    return documents[0].value
 
 
 def _walk(value: Any, path: Sequence[str | int]) -> Any:

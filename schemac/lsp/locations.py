@@ -164,7 +164,8 @@ class FileTarget:
 class VocabularyTarget:
     """An attribute of a project's own domain."""
 
-    key: str
+    name: str
+    """With its domain."""
 
 
 NamedTarget = GroupTarget | ParameterTarget | DatasetTarget | VocabularyTarget
@@ -196,15 +197,11 @@ class Scope:
             source = SourceText(text, Path(self._path).name)
             documents = parse(source, Report())
             if documents:
-                reuse = Reuse(FolderFiles(Path(self._path), self._name, buffers))
+                path = Path(self._path)
+                name = self._checked.name(self._path) if self._checked is not None else path.name
+                reuse = Reuse(FolderFiles(path, name, buffers))
                 return scope_of(documents, "", reuse, Report())
         return None
-
-    @property
-    def _name(self) -> str:
-        if self._checked is None:
-            return Path(self._path).name
-        return Path(os.path.relpath(self._path, self._checked.project.folder)).as_posix()
 
     @property
     def folder(self) -> Path:

@@ -112,8 +112,13 @@ class Session:
     def open(self, uri: str, version: int, text: str) -> None:
         """Take a text that the editor has opened."""
         path = to_fs_path(uri)
-        is_file = path is not None and uri.startswith("file:")
-        key = key_of(path) if path is not None and is_file else _path_of_untitled(uri)
+        if path is not None and uri.startswith("file:"):
+            key = key_of(path)
+        else:
+            # A path at which nothing is.
+            name = "".join(c if c.isalnum() else "-" for c in uri)
+            root = "C:\\" if sys.platform == "win32" else "/"
+            key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
         self.opened[uri] = Opened(uri, key, version, text, self.projects.of(key))
         self.changed(self.opened[uri])
 
@@ -345,10 +350,3 @@ class Session:
             if state.timer is not None:
                 state.timer.cancel()
         self._worker.shutdown(wait=False, cancel_futures=True)
-
-
-def _path_of_untitled(uri: str) -> str:
-    """Return a path for a text that is not a file; nothing is there."""
-    name = "".join(c if c.isalnum() else "-" for c in uri)
-    root = "C:\\" if sys.platform == "win32" else "/"
-    return os.path.join(root, ".schemac-untitled", f"{name}.yaml")

@@ -122,6 +122,14 @@ class ManifestFile(NamedTuple):
         )
 
 
+def content_of(path: Path) -> bytes | None:
+    """Return the bytes of a file; None if it is not there, or cannot be read."""
+    try:
+        return read_file(path)
+    except OSError:
+        return None
+
+
 def lock_path(manifest: Path) -> Path:
     """Return the path of the lock of a manifest: its stem with `.lock`."""
     return manifest.with_suffix(".lock")
@@ -213,10 +221,17 @@ def _entries(
         here = todo.pop()
         folders: list[str] = []
         files: list[os.DirEntry[str]] = []
-        for entry in _sorted_entries(here):
+        try:
+            with os.scandir(here) as scanned:
+                entries = sorted(scanned, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
             if not _is_folder(entry):
                 files.append(entry)
-            elif not entry.is_symlink() and not _is_passed_over(entry, here, out, exclusion):
+            elif not entry.is_symlink() and not (
+                exclusion.hides_folder(here, entry.name) or Path(entry.path) == out
+            ):
                 folders.append(entry.path)
         todo += reversed(folders)
         # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
@@ -229,23 +244,11 @@ def _entries(
         )
 
 
-def _sorted_entries(folder: str) -> "list[os.DirEntry[str]]":
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
-
-
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
     try:
         return entry.is_dir()
     except OSError:
         return False
-
-
-def _is_passed_over(folder: "os.DirEntry[str]", parent: str, out: Path, exclusion: Exclusion) -> bool:
-    return exclusion.hides_folder(parent, folder.name) or Path(folder.path) == out
 
 
 def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:

@@ -40,8 +40,7 @@ class Store:
         if not self.folder:
             return git_output(*words, input=input)
         # Hooks get variables that bind git to their own repository.
-        environment = {name: value for name, value in os.environ.items() if name not in _local_variables()}
-        return git_output(f"--git-dir={self.folder}", *words, input=input, environment=environment)
+        return git_output(f"--git-dir={self.folder}", *words, input=input, environment=_free_environment())
 
     def read(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Contents by object id; objects that the store does not have are left out."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schemac.language.attributes.builtin import DESCRIPTION, Classification
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import LogicalDataset, Named, Variant, with_distinct_names
-from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder, type_text_of
+from schemac.language.logical.schema_fields import Ownership, preorder, type_text_of
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -159,9 +159,18 @@ class Checks:
         if source is None:
             report.extend(local_report.diagnostics)
             return None
-        findings = self._not_ignored(
-            local_report.diagnostics, source, file, imported, has_schema=bool(datasets)
+        from schemac.project.fixing import Ignoring  # for start-up time, as above
+
+        has_rules = self._options.has_rules
+        ignoring = Ignoring(
+            source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
         )
+        remaining = Report()
+        remaining.extend(ignoring.not_ignored(local_report.diagnostics))
+        if has_rules:
+            path = self._project.path_for_rules(file.path, file.name)
+            remaining.extend(ignoring.of_comments(path, local_report.diagnostics, has_schema=bool(datasets)))
+        findings = remaining.diagnostics
         report.extend(findings)
         named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
         checked = _Checked(findings, named, imported)
@@ -170,32 +179,6 @@ class Checks:
         compiled = self._compiled(file, content, named, imported, key)
         compiled.__dict__["datasets"] = datasets
         return compiled
-
-    def _not_ignored(
-        self,
-        findings: tuple[Diagnostic, ...],
-        source: SourceText,
-        file: ManifestFile,
-        imported: Imported,
-        *,
-        has_schema: bool,
-    ) -> tuple[Diagnostic, ...]:
-        """Return the findings that no comment ignores, and those about the comments."""
-        from schemac.project.fixing import Ignoring  # for start-up time, as above
-
-        has_rules = self._options.has_rules
-        ignoring = Ignoring(
-            source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
-        )
-        report = Report()
-        report.extend(ignoring.not_ignored(findings))
-        if self._options.has_rules:
-            report.extend(
-                ignoring.of_comments(
-                    self._project.path_for_rules(file.path, file.name), findings, has_schema=has_schema
-                )
-            )
-        return report.diagnostics
 
     def _compiled(
         self,
@@ -243,7 +226,17 @@ def check_manifests(
 def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
     """Return the manifests with distinct names of datasets; a name that is used twice is an error."""
     names = iter(with_distinct_names([named for file in files for named in file.named]))
-    renamed = [_renamed(file, tuple(islice(names, len(file.named)))) for file in files]
+    renamed: list[CompiledFile] = []
+    for file in files:
+        distinct = tuple(islice(names, len(file.named)))
+        if distinct == file.named:
+            renamed.append(file)
+            continue
+        renamed.append(replace(file, named=distinct))
+        made = file.__dict__.get("datasets")
+        if made is not None:
+            datasets = [replace(d, name=n.name) for d, n in zip(made, distinct, strict=True)]
+            renamed[-1].__dict__["datasets"] = datasets
     files_of: dict[str, list[int]] = {}
     for number, file in enumerate(renamed):
         for named in file.named:
@@ -253,16 +246,6 @@ def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
         from schemac.language.manifest.bind import unique_by_name  # for start-up time, as above
 
         unique_by_name([dataset for number in doubled for dataset in renamed[number].datasets], report)
-    return renamed
-
-
-def _renamed(file: CompiledFile, named: tuple[Named, ...]) -> CompiledFile:
-    if named == file.named:
-        return file
-    renamed = replace(file, named=named)
-    made = file.__dict__.get("datasets")
-    if made is not None:
-        renamed.__dict__["datasets"] = [replace(d, name=n.name) for d, n in zip(made, named, strict=True)]
     return renamed
 
 
@@ -331,24 +314,15 @@ def listed_fields(
     report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
     if report.has_errors:
         return []
-    return [
-        _listed(dataset, field, ownership)
-        for file in compiled
-        for dataset in file.datasets
-        for field in preorder(dataset.columns)
-        if field.is_member and field_filter.takes(ownership := Ownership.of(field, dataset.schema))
-    ]
-
-
-def _listed(dataset: LogicalDataset, field: SchemaField, ownership: Ownership) -> ListedField:
-    place = dataset.origins.location(field.declared_at)
-    assert place is not None
-    return ListedField(
-        dataset.name,
-        field.path_text,
-        type_text_of(field),
-        DESCRIPTION.read(field.extra),
-        ownership,
-        place.source.name,
-        place.source.position(place.span.start).line,
-    )
+    listed: list[ListedField] = []
+    for dataset in (dataset for file in compiled for dataset in file.datasets):
+        for one in (one for one in preorder(dataset.columns) if one.is_member):
+            ownership = Ownership.of(one, dataset.schema)
+            if field_filter.takes(ownership):
+                place = dataset.origins.location(one.declared_at)
+                assert place is not None
+                line = place.source.position(place.span.start).line
+                text, description = type_text_of(one), DESCRIPTION.read(one.extra)
+                where = (place.source.name, line)
+                listed.append(ListedField(dataset.name, one.path_text, text, description, ownership, *where))
+    return listed

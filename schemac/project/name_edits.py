@@ -9,7 +9,7 @@ Errors: SC406 lock-contention, SC542 write-failed.
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -142,7 +142,11 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
     """Return where the name of a field is written, with the uses of groups that lead there."""
-    place = dataset.origins.location((*field.declared_at, "name"))
+    return _place(dataset, (*field.declared_at, "name"))
+
+
+def _place(dataset: LogicalDataset, path: TreePath, *, on_key: bool = False) -> Location:
+    place = dataset.origins.location(path, on_key=on_key)
     assert place is not None, "every value of a manifest has a place"
     return place
 
@@ -157,8 +161,7 @@ def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tup
     for attribute in ATTRIBUTES.values():
         for renaming in attribute.renamings(dataset.schema.extra, old, new):
             path = ("extra", attribute.key, *renaming.steps)
-            place = dataset.origins.location(path, on_key=renaming.is_key)
-            assert place is not None, "every value of a manifest has a place"
+            place = _place(dataset, path, on_key=renaming.is_key)
             yield place, edit_of(place, renaming.text)
 
 
@@ -191,24 +194,21 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
         if reference.to is not None:
             for j, (path, new) in enumerate(zip(reference.to, after, strict=True)):
                 if path != new:
-                    place = dataset.origins.location((*at, "to", j))
-                    assert place is not None, "every value of a manifest has a place"
+                    place = _place(dataset, (*at, "to", j))
                     yield place, edit_of(place, new)
         elif after != [path_after(name, renamed_here) or name for name in reference.fields]:
-            yield _with_to(dataset, at, after)
-
-
-def _with_to(dataset: LogicalDataset, at: TreePath, names: Sequence[str]) -> tuple[Location, Edit]:
-    place = dataset.origins.location(at)
-    assert place is not None, "every value of a manifest has a place"
-    fix = place.fix(Help.add_key("to", f"[{', '.join(map(written, names))}]"))
-    if fix is None:
-        raise NoEditError(
-            f"the reference in {place.source.name}, line {place.source.region(place.span).line}, needs"
-            f" `to: [{', '.join(names)}]`, and its text also stands for others"
-        )
-    (edit,) = fix.edits
-    return place, Edit(span_of(place.source, edit), with_line_ends(edit.text, place.source.content))
+            place = _place(dataset, at)
+            names = ", ".join(map(written, after))
+            fix = place.fix(Help.add_key("to", f"[{names}]"))
+            if fix is None:
+                line = place.source.region(place.span).line
+                raise NoEditError(
+                    f"the reference in {place.source.name}, line {line}, needs"
+                    f" `to: [{', '.join(after)}]`, and its text also stands for others"
+                )
+            (edit,) = fix.edits
+            text = with_line_ends(edit.text, place.source.content)
+            yield place, Edit(span_of(place.source, edit), text)
 
 
 def edits_of_successors(
@@ -221,8 +221,7 @@ def edits_of_successors(
             continue
         paths = field.extra_places(DEPRECATED.key)
         path = next((path for path in paths if dataset.origins.has(path)), paths[0])
-        place = dataset.origins.location((*path, "successor"))
-        assert place is not None, "every value of a manifest has a place"
+        place = _place(dataset, (*path, "successor"))
         yield place, edit_of(place, successor)
 
 
@@ -304,7 +303,7 @@ class Surroundings:
 
     edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     """By absolute path."""
-    manifests: Callable[[Report], list[CompiledFile]] | None = None
+    manifests: Sequence[CompiledFile] | None = None
     """All manifests of the project; without it, they are looked for on disk."""
 
 

@@ -9,6 +9,7 @@ Errors: SC342, SC343; warning SC344; SC803 unused-vocabulary.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -99,7 +100,14 @@ class _Checks:
                     else f"its fields are {', '.join(theirs)}"
                 )
                 message = f"{other.name} has no field `{name}` that can be referred to"
-                self._add(UNFIT_REFERENCE, message, place, labels=_named(other), help=help)
+                source, span = other.origins.source, other.origins.name_span
+                self._add(
+                    UNFIT_REFERENCE,
+                    message,
+                    place,
+                    labels=() if source is None or span is None else (label("this dataset", source, span),),
+                    help=help,
+                )
                 is_sound = False
             elif field in local_fields and not _are_alike(local_fields[field].type, theirs[name].type):
                 there = theirs[name]
@@ -178,11 +186,6 @@ def _at(dataset: "LogicalDataset", field: "SchemaField", message: str) -> tuple[
     return () if place is None else (label(message, place.source, place.span), *place.labels)
 
 
-def _named(dataset: "LogicalDataset") -> tuple[Label, ...]:
-    source, span = dataset.origins.source, dataset.origins.name_span
-    return () if source is None or span is None else (label("this dataset", source, span),)
-
-
 def report_unused_vocabularies(
     files: Iterable[CompiledFile],
     project: Project,
@@ -202,7 +205,13 @@ def report_unused_vocabularies(
     (rule,) = RULES
     if rule not in project.selection.rules_for(""):
         return
-    texts = [text for one in files for text in _texts(one, edited)]
+    texts: list[bytes] = []
+    for one in files:
+        texts.append(one.content)
+        around = FolderFiles(one.file.path, one.file.name, edited)
+        for path, _ in one.imported.files:
+            with suppress(OSError):
+                texts.append(around.read(path))
     for domain in unused_domains(project.vocabulary_contents, texts):
         keys = ("vocabularies", domain)
         help = Help.remove(help="check how the domain is written, or remove it", is_safe=False)
@@ -217,13 +226,3 @@ def report_unused_vocabularies(
         )
         severity = project.selection.severity(rule)
         report.extend(replace(one, severity=severity or one.severity) for one in local_report.diagnostics)
-
-
-def _texts(file: CompiledFile, edited: Mapping[str, bytes]) -> Iterable[bytes]:
-    yield file.content
-    around = FolderFiles(file.file.path, file.file.name, edited)
-    for path, _ in file.imported.files:
-        try:
-            yield around.read(path)
-        except OSError:
-            continue

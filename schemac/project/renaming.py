@@ -299,41 +299,32 @@ def _files_with(
     """Return a manifest, and all others of the project that are a file, or import it."""
     manifest_path, target = file.file.path.resolve(), path.resolve()
     if around.manifests is not None:
-        manifests = around.manifests(report)
+        manifests = around.manifests
     else:
         configured = project.configuration.manifests or (".",)
         out = project.folder / project.configuration.out
         manifest_files = find_manifests(configured, project.folder, out, Report(), project.exclusion)
         others = [one for one in manifest_files if one.path.resolve() != manifest_path]
         manifests = read_manifests([one._replace(is_named=False) for one in others], project, report)
-    others_with_path = (
-        one
-        for one in manifests
-        if one.file.path.resolve() != manifest_path
-        and (one.file.path.resolve() == target or target in _imports_of(one))
-    )
-    return [file, *others_with_path]
-
-
-def _imports_of(file: CompiledFile) -> set[Path]:
-    files = FolderFiles(file.file.path, file.file.name)
-    return {files.place(path).resolve() for path, _ in file.imported.files}
+    files = [file]
+    for one in manifests:
+        around_one = FolderFiles(one.file.path, one.file.name)
+        imported = {around_one.place(imported_path).resolve() for imported_path, _ in one.imported.files}
+        own_path = one.file.path.resolve()
+        if own_path != manifest_path and target in {own_path, *imported}:
+            files.append(one)
+    return files
 
 
 def _members(files: Sequence[CompiledFile], place: Location, new: str) -> Iterator[_Member]:
     """Yield the datasets with fields whose name is written at a place."""
     for file in files:
         for dataset in file.datasets:
-            fields = [field for field in preorder(dataset.columns) if _has_name_at(dataset, field, place)]
+            names = [(one, place_of_name(dataset, one)) for one in preorder(dataset.columns) if one.is_member]
+            where = (place.source.name, place.span)
+            fields = [field for field, name in names if (name.source.name, name.span) == where]
             if fields:
                 yield _Member.renamed(file, dataset, fields, new)
-
-
-def _has_name_at(dataset: LogicalDataset, field: SchemaField, place: Location) -> bool:
-    if not field.is_member:
-        return False
-    name = place_of_name(dataset, field)
-    return (name.source.name, name.span) == (place.source.name, place.span)
 
 
 def _unchanged_locks(members: Iterable[_Member], report: Report) -> dict[Path, LockFile] | None:
@@ -408,7 +399,14 @@ def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
     source = dataset.origins.source
     assert source is not None, "a manifest on disk has a text"
     text, block = source.content, _block(dataset, field.declared_at)
-    last = _last_block(dataset, goal.parent)
+    siblings = _siblings(dataset, goal.parent)
+    where = goal.parent.path_text if goal.parent is not None else "the columns"
+    if not siblings:
+        raise NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
+    try:
+        last = _block(dataset, siblings[-1].declared_at)
+    except NoEditError:
+        raise NoEditError(f"the fields of {where} are not on lines of their own") from None
     if len(_siblings(dataset, field.parent)) == 1:
         raise NoEditError("the struct it is in would have no fields left")
     content = text[block.start : block.end]
@@ -426,18 +424,6 @@ def _block(dataset: LogicalDataset, place: TreePath) -> Block:
     if location.labels:
         raise NoEditError("it stands in a group")
     return block_of(location.source.content, location.span)
-
-
-def _last_block(dataset: LogicalDataset, parent: SchemaField | None) -> Block:
-    """Return the last field of the list that a moved one goes to."""
-    siblings = _siblings(dataset, parent)
-    where = parent.path_text if parent is not None else "the columns"
-    if not siblings:
-        raise NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
-    try:
-        return _block(dataset, siblings[-1].declared_at)
-    except NoEditError:
-        raise NoEditError(f"the fields of {where} are not on lines of their own") from None
 
 
 def _datasets_after(

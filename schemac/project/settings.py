@@ -168,7 +168,25 @@ else:
 def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configuration | None:
     """Return the values of a table of settings; None after reporting what is wrong with it."""
     try:
-        return _values(Settings.model_validate(table))
+        settings = Settings.model_validate(table)
+        named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
+        return Configuration(
+            settings.manifests,
+            settings.out,
+            settings.targets,
+            "targets" in settings.model_fields_set,
+            settings.strict,
+            settings.metadata,
+            settings.encodings.model_dump(),
+            settings.system_columns,
+            settings.vocabularies,
+            settings.exclude,
+            settings.extend_exclude,
+            settings.import_folders,
+            {name: version for name, version in named.items() if version is not None},
+            settings.files,
+            LintSettings(**settings.lint.model_dump()),
+        )
     except ValidationError as error:
         for diagnostic in model_errors(error, Settings, table):
             keys = [str(step) for step in diagnostic.path]
@@ -182,27 +200,6 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
                 fix=fix,
             )
         return None
-
-
-def _values(settings: Settings) -> Configuration:
-    named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
-    return Configuration(
-        settings.manifests,
-        settings.out,
-        settings.targets,
-        "targets" in settings.model_fields_set,
-        settings.strict,
-        settings.metadata,
-        settings.encodings.model_dump(),
-        settings.system_columns,
-        settings.vocabularies,
-        settings.exclude,
-        settings.extend_exclude,
-        settings.import_folders,
-        {name: version for name, version in named.items() if version is not None},
-        settings.files,
-        LintSettings(**settings.lint.model_dump()),
-    )
 
 
 def report_rule_files(file: SettingsFile, configuration: Configuration, report: Report) -> None:

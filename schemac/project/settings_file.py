@@ -50,8 +50,10 @@ class SettingsFile:
 
     def of(self, keys: Sequence[str]) -> Region:
         """Return where the innermost of these keys is that exists."""
-        setting = self._nearest(keys)
-        return self._text.region(setting.key) if setting is not None else WHOLE_FILE
+        for n in range(len(keys), 0, -1):
+            if (setting := self._settings.get(tuple(keys[:n]))) is not None:
+                return self._text.region(setting.key)
+        return WHOLE_FILE
 
     def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
         """Return the fix for a finding about a setting or its key with this help; None if there is none."""
@@ -76,12 +78,6 @@ class SettingsFile:
             return None
         edit = Edit(self.name, *self._text.region(span), new)
         return Fix(str(help), (edit,), help.is_safe and "#" not in old)
-
-    def _nearest(self, keys: Sequence[str]) -> Setting | None:
-        for n in range(len(keys), 0, -1):
-            if (setting := self._settings.get(tuple(keys[:n]))) is not None:
-                return setting
-        return None
 
     def _whole(self, setting: Setting) -> Span:
         """Return what goes with a setting: its lines, or the comma behind it."""
@@ -123,18 +119,14 @@ class _Reader:
         table: _Path = ()
         while self._at < len(self._tokens):
             if self._tokens[self._at][0] == "[":
-                table, span = self._header()
+                while self._take("["):
+                    pass
+                table, span = self._key()
+                while self._take("]"):
+                    pass
                 yield table, Setting(span, span, is_inline=False)
             else:
                 yield from self._pair(table, is_inline=False)
-
-    def _header(self) -> tuple[_Path, Span]:
-        while self._take("["):
-            pass
-        path, span = self._key()
-        while self._take("]"):
-            pass
-        return path, span
 
     def _take(self, mark: str) -> bool:
         is_here = self._at < len(self._tokens) and self._tokens[self._at][0] == mark

@@ -28,7 +28,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
     # For start-up time: many projects have no locks.
@@ -97,15 +97,11 @@ def check_source(
         with stage("lint", source.name):
             for dataset in datasets:
                 lint(dataset, project.selection, path, report)
-            lint_groups(_groups(source, documents, import_context), project.selection, path, report)
+            groups = [scope.file for scope in import_context.scopes.values()]
+            if documents and "groups" in source.content:
+                groups.insert(0, GroupFile(documents, ""))
+            lint_groups(groups, project.selection, path, report)
     return datasets
-
-
-def _groups(source: SourceText, documents: list[Document], reuse: Reuse) -> Iterator[GroupFile]:
-    """Yield the groups of a text, and of those that it imports."""
-    if documents and "groups" in source.content:
-        yield GroupFile(documents, "")
-    yield from (scope.file for scope in reuse.scopes.values())
 
 
 def emit(

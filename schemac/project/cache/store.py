@@ -51,14 +51,7 @@ class Cache:
 
     @cached_property
     def _rows(self) -> "Rows | None":
-        if not self._folder or self._is_fresh:
-            return None
-        # Some builds of Python have no sqlite3.
-        with suppress(ImportError):
-            # DROPPED  # for start-up time, as above
-
-            return Rows(f"{self._folder}/{FILE}", fingerprint())
-        return None
+        return Rows(f"{self._folder}/{FILE}", fingerprint()) if self._folder and not self._is_fresh else None
 
     def keys(self, sort: str, inputs: object) -> Keys:
         """Return the keys of entries of one sort, made with the same `inputs`: a frozen value, of which all fields count."""
@@ -100,9 +93,7 @@ class Cache:
         """Write the entries of this run."""
         if not self._new or not self._folder:
             return
-        with suppress(OSError, ImportError):
-            # DROPPED  # for start-up time, as above
-
+        with suppress(OSError):
             os.makedirs(self._folder, exist_ok=True)
             ignored = f"{self._folder}/.gitignore"
             if not os.path.lexists(ignored):
