@@ -232,44 +232,42 @@ def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
     return f"{counted(changes, 'change')}{f': {grave}' if grave else ', none of them critical'}"
 
 
+_BROKEN = {
+    Promise.REMOVAL: (
+        EARLY_REMOVAL,
+        f"{{what}} is removed, but `{DEPRECATED.key}` says that it stays until {{old}}",
+        "keep it until then, or publish an earlier `removeAfter` first, so that readers know",
+    ),
+    Promise.LOST: (
+        LOST_CLASSIFICATION,
+        "{what} was classified as {old}, and has no classification any more",
+        f"write `{CLASSIFICATION.key}: {{old}}` under its `extra:`;"
+        " if that is intended, write a less sensitive one, such as public",
+    ),
+    Promise.LOWERED: (
+        DECLASSIFIED,
+        "{what} was classified as {old}, and is {new} now",
+        "make sure that those who answer for the data agree",
+    ),
+}
+"""What there is to say of a promise that is not kept: its code, its message and its help."""
+
+
 def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, ...]:
     """Return the findings about promises of one comparison, judged for a day."""
     report = Report()
     for concern in comparison.concerns:
         if concern.rule is Promise.REMOVAL and today.isoformat() > concern.old:
             continue
-        code, message, help = _broken_promise(concern, comparison.dataset)
+        code, message, help = _BROKEN[concern.rule]
+        texts = {"what": concern.path or comparison.dataset, "old": concern.old, "new": concern.new}
         location = concern.location
         report.add(
             code,
-            message,
+            message.format_map(texts),
             file=location.file if location is not None else comparison.new or comparison.old,
             at=location.region if location is not None else WHOLE_FILE,
             path=concern.path,
-            help=help,
+            help=help.format_map(texts),
         )
     return report.diagnostics
-
-
-def _broken_promise(concern: Concern, dataset: str) -> tuple[Code, str, str]:
-    what = concern.path or dataset
-    again = f"write `{CLASSIFICATION.key}: {concern.old}` under its `extra:`"
-    match concern.rule:
-        case Promise.REMOVAL:
-            return (
-                EARLY_REMOVAL,
-                f"{what} is removed, but `{DEPRECATED.key}` says that it stays until {concern.old}",
-                "keep it until then, or publish an earlier `removeAfter` first, so that readers know",
-            )
-        case Promise.LOST:
-            return (
-                LOST_CLASSIFICATION,
-                f"{what} was classified as {concern.old}, and has no classification any more",
-                f"{again}; if that is intended, write a less sensitive one, such as public",
-            )
-        case Promise.LOWERED:
-            return (
-                DECLASSIFIED,
-                f"{what} was classified as {concern.old}, and is {concern.new} now",
-                "make sure that those who answer for the data agree",
-            )

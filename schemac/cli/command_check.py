@@ -188,7 +188,9 @@ def run_fixes(
         content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
         if content is not None:
             # As the fixes have made it so far.
-            from schemac.project.options import overlay_of as overlay_in  # for start-up time: few runs have one
+            from schemac.project.options import (
+                overlay_of as overlay_in,
+            )  # for start-up time: few runs have one
 
             overlay = overlay_in(content, str(options.overlay), local_report)
         now = replace(compile_options, edited={**compile_options.edited, **edited}, overlay=overlay)

@@ -13,8 +13,9 @@ from schemac.cli.project import find_dataset, open_project
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.manifest.write import scalar
 from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.name_edits import write
 from schemac.project.referring import referring_fields
-from schemac.project.renaming import rename
+from schemac.project.renaming import planned_rename
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, read_file
 from schemac.text.syntax.document import parse
@@ -41,17 +42,17 @@ def run(options: argparse.Namespace) -> int:
     opened = find_dataset(options, report)
     if opened is not None:
         project, file, dataset = opened
-        renamed = rename(file, dataset, options.old, options.new, project, report)
-        if renamed is not None:
+        planned = planned_rename(file, dataset, options.old, options.new, project, report)
+        if planned is not None and write(planned, report):
+            renamed, *others = planned.renamed
             locked = (
                 f", version {renamed.version} in its lock" if renamed.version else "; there is no lock yet"
             )
-            where = renamed.edited or renamed.manifest
-            print_status(f"{where}: {options.old} is now {renamed.path}{locked}", options)
-            for other in renamed.others:
+            print_status(f"{renamed.file}: {options.old} is now {renamed.path}{locked}", options)
+            for other in others:
                 version = f", version {other.version} in its lock" if other.version else ""
                 print_status(
-                    f"{other.manifest} uses the same group: the field is now {other.path}{version}", options
+                    f"{other.file} uses the same group: the field is now {other.path}{version}", options
                 )
             options.paths = []
             every = read_manifests(open_project(options, Report())[1], project, Report())

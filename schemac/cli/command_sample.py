@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from schemac.rows.samples.files import SampleFormat
     from schemac.rows.samples.sampler import Datasets
 
-_MOST_SEEDS = 2**63
+_ROWS, _SEEDS = range(1, 2**63), range(2**63)
 _MOST_PATHS = 8
 """So many fields are named for each rule that a form cannot break."""
 NDJSON_HELP = "write them with `--format ndjson`, or to a file such as wrong.ndjson"
@@ -43,10 +44,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("dataset", metavar="DATASET", help="name of the dataset, or its manifest")
     parser.add_argument(
-        "-n", "--rows", type=_count, default=1000, metavar="N", help="how many rows (default: 1000)"
+        "-n",
+        "--rows",
+        type=partial(_number, _ROWS),
+        default=1000,
+        metavar="N",
+        help="how many rows (default: 1000)",
     )
     parser.add_argument(
-        "--seed", type=_seed, default=0, metavar="N", help="the same number gives the same rows (default: 0)"
+        "--seed",
+        type=partial(_number, _SEEDS),
+        default=0,
+        metavar="N",
+        help="the same number gives the same rows (default: 0)",
     )
     parser.add_argument(
         "--format",
@@ -67,27 +77,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(format="text", max_findings=100, fail_on="error")
 
 
-def _count(text: str) -> int:
-    count = _whole(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' rows cannot be made; specify at least 1")
-    return count
-
-
-def _seed(text: str) -> int:
-    seed = _whole(text)
-    if not 0 <= seed < _MOST_SEEDS:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a valid seed; use a number from 0 to {_MOST_SEEDS - 1}"
-        )
-    return seed
-
-
-def _whole(text: str) -> int:
+def _number(allowed: range, text: str) -> int:
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+    if number not in allowed:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' rows cannot be made; specify at least 1"
+            if allowed is _ROWS
+            else f"'{text}' is not a valid seed; use a number from 0 to {_SEEDS[-1]}"
+        )
+    return number
 
 
 def run(options: argparse.Namespace) -> int:

@@ -58,21 +58,19 @@ def write_schemas(folder: Path) -> None:
 def files_of_project(files: dict[str, bytes]) -> dict[str, bytes]:
     """Return the files of a new project, by path, with the JSON Schemas; each file that one describes names it in its first line."""
     schemas = {f"{FOLDER}/{file_name(name)}": schema_text(schema_of(name)).encode() for name in NAMES}
-    return {**{path: _modeline(path, content) + content for path, content in files.items()}, **schemas}
-
-
-def _modeline(path: str, content: bytes) -> bytes:
-    """Return the line by which editors find the schema of a file: that of yaml-language-server, or of Taplo."""
-    up = "../" * path.count("/")
-    if path.endswith("schemac.toml"):
-        return f"#:schema {up}{FOLDER}/{file_name('config')}\n".encode()
-    if not path.endswith((".yaml", ".yml")):
-        return b""
-    lines = content.splitlines()
-    if not any(line.startswith((b"fields:", b"groups:", b"target:")) for line in lines):
-        return b""
-    name = "pipeline" if any(line.startswith(b"target:") for line in lines) else "manifest"
-    return f"# yaml-language-server: $schema={up}{FOLDER}/{file_name(name)}\n".encode()
+    described: dict[str, bytes] = {}
+    for path, content in files.items():
+        # The line by which editors find the schema: that of yaml-language-server, or of Taplo.
+        up, line = "../" * path.count("/"), ""
+        if path.endswith("schemac.toml"):
+            line = f"#:schema {up}{FOLDER}/{file_name('config')}\n"
+        elif path.endswith((".yaml", ".yml")):
+            keys = {text.partition(b":")[0] for text in content.splitlines()}
+            name = "pipeline" if b"target" in keys else "manifest"
+            if keys & {b"fields", b"groups", b"target"}:
+                line = f"# yaml-language-server: $schema={up}{FOLDER}/{file_name(name)}\n"
+        described[path] = line.encode() + content
+    return {**described, **schemas}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

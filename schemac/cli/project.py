@@ -52,12 +52,22 @@ def open_project(
     if report.has_errors:
         return project, []
     if options.paths == [STDIN]:
-        stdin_file = _standard_input(options, report)
-        return project, [stdin_file] if stdin_file is not None else []
+        # The file that it is taken for, for its name, its imports and its lock.
+        name = getattr(options, "stdin_filename", None) or _NAMELESS
+        try:
+            # Python has none where the shell closed it.
+            content = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else None
+        except OSError:
+            content = None
+        if content is not None:
+            return project, [
+                ManifestFile(Path(name), Path(name).as_posix(), is_named=True, provided_content=content)
+            ]
+        help = "redirect a file with `<`, such as `schemac check - < trips.yaml`, or name the file"
+        report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
+        return project, []
     base, paths = _searched(options, project)
-    return project, find_manifests(
-        paths, base, out_folder(options, project), report, project.exclusion
-    )
+    return project, find_manifests(paths, base, out_folder(options, project), report, project.exclusion)
 
 
 def _searched(options: argparse.Namespace, project: Project) -> tuple[Path, Sequence[str]]:
@@ -74,21 +84,6 @@ def add_stdin(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="with `-` as PATH: the file name to use for standard input",
     )
-
-
-def _standard_input(options: argparse.Namespace, report: Report) -> ManifestFile | None:
-    """Return the manifest on standard input, as the file that it is taken for: for its name, its imports and its lock."""
-    name = getattr(options, "stdin_filename", None) or _NAMELESS
-    try:
-        # Python has none where the shell closed it.
-        content = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else None
-    except OSError:
-        content = None
-    if content is None:
-        help = "redirect a file with `<`, such as `schemac check - < trips.yaml`, or name the file"
-        report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
-        return None
-    return ManifestFile(Path(name), Path(name).as_posix(), is_named=True, provided_content=content)
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
@@ -252,9 +247,7 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
             while now == before or now != after:
                 time.sleep(_EVERY_SECONDS)
                 after, now = now, _state(options, done)
-            changed = sorted(
-                path for path in before.keys() | now.keys() if before.get(path) != now.get(path)
-            )
+            changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
     except KeyboardInterrupt:
         notify("stopped watching")
         return ExitCode.CLEAN

@@ -13,6 +13,7 @@ import math
 import os
 import sys
 import time
+from functools import partial
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import IntEnum
@@ -121,11 +122,17 @@ def clear() -> None:
 @contextmanager
 def bar_when_long(command: str, format: str) -> Iterator[None]:
     """Show a bar if the work inside takes long, on a terminal only: not in a pipe, for a program or in CI."""
-    if command in _SELF_REPORTING or not _is_enabled(format):
+    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+    if command in _SELF_REPORTING or format != "text" or not is_terminal:
         yield
         return
-    import signal  # as above
+    # For start-up time: only where somebody looks.
+    import signal
+    import threading
 
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
     bar = _Bar(command)
     before = signal.signal(signal.SIGALRM, bar.ring)
     _BARS.append(bar)
@@ -135,18 +142,6 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
     finally:
         clear()
         signal.signal(signal.SIGALRM, before)
-
-
-def _is_enabled(format: str) -> bool:
-    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
-    if format != "text" or not is_terminal:
-        return False
-    # For start-up time: only where somebody looks.
-    import signal
-    import threading
-
-    is_main = threading.current_thread() is threading.main_thread()
-    return is_main and hasattr(signal, "setitimer")
 
 
 RED, GREEN, YELLOW = "31", "32", "33"
@@ -212,13 +207,13 @@ def folded(text: str, stream: TextIO) -> str:
     import shutil  # for start-up time, as above
 
     columns = shutil.get_terminal_size().columns
-    return "\n".join(_folded(line, columns) if len(line) > columns else line for line in text.split("\n"))
+    lines = text.split("\n")
+    if max(map(len, lines)) > columns:
+        import textwrap  # for start-up time, as above
 
-
-def _folded(line: str, columns: int) -> str:
-    import textwrap  # for start-up time, as above
-
-    return "\n".join(textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False))
+        wrap = partial(textwrap.wrap, width=columns, break_long_words=False, break_on_hyphens=False)
+        lines = ["\n".join(wrap(line)) if len(line) > columns else line for line in lines]
+    return "\n".join(lines)
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

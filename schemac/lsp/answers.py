@@ -41,7 +41,8 @@ def _of_text(
         async def answer(self: "Answers", params: Any) -> R:
             opened = self._opened(params.text_document)
             if opened is None:
-                return nothing()
+                empty: R = nothing()
+                return empty
             checked = await self._session.current(opened)
             return await self._session.work(function, self, opened, checked, params)
 

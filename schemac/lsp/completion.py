@@ -6,6 +6,7 @@ those of the last check.
 """
 
 import re
+from dataclasses import replace
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
@@ -19,7 +20,7 @@ from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.model import LogicalType
 from schemac.language.manifest.groups import Use
 from schemac.language.manifest.overlay import DatasetOverlay, OverlayFile
-from schemac.lsp.findings import CompletionItem, named, plain, yaml_text, zones
+from schemac.lsp.findings import CompletionItem, key_item, named, plain, yaml_text, zones
 from schemac.lsp.grammar import (
     Context,
     Property,
@@ -112,17 +113,10 @@ class CompletionItems:
             value = self._written.value(shape.extra.depth)
             for attribute in fitting_attributes(shape.extra, value):
                 if attribute.key not in present_keys:
-                    yield CompletionItem(
-                        attribute.key,
-                        f"{attribute.key}: ",
-                        types.CompletionItemKind.Property,
-                        documentation=attribute.summary,
-                    )
+                    yield key_item(attribute.key, attribute.summary)
             for key, text in self._scope.vocabulary_keys():
                 if key not in present_keys:
-                    yield CompletionItem(
-                        key, f"{key}: ", types.CompletionItemKind.Property, documentation=text, rank=4
-                    )
+                    yield key_item(key, text, rank=4)
             return
         if not self._cursor.path and not self._written.root:
             yield from _BEGINNINGS
@@ -130,7 +124,12 @@ class CompletionItems:
             if getattr(one, "__origin__", None) is dict:
                 path, scope = self._cursor.path, self._scope
                 if shape.holder is Use:
-                    yield from self._arguments(present_keys)
+                    use = self._written.value(len(path) - 1)
+                    name = use.get("use") if isinstance(use, dict) else None
+                    kind = types.CompletionItemKind.Variable
+                    for parameter, text, is_required in scope.parameters(name):
+                        if parameter not in present_keys:
+                            yield key_item(parameter, text, rank=3, kind=kind, is_required=is_required)
                 elif shape.holder is OverlayFile:
                     yield from _left(named(scope.datasets(), types.CompletionItemKind.Struct), present_keys)
                 elif shape.holder is DatasetOverlay:
@@ -138,38 +137,16 @@ class CompletionItems:
                         named(scope.paths_of(path[1]), types.CompletionItemKind.Field), present_keys
                     )
         for model in chosen(shape, self._written_value):
-            if model is LogicalType:
-                yield self._key(model, property_of(model, "kind"))
-                continue
-            for record_property in properties_of(model):
-                if record_property.alias not in present_keys:
-                    yield self._key(model, record_property)
+            is_any_type = model is LogicalType
+            for one in [property_of(model, "kind")] if is_any_type else properties_of(model):
+                if is_any_type or one.alias not in present_keys:
+                    text, is_required = description_of(model, one), one.field.is_required()
+                    yield key_item(one.alias, text, rank=3, is_required=is_required)
 
     def _written_value(self) -> Any:
         value = self._written.value(len(self._cursor.path))
         present = dict.fromkeys(self._cursor.keys)
         return {**present, **value} if isinstance(value, dict) else present
-
-    def _key(self, model: type[AuthoredModel], record_property: Property) -> CompletionItem:
-        is_required = record_property.field.is_required()
-        return CompletionItem(
-            record_property.alias,
-            f"{record_property.alias}: ",
-            types.CompletionItemKind.Property,
-            "required" if is_required else "",
-            description_of(model, record_property),
-            rank=1 if is_required else 3,
-        )
-
-    def _arguments(self, present_keys: set[str]) -> Iterator[CompletionItem]:
-        use = self._written.value(len(self._cursor.path) - 1)
-        name = use.get("use") if isinstance(use, dict) else None
-        for parameter, text, is_required in self._scope.parameters(name):
-            if parameter not in present_keys:
-                detail = "required" if is_required else ""
-                rank = 1 if is_required else 3
-                kind = types.CompletionItemKind.Variable
-                yield CompletionItem(parameter, f"{parameter}: ", kind, detail, text, rank=rank)
 
     # Values
 
@@ -255,25 +232,11 @@ def names_fields(attribute: Attribute[Any], steps: tuple[str | int, ...]) -> boo
 
 _LEAST_LETTERS = 3
 _BEGINNINGS = (
-    CompletionItem(
-        "name", "name: ", types.CompletionItemKind.Property, documentation="the dataset's name", rank=0
-    ),
-    CompletionItem(
-        "fields",
-        "fields:\n  - name: ",
-        types.CompletionItemKind.Property,
-        documentation="its columns",
-        rank=0,
-    ),
-    CompletionItem(
-        "kind", "kind: ", types.CompletionItemKind.Property, documentation="an event or a DatasetSnapshot"
-    ),
-    CompletionItem(
-        "source", "source: ", types.CompletionItemKind.Property, documentation="of a pipeline", rank=4
-    ),
-    CompletionItem(
-        "datasets", "datasets: ", types.CompletionItemKind.Property, documentation="of an overlay", rank=4
-    ),
+    key_item("name", "the dataset's name", rank=0),
+    replace(key_item("fields", "its columns", rank=0), text="fields:\n  - name: "),
+    key_item("kind", "an event or a DatasetSnapshot"),
+    key_item("source", "of a pipeline", rank=4),
+    key_item("datasets", "of an overlay", rank=4),
 )
 
 

@@ -146,6 +146,19 @@ def named(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[Comp
     return (CompletionItem(word, f"{yaml_text(word)}: ", kind, rank=2) for word in words)
 
 
+def key_item(
+    name: str,
+    text: str = "",
+    *,
+    rank: int = 5,
+    kind: types.CompletionItemKind = types.CompletionItemKind.Property,
+    is_required: bool = False,
+) -> CompletionItem:
+    """Return a key with its description; one that is required comes first."""
+    detail = "required" if is_required else ""
+    return CompletionItem(name, f"{name}: ", kind, detail, text, rank=1 if is_required else rank)
+
+
 @cache
 def zones() -> tuple[str, ...]:
     """Return the names of time zones."""

@@ -182,12 +182,15 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
     at = 0
     while at < len(text):
         token = _TOKEN.match(text, at)
-        opens = token is not None and token.lastgroup in ("open", "text")
-        if token is None or (opens and not frames and not _may_open(text, at)):
-            at += 1
-        else:
+        if token is not None and token.lastgroup in ("open", "text") and not frames:
+            # A value begins outside of brackets only behind a colon, a dash, or at the start of a line.
+            before = text[text.rfind("\n", 0, at) + 1 : at].rstrip(" \t")
+            if re.search(r"[&!]\S*$", before):
+                before = re.sub(r"\s*[&!]\S*$", "", before).rstrip(" \t")
+            token = token if not before or before.endswith((":", "-")) else None
+        if token is not None:
             _take(frames, token)
-            at = token.end()
+        at = token.end() if token is not None else at + 1
     if not frames:
         return None
     before = text[: frames[0].start]
@@ -195,20 +198,24 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
     innermost = frames[-1]
     is_key = innermost.is_mapping and innermost.key is None
     keys = [key for key in innermost.keys if key != innermost.key or not is_key]
-    keys += _keys_after(lines, line, column, is_key=is_key)
+    # Those that follow in the same mapping, as far as this line goes.
+    rest = lines[line][column:]
+    if is_key:
+        # What follows the cursor immediately belongs to the key that it is in.
+        rest = re.sub(r"^[^\s,\[\]{}:]*\s*(?::\s)?", "", rest)
+    mapping = Frame(True, 0, key="")
+    open_frames, at = [mapping], 0
+    while at < len(rest) and open_frames:
+        token = _TOKEN.match(rest, at)
+        at = token.end() if token is not None else at + 1
+        if token is not None:
+            _take(open_frames, token)
+    keys += filter(None, mapping.keys)
     steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
     closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))
     return Flow(
         *start, tuple(step for step in steps if step is not None), is_key, tuple(dict.fromkeys(keys)), closing
     )
-
-
-def _may_open(text: str, at: int) -> bool:
-    """Whether a value may begin here, outside of brackets: behind a colon, a dash, or at the start of a line."""
-    before = text[text.rfind("\n", 0, at) + 1 : at].rstrip(" \t")
-    if re.search(r"[&!]\S*$", before):
-        before = re.sub(r"\s*[&!]\S*$", "", before).rstrip(" \t")
-    return not before or before.endswith((":", "-"))
 
 
 def _take(frames: list[Frame], token: "re.Match[str]") -> None:
@@ -233,22 +240,3 @@ def _take(frames: list[Frame], token: "re.Match[str]") -> None:
             frame.keys.append(frame.last)
     elif kind in ("text", "plain"):
         frame.last, frame.has_item = text_of_key(word), True
-
-
-def _keys_after(lines: Sequence[str], line: int, column: int, *, is_key: bool) -> list[str]:
-    """Return the keys that follow in the same mapping, as far as this line goes."""
-    text = lines[line][column:]
-    frames = [Frame(True, 0, key="")]
-    if is_key:
-        # What follows the cursor immediately belongs to the key that it is in.
-        text = re.sub(r"^[^\s,\[\]{}:]*\s*(?::\s)?", "", text)
-    at = 0
-    while at < len(text) and frames:
-        token = _TOKEN.match(text, at)
-        at = token.end() if token is not None else at + 1
-        if token is not None:
-            before = frames[0]
-            _take(frames, token)
-            if not frames:
-                return [key for key in before.keys if key]
-    return [key for key in frames[0].keys if key] if frames else []

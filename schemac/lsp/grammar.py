@@ -112,7 +112,18 @@ class Shape:
     @property
     def words(self) -> list[Any]:
         """The values that may be written here, if they can be listed."""
-        return [word for a in _unwrapped(self.annotation) for word in _words_of(a)]
+        words: list[Any] = []
+        for annotation in _unwrapped(self.annotation):
+            bare = _bare(annotation)
+            if get_origin(bare) is Literal:
+                words += get_args(bare)
+            elif bare is bool:
+                words += [True, False]
+            elif get_origin(annotation) is Annotated:
+                for mark in get_args(annotation)[1:]:
+                    if isinstance(mark, BeforeValidator) and isinstance(mark.func, Spelling):
+                        words += mark.func.words
+        return words
 
     @property
     def description(self) -> str:
@@ -148,23 +159,6 @@ def _unwrapped(annotation: Any) -> Iterator[Any]:
             yield from _unwrapped(one)
     else:
         yield annotation
-
-
-def _words_of(annotation: Any) -> list[Any]:
-    bare = _bare(annotation)
-    if get_origin(bare) is Literal:
-        return list(get_args(bare))
-    if get_origin(bare) in (Union, UnionType):
-        return []
-    if bare is bool:
-        return [True, False]
-    marks = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-    return [
-        word
-        for mark in marks
-        if isinstance(mark, BeforeValidator) and isinstance(mark.func, Spelling)
-        for word in mark.func.words
-    ]
 
 
 def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> Shape:
@@ -332,7 +326,18 @@ class CursorValues:
     def value(self, depth: int) -> Any:
         """Return the value at the first steps of the cursor's path; None if it cannot be read."""
         if depth not in self._read:
-            self._read[depth] = self._value(depth)
+            cursor = self._cursor
+            place, path = (cursor.document, 0), cursor.path[:depth]
+            for outer in range(depth, 0, -1):
+                start = cursor.starts[outer - 1]
+                if cursor.flow is None or start != (cursor.flow.line, cursor.flow.column):
+                    # A list or mapping is read from the step that leads to it.
+                    first = cursor.path[outer - 1]
+                    place = start
+                    path = (0 if isinstance(first, int) else first, *cursor.path[outer:depth])
+                    break
+            parsed = self._parsed(*place)
+            self._read[depth] = None if parsed is _MISSING else _walk(parsed, path)
         return self._read[depth]
 
     @cached_property
@@ -364,29 +369,11 @@ class CursorValues:
                 return parsed.get(name) if isinstance(parsed, dict) else None
         return None
 
-    def _value(self, depth: int) -> Any:
-        cursor = self._cursor
-        for outer in range(depth, 0, -1):
-            start = cursor.starts[outer - 1]
-            is_inside = cursor.flow is not None and start == (cursor.flow.line, cursor.flow.column)
-            if is_inside:
-                continue
-            # A list or mapping is read from the step that leads to it.
-            parsed = self._parsed(start.line, start.column)
-            if parsed is _MISSING:
-                return None
-            first = cursor.path[outer - 1]
-            return _walk(parsed, (0 if isinstance(first, int) else first, *cursor.path[outer:depth]))
-        parsed = self._parsed(cursor.document, 0)
-        return None if parsed is _MISSING else _walk(parsed, cursor.path[:depth])
-
     def _parsed(self, first: int, column: int) -> Any:
         """Return what begins at a place; many steps may begin there, and it is read once."""
-        if (first, column) not in self._values:
-            self._values[first, column] = self._attempted(first, column)
-        return self._values[first, column]
-
-    def _attempted(self, first: int, column: int) -> Any:
+        if (first, column) in self._values:
+            return self._values[first, column]
+        self._values[first, column] = _MISSING
         end = min(block_end(self._lines, first, column), first + _MOST_LINES)
         lines = list(self._lines[first:end])
         if lines:
@@ -397,8 +384,9 @@ class CursorValues:
             report = Report()
             documents = parse(SourceText("\n".join(attempt)), report) if attempt is not None else []
             if documents and not report.has_errors:
-                return documents[0].value
-        return _MISSING
+                self._values[first, column] = documents[0].value
+                break
+        return self._values[first, column]
 
     def _closed(self, lines: list[str], at: int) -> list[str] | None:
         """Return the lines with all brackets closed at the cursor."""

@@ -92,7 +92,10 @@ def attribute_text(attribute: Attribute[Any]) -> str:
             rows: list[str] = []
             for name, field in model.model_fields.items():
                 one = Property(name, field)
-                texts = [description_of(model, one), ", ".join(f"`{word}`" for word in Shape(one.annotation).words)]
+                texts = [
+                    description_of(model, one),
+                    ", ".join(f"`{word}`" for word in Shape(one.annotation).words),
+                ]
                 text = " ".join(filter(None, texts))
                 rows.append(f"- `{one.alias}`{': ' if text else ''}{text}")
             lines.append("\n".join(rows))
@@ -116,7 +119,14 @@ def field_text(dataset_field: DatasetField, checked: Checked, others: int = 0) -
         dataset_field.dataset.name
     )
     locked = locked if locked is not None and locked.dataset.newest is not None else None
-    lines += _identity(locked, field)
+    id_ = locked.identities.ids.get(field) if locked is not None else None
+    if locked is not None and id_ is not None:
+        numbers = locked.identities.numbers.get(field)
+        entries = numbers.entries if numbers is not None else ()
+        words = [f"{_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
+        firsts = [state.first for state in locked.dataset.states if state.id == id_]
+        since = f", since version {min(firsts)}" if firsts else ", not locked yet"
+        lines.append(f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else ""))
     types, losses = compiled(dataset, field, checked, locked) if is_read else ({}, [])
     if types:
         rows = [f"| {engine(name).title} | `{_cell(text)}` |" for name, text in types.items()]
@@ -140,20 +150,6 @@ def _of_loss(loss: Loss) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def _identity(locked: Locked | None, field: SchemaField) -> Iterator[str]:
-    if locked is None:
-        return
-    id_ = locked.identities.ids.get(field)
-    if id_ is None:
-        return
-    numbers = locked.identities.numbers.get(field)
-    entries = numbers.entries if numbers is not None else ()
-    words = [f"{_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
-    states = [state for state in locked.dataset.states if state.id == id_]
-    since = f", since version {min(state.first for state in states)}" if states else ", not locked yet"
-    yield f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else "")
 
 
 def _title(name: str) -> str:

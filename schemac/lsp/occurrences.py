@@ -239,25 +239,22 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
                 for place, edit in edits_of_references(dataset, renamed):
                     yield FieldEdit(texts.checked.path(place.source.name), place.source, edit)
     for one in target.all:
-        old = one.field.path_text
-        for occurrence, written in _of_field(one, texts):
-            after = path_after(written, {old: renamed[one.dataset.name][old]})
+        name, manifest, old = one.dataset.name, key_of(one.file.file.path), one.field.path_text
+        keys: list[tuple[str, Document, TreePath]] = []
+        for path, document in texts.overlays(name):
+            whole: Any = document.value
+            overlay = whole["datasets"].get(name)
+            fields = overlay.get("fields") if isinstance(overlay, dict) else None
+            for key in fields if isinstance(fields, dict) else ():
+                keys.append((path, document, ("datasets", name, "fields", key)))
+        for path, document in texts.pipelines(str(one.field.segment)):
+            value: Any = document.value
+            schema, fields = value.get("schema"), value.get("fields")
+            is_of_manifest = isinstance(schema, str) and _file_of(path, schema) == manifest
+            if is_of_manifest and value.get("dataset", name) == name and isinstance(fields, dict):
+                keys += [(path, document, ("fields", key)) for key in fields]
+        for path, document, at in keys:
+            after = path_after(str(at[-1]), {old: renamed[name][old]})
             if after is not None:
-                edit = Edit(occurrence.span, occurrence.text(after))
-                yield FieldEdit(occurrence.path, occurrence.source, edit)
-
-
-def _of_field(dataset_field: DatasetField, texts: ProjectTexts) -> Iterator[tuple[Occurrence, str]]:
-    name, manifest = dataset_field.dataset.name, key_of(dataset_field.file.file.path)
-    for path, document in texts.overlays(name):
-        whole: Any = document.value
-        overlay = whole["datasets"].get(name)
-        fields = overlay.get("fields") if isinstance(overlay, dict) else None
-        for written in fields if isinstance(fields, dict) else ():
-            yield _key(path, document, ("datasets", name, "fields", written)), written
-    for path, document in texts.pipelines(str(dataset_field.field.segment)):
-        value: Any = document.value
-        schema, fields = value.get("schema"), value.get("fields")
-        is_of_manifest = isinstance(schema, str) and _file_of(path, schema) == manifest
-        if is_of_manifest and value.get("dataset", name) == name and isinstance(fields, dict):
-            yield from ((_key(path, document, ("fields", written)), written) for written in fields)
+                named = _key(path, document, at)
+                yield FieldEdit(path, named.source, Edit(named.span, named.text(after)))

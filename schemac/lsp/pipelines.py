@@ -20,7 +20,7 @@ from lsprotocol import types
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
-from schemac.lsp.findings import CompletionItem, named, plain, yaml_text, zones
+from schemac.lsp.findings import CompletionItem, key_item, named, plain, yaml_text, zones
 from schemac.lsp.grammar import Context
 from schemac.lsp.locations import Scope
 from schemac.lsp.outline import Role
@@ -88,12 +88,8 @@ def pipeline_items(context: Context, scope: Scope) -> Iterator[CompletionItem]:
             required = node.get("required", ())
             for name, property_schema in node.get("properties", {}).items():
                 if name not in present_keys:
-                    is_required = name in required
-                    detail, rank = ("required", 1) if is_required else ("", 3)
-                    kind = types.CompletionItemKind.Property
-                    yield CompletionItem(
-                        name, f"{name}: ", kind, detail, _description(property_schema), rank=rank
-                    )
+                    text, is_required = _description(property_schema), name in required
+                    yield key_item(name, text, rank=3, is_required=is_required)
 
 
 # The columns of a source
@@ -121,24 +117,21 @@ _FILES = ("csv", "tsv", "json", "ndjson", "jsonl", "geojson", "parquet")
 def columns_of(path: Path, format: Any) -> list[str]:
     """Return the paths of the columns of a file, or of the first one that a folder or a pattern has; none where it cannot be read."""
     try:
-        data_file = _first(path)
-        if data_file is None:
+        if path.is_file():
+            files = [path]
+        elif path.is_dir():
+            files = sorted(one for one in path.iterdir() if one.suffix.removeprefix(".") in _FILES)
+        else:
+            is_pattern = any(sign in path.name for sign in "*?[")
+            files = sorted(filter(Path.is_file, path.parent.glob(path.name))) if is_pattern else []
+        if not files:
             return []
+        data_file = files[0]
         state = data_file.stat()
         is_small = state.st_size <= _MOST_BYTES or data_file.suffix == ".parquet"
         return list(_sampled(str(data_file), format, state.st_mtime_ns)) if is_small else []
     except (OSError, ValueError):
         return []
-
-
-def _first(path: Path) -> Path | None:
-    if path.is_file():
-        return path
-    if path.is_dir():
-        inside = sorted(one for one in path.iterdir() if one.suffix.removeprefix(".") in _FILES)
-        return inside[0] if inside else None
-    matches = sorted(path.parent.glob(path.name)) if any(sign in path.name for sign in "*?[") else []
-    return next((one for one in matches if one.is_file()), None)
 
 
 @lru_cache(32)

@@ -104,9 +104,7 @@ class ProjectFolder:
         manifests: list[ManifestFile] = []
         if self.is_project:
             local_report = Report()
-            configured = project.configuration.manifests or (".",)
-            out = project.folder / project.configuration.out
-            manifests = find_manifests(configured, project.folder, out, local_report)
+            manifests = project.manifests(local_report)
             report.extend(d for d in local_report.diagnostics if d.code != NOTHING_TO_COMPILE.id)
         known = {key_of(file.path) for file in manifests}
         for path in (one for one in buffers if one not in known and is_yaml(one)):
@@ -126,7 +124,11 @@ class ProjectFolder:
             report_unused_vocabularies(compiled, project, across, buffers)
             report.extend(across_files(across, compiled, project))
         if is_built and not report.has_errors:
-            self._build(compiled, project, buffers, report)
+            builds = Builds(replace(project, cache=self._passing), _options(project, buffers))
+            of_builds = Report()
+            report_builds([builds.cached(file) or builds.fresh(file) for file in compiled], of_builds)
+            # Whoever types makes a manifest differ from its lock: that is no news before it is done.
+            report.extend(d for d in of_builds.diagnostics if d.code != UNLOCKED_CHANGE.id)
         findings: dict[str, tuple[Diagnostic, ...]] = {}
         for diagnostic in report.diagnostics:
             path = os.path.normpath(os.path.join(project.folder, diagnostic.file))
@@ -199,7 +201,11 @@ class ProjectFolder:
             if content is None:
                 continue
             known = self._known.get(file)
-            if known is None or not _is_current(known, content, file, buffers, contents):
+            if known is not None and known.compiled is not None:
+                files_around = FolderFiles(file.path, file.name, buffers)
+                is_current = known.compiled.imported.is_current(contents, files_around)
+                known = known if is_current else None
+            if known is None or known.content != content:
                 local_report = Report()
                 one = (passing if buffer is not None else checks).content(content, file, local_report)
                 known = self._known[file] = Known(content, one, local_report.diagnostics)
@@ -211,30 +217,10 @@ class ProjectFolder:
             project.cache.save()
         return compiled
 
-    def _build(
-        self, compiled: Sequence[CompiledFile], project: Project, buffers: Buffers, report: Report
-    ) -> None:
-        """Report the findings of the project's targets for manifests."""
-        options = _options(project, buffers)
-        builds = Builds(replace(project, cache=self._passing), options)
-        local_report = Report()
-        report_builds([builds.cached(file) or builds.fresh(file) for file in compiled], local_report)
-        # Whoever types makes a manifest differ from its lock: that is no news before it is done.
-        report.extend(d for d in local_report.diagnostics if d.code != UNLOCKED_CHANGE.id)
-
 
 def _options(project: Project, buffers: Buffers) -> CompileOptions:
     """Return what `schemac check` would have, with the texts of the editor in place of files."""
     return replace(CompileOptions.of(project), edited=buffers, has_rules=True)
-
-
-def _is_current(
-    known: Known, content: bytes, file: ManifestFile, buffers: Buffers, contents: Contents
-) -> bool:
-    if known.content != content:
-        return False
-    imported = known.compiled.imported if known.compiled is not None else None
-    return imported is None or imported.is_current(contents, FolderFiles(file.path, file.name, buffers))
 
 
 class Projects:

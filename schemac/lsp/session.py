@@ -50,9 +50,8 @@ class Opened:
     version: int
     text: str
     folder: ProjectFolder
-    checked_version: int = -1
-    """That of the last whole check."""
     checked_lines: list[str] = field(default_factory=list)
+    """Those of the last whole check."""
     displayed: list[tuple[Diagnostic, types.Diagnostic]] = field(default_factory=list)
     """What the editor shows of it."""
     findings: tuple[Diagnostic, ...] = ()
@@ -235,7 +234,23 @@ class Session:
                 checked = state.checked or Checked(Project(state.folder.folder))
             state.cost = time.perf_counter() - started
             state.checked = checked
-            self._show(state, checked, versions)
+            # What was edited in the meantime is shown when it is checked again.
+            for path in {*checked.findings, *state.published}:
+                if self.opened_at(path) is None:
+                    findings = self._to_lsp(state, checked.findings.get(path, ()))
+                    self._publish(state, path, findings, None)
+            for opened in self.opened.values():
+                if opened.folder is not state.folder or opened.uri not in versions:
+                    continue
+                version, text = versions[opened.uri]
+                opened.findings = checked.findings.get(opened.path, ())
+                opened.checked_lines = Lines(text, self.codec).lines
+                # A pipeline or an overlay is told of with what else is found in it.
+                if opened.is_manifest and opened.version == version:
+                    opened.displayed = self._to_lsp(state, opened.findings)
+                    self._publish(state, opened.path, opened.displayed, version)
+                elif opened.is_manifest:
+                    self._later(opened)
             if not state.is_dirty:
                 await self._show_companions(state, checked, versions)
 
@@ -255,29 +270,6 @@ class Session:
             if self.opened.get(opened.uri) is opened and opened.version == versions[opened.uri][0]:
                 opened.displayed = self._to_lsp(state, opened.findings)
                 self._publish(state, opened.path, opened.displayed, opened.version)
-
-    def _show(self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]) -> None:
-        """Publish the findings, except those of texts that were edited in the meantime."""
-        for path in {*checked.findings, *state.published}:
-            opened = self.opened_at(path)
-            findings = checked.findings.get(path, ())
-            if opened is None:
-                self._publish(state, path, self._to_lsp(state, findings), None)
-        for opened in self.opened.values():
-            if opened.folder is not state.folder or opened.uri not in versions:
-                continue
-            version, text = versions[opened.uri]
-            opened.findings = checked.findings.get(opened.path, ())
-            opened.checked_version = version
-            opened.checked_lines = Lines(text, self.codec).lines
-            if not opened.is_manifest:
-                # It is told of with what else is found in it.
-                continue
-            if opened.version == version:
-                opened.displayed = self._to_lsp(state, opened.findings)
-                self._publish(state, opened.path, opened.displayed, version)
-            else:
-                self._later(opened)
 
     def _to_lsp(
         self, state: State, findings: tuple[Diagnostic, ...] | list[Diagnostic]

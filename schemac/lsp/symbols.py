@@ -177,7 +177,13 @@ def inlay_hints(
         dataset_lock = locked.get(dataset.name)
         is_locked = dataset_lock is not None and dataset_lock.dataset.newest is not None
         ids = dataset_lock.identities.ids if dataset_lock is not None and is_locked else {}
-        visible = [field for field in dataset.columns if _is_visible(dataset, field, (first, last))]
+        visible: list[SchemaField] = []
+        for field in dataset.columns:
+            where, place = location_of(dataset, field), dataset.origins.location(field.declared_at)
+            if where is not None and place is not None and where.file == dataset.origins.file:
+                region = place.source.region(place.span)
+                if region.line - 1 <= last and region.end_line - 1 >= first:
+                    visible.append(field)
         alone = replace(dataset, columns=tuple(visible))
         arrow = {field.field: str(field.arrow.type) for field in lower(alone, lowering).preorder()}
         for field in (one for one in preorder(visible) if one.is_member):
@@ -186,15 +192,6 @@ def inlay_hints(
             for key, hint in (("name", f"id {ids[field]}" if field in ids else ""), ("type", text)):
                 hints.append(_hint(dataset, field, key, hint, lines, (first, last)))
     return [hint for hint in hints if hint is not None]
-
-
-def _is_visible(dataset: LogicalDataset, field: SchemaField, range_: tuple[int, int]) -> bool:
-    where = location_of(dataset, field)
-    place = dataset.origins.location(field.declared_at)
-    if where is None or place is None or where.file != dataset.origins.file:
-        return False
-    region = place.source.region(place.span)
-    return region.line - 1 <= range_[1] and region.end_line - 1 >= range_[0]
 
 
 def _hint(

@@ -21,7 +21,7 @@ from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, has_lock, read_lock_bytes
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
-from schemac.project.lock_index import LockSearch
+from schemac.project.lock_index import LostLocks
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references, report_unused_vocabularies
@@ -32,7 +32,6 @@ from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
 
 if TYPE_CHECKING:
-    from schemac.project.lock_index import LostLocks
     from schemac.project.locking import Locked
 
 
@@ -60,13 +59,7 @@ class Builds:
         self._keys = project.cache.keys("build", options)
 
     @cached_property
-    def _search(self) -> LockSearch:
-        return LockSearch(self._project)
-
-    @cached_property
-    def _lost(self) -> "LostLocks":
-        from schemac.project.lock_index import LostLocks  # for start-up time, as above
-
+    def _lost_locks(self) -> LostLocks:
         return LostLocks(self._project)
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
@@ -80,7 +73,11 @@ class Builds:
         if not is_of_manifest or not all(are_inside(one.files, name) for name, one in datasets.items()):
             return None
         locks = entry.searched_locks
-        return entry.built if locks is None or locks == self._search.digest_for(file.file.path) else None
+        return (
+            entry.built
+            if locks is None or locks == self._lost_locks.search.digest_for(file.file.path)
+            else None
+        )
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and add the result to the cache."""
@@ -90,7 +87,7 @@ class Builds:
         made, is_looked_for = self._made(file)
         key = self._key(file, lock)
         if key is not None:
-            searched_locks = self._search.digest_for(file.file.path) if is_looked_for else None
+            searched_locks = self._lost_locks.search.digest_for(file.file.path) if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
             if _lock_of(file) == lock:
                 self._project.cache.put(key, _Entry(made._replace(contents={}), searched_locks))
@@ -104,7 +101,7 @@ class Builds:
         from schemac.project.stages import emit  # for start-up time, as above
 
         locks, targets = Report(), Report()
-        is_looked_for = self._lost.report(file, locks)
+        is_looked_for = self._lost_locks.report(file, locks)
         locked: Mapping[str, Locked] = {}
         if self._options.locked or has_lock(file.file.path):
             from schemac.project.locking import (

@@ -161,13 +161,7 @@ def _prepare(
 def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
     """Return the project's other manifests."""
     known = {file.path.resolve() for file in files}
-    paths = project.configuration.manifests or (".",)
-    out = project.folder / project.configuration.out
-    return [
-        file
-        for file in find_manifests(paths, project.folder, out, Report(), project.exclusion)
-        if file.path.resolve() not in known
-    ]
+    return [file for file in project.manifests(Report()) if file.path.resolve() not in known]
 
 
 def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from schemac.project.cache.store import NO_CACHE, Cache, has_cache
-from schemac.project.discovery import Exclusion, is_within
+from schemac.project.discovery import Exclusion, ManifestFile, find_manifests, is_within
 from schemac.project.setting_values import Configuration
 from schemac.project.settings_file import SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
@@ -111,6 +111,13 @@ class Project:
         report.extend(local_report.diagnostics)
         if not local_report.has_errors:
             self.cache.put(key, True)
+
+    def manifests(self, report: Report) -> list[ManifestFile]:
+        """Return the manifests that its settings name."""
+        out = self.folder / self.configuration.out
+        return find_manifests(
+            self.configuration.manifests or (".",), self.folder, out, report, self.exclusion
+        )
 
     @cached_property
     def exclusion(self) -> Exclusion:

@@ -80,17 +80,13 @@ class Exclusion:
 
     def _matches(self, path: str, end: str) -> bool:
         try:
-            place = os.path.relpath(os.path.abspath(path), self._root)
+            place = os.path.relpath(path, self.base)
         except ValueError:
             # On another drive of Windows.
             return False
         inside = place.replace(os.sep, "/")
         # What lies outside of the project has no path that a pattern could match.
         return not inside.startswith("../") and self._match(f"{inside}{end}")
-
-    @cached_property
-    def _root(self) -> str:
-        return os.path.abspath(self.base)
 
     @cached_property
     def _match(self) -> Callable[[str], bool]:
@@ -227,7 +223,11 @@ def _entries(
         except OSError:
             continue
         for entry in entries:
-            if not _is_folder(entry):
+            try:
+                is_folder = entry.is_dir()
+            except OSError:
+                is_folder = False
+            if not is_folder:
                 files.append(entry)
             elif not entry.is_symlink() and not (
                 exclusion.hides_folder(here, entry.name) or Path(entry.path) == out
@@ -242,13 +242,6 @@ def _entries(
             for entry in files
             if entry.name.endswith(suffixes) and not exclusion.hides_file(here, entry.name)
         )
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:

@@ -9,6 +9,7 @@ listed from their own object store, wherever this clone keeps it.
 import dataclasses
 import os
 import posixpath
+from contextlib import suppress
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -190,23 +191,16 @@ def open_tree(ref: str) -> Tree:
         listed, unread = _list(store, commit, top)
     except GitError as error:
         messages = str(error).strip().splitlines()
-        raise NoCommitError(_way_out(messages[0] if messages else "")) from error
+        way_out = messages[0] if messages else "name a branch, a tag or a commit of this repository"
+        with suppress(GitError):
+            if store.git("rev-parse", "--is-shallow-repository").strip() == b"true":
+                way_out = (
+                    "this clone is shallow; fetch the rest with `git fetch --unshallow origin"
+                    " '+refs/heads/*:refs/remotes/origin/*'`, or let CI clone the whole history"
+                    " (`fetch-depth: 0` of actions/checkout)"
+                )
+        raise NoCommitError(way_out) from error
     return Tree(top, commit, listed, tuple(unread))
-
-
-def _way_out(message: str) -> str:
-    """How to come by a commit that is not here."""
-    try:
-        is_shallow = Store().git("rev-parse", "--is-shallow-repository").strip() == b"true"
-    except GitError:
-        is_shallow = False
-    if is_shallow:
-        return (
-            "this clone is shallow; fetch the rest with `git fetch --unshallow origin"
-            " '+refs/heads/*:refs/remotes/origin/*'`, or let CI clone the whole history"
-            " (`fetch-depth: 0` of actions/checkout)"
-        )
-    return message or "name a branch, a tag or a commit of this repository"
 
 
 def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], list[Submodule]]:
@@ -302,9 +296,18 @@ def _free_environment() -> dict[str, str]:
 
 def tracked_files(folder: Path) -> list[str]:
     """Return the files of a cache that git tracks; none where git is not there or knows no such file."""
-    index = next(
-        (index_path for one in folder.parents if (index_path := _index_of(one / ".git")) is not None), None
-    )
+    index = None
+    for git in (one / ".git" for one in folder.parents):
+        if git.is_file():
+            # It names the folder that it stands for.
+            try:
+                line = git.read_text(encoding="utf-8", errors="replace").strip()
+            except OSError:
+                continue
+            git = git.parent / line.removeprefix("gitdir: ")
+        if (git / "index").is_file():
+            index = git / "index"
+            break
     try:
         # Git is asked only where its index has the name of one: most runs need no other program.
         if index is None or FILE.encode() not in index.read_bytes():
@@ -314,14 +317,3 @@ def tracked_files(folder: Path) -> list[str]:
         return []
     names = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
     return [f"{folder.name}/{name}" for name in names]
-
-
-def _index_of(git: Path) -> Path | None:
-    """Return the index of a repository, by its folder `.git` or the file that stands for it; None if there is none."""
-    if git.is_file():
-        try:
-            line = git.read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            return None
-        git = git.parent / line.removeprefix("gitdir: ")
-    return git / "index" if (git / "index").is_file() else None

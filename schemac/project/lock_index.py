@@ -21,7 +21,7 @@ from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import LOST_LOCK
 from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
-from schemac.versions.identity.lock import Lock, LockedDataset
+from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import read_lock
 
 _MARKS = (".git", "schemac.toml", "pyproject.toml")
@@ -89,7 +89,7 @@ class LostLocks:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._search = LockSearch(project)
+        self.search = LockSearch(project)
 
     def report(self, file: CompiledFile, report: Report) -> bool:
         """Report the datasets of a manifest whose lock is elsewhere; return whether any was looked for."""
@@ -99,7 +99,7 @@ class LostLocks:
         # What is wrong with a lock is told where it is opened.
         known = {dataset.name for dataset in lock.datasets} if lock is not None else None
         lost = {named.name for named in file.named if known is not None and named.name not in known}
-        if lost and (is_locked or self._search.locks_for(manifest)):
+        if lost and (is_locked or self.search.locks_for(manifest)):
             for dataset in file.datasets:
                 if dataset.name in lost:
                     self._report_lock_of(dataset, file, report)
@@ -109,14 +109,22 @@ class LostLocks:
         """Report where the lock of a dataset may be."""
         expected_path = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
-        for path in dict.fromkeys((expected_path, *self._search.locks_for(file.file.path))):
+        news = {str(field.segment) for field in dataset.columns}
+        for path in dict.fromkeys((expected_path, *self.search.locks_for(file.file.path))):
             lock = _read(path) if path.is_file() else None
             for locked in lock.datasets if lock is not None else ():
-                if locked.name == dataset.name and not _has(path, dataset.name, self._project):
-                    _add(file, dataset, expected_path, path, "", report)
-                    return
+                if locked.name == dataset.name:
+                    near = [ManifestFile(one, one.name, is_named=False) for one in manifests_of_lock(path)]
+                    compiled = read_manifests(near, self._project, Report())
+                    if not any(one.name == dataset.name for other in compiled for one in other.datasets):
+                        _add(file, dataset, expected_path, path, "", report)
+                        return
                 is_free = locked.name not in names and (path == expected_path or not manifests_of_lock(path))
-                if is_free and _is_alike(dataset, locked):
+                present = [state.shape for state in locked.states if state.last is None]
+                olds = {str(shape.segment) for shape in present if shape.parent is None}
+                # Half of the columns of the poorer one have the same names in both.
+                is_alike = olds & news and 2 * len(olds & news) >= min(len(olds), len(news))
+                if is_free and is_alike:
                     _add(file, dataset, expected_path, path, locked.name, report)
                     return
         lock = _read(expected_path) if expected_path.is_file() else None
@@ -172,21 +180,6 @@ def _read(path: Path) -> Lock | None:
     if content is None or not content.removeprefix(b"\xef\xbb\xbf").startswith(_START):
         return None
     return read_lock(content.decode("utf-8", "replace"), path.name, Report())
-
-
-def _has(lock: Path, name: str, project: Project) -> bool:
-    """Whether a manifest next to a lock has a dataset of this name."""
-    files = [ManifestFile(path, path.name, is_named=False) for path in manifests_of_lock(lock)]
-    return any(
-        dataset.name == name for file in read_manifests(files, project, Report()) for dataset in file.datasets
-    )
-
-
-def _is_alike(dataset: LogicalDataset, locked: LockedDataset) -> bool:
-    """Whether half of the columns of the poorer one have the same names in both."""
-    olds = {str(s.shape.segment) for s in locked.states if s.last is None and s.shape.parent is None}
-    news = {str(field.segment) for field in dataset.columns}
-    return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))
 
 
 def _display_path(path: Path) -> str:

@@ -140,15 +140,6 @@ class Checks:
     def _files(self, file: ManifestFile) -> FolderFiles:
         return FolderFiles(file.path, file.name, self._options.edited, self._project)
 
-    @property
-    def _imports(self) -> "Library":
-        """The imported files of this run."""
-        if self._library is None:
-            from schemac.language.manifest.library import Library  # for start-up time, as above
-
-            self._library = Library(self._contents)
-        return self._library
-
     def fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Check a manifest with these bytes, and keep what is found; as `file`."""
         local_report = Report()
@@ -206,10 +197,12 @@ class Checks:
     def _check(
         self, source: SourceText, file: ManifestFile, report: Report, options: CompileOptions
     ) -> "tuple[list[LogicalDataset], Imported]":
-        from schemac.language.manifest.library import Reuse  # for start-up time, as above
+        from schemac.language.manifest.library import Library, Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
 
-        reuse = Reuse(self._files(file), self._imports)
+        if self._library is None:
+            self._library = Library(self._contents)
+        reuse = Reuse(self._files(file), self._library)
         datasets = check_source(source, self._project, report, options, is_named=file.is_named, reuse=reuse)
         return datasets, Imported.of(reuse)
 

@@ -193,18 +193,16 @@ class _Following:
         elsewhere = self._unpaired.elsewhere() if names and self._before.is_of_places else ()
         news, places = self._today(elsewhere, names)
         for name in sorted(olds):
-            if name in news and not self._was_there(name, places[name]):
+            place = places[name].resolve() if name in news else Path()
+            # Whether a manifest that is not compared had a dataset of this name already.
+            was_there = False
+            if place in self._before.others and place not in self._before.gone and self._before.is_of_places:
+                self._before.load([place])
+                was_there = name in self._then(place)
+            if name in news and not was_there:
                 self.followed.pairs.append((olds[name], news[name]))
             elif name in versions:
                 self.followed.dropped.append(olds[name])
-
-    def _was_there(self, name: str, place: Path) -> bool:
-        """Whether a manifest that is not compared had a dataset of this name already."""
-        path = place.resolve()
-        if not self._before.is_of_places or path not in self._before.others or path in self._before.gone:
-            return False
-        self._before.load([path])
-        return name in self._then(path)
 
     def report_uncertain(self) -> None:
         """Report fields that seem new but may be renamed ones."""

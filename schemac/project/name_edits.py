@@ -71,8 +71,11 @@ def block_of(text: str, item: Span) -> Block:
 def moved(text: str, block: Block, content: str, last: Block) -> str:
     """Return the text with a block's lines, now `content`, after the last block of another list."""
     line_end = "\r\n" if "\r\n" in text else "\n"
-    lines = [_shifted(line, last.indent - block.indent) for line in content.splitlines(keepends=True)]
-    put = "".join(lines)
+    deeper = last.indent - block.indent
+    put = ""
+    for line in content.splitlines(keepends=True):
+        spaces = len(line) - len(line.lstrip(" "))
+        put += " " * max(deeper, 0) + line[min(max(-deeper, 0), spaces) :] if line.strip() else line
     if not put.endswith("\n"):
         put += line_end
     if not text[: last.end].endswith("\n"):
@@ -83,12 +86,6 @@ def moved(text: str, block: Block, content: str, last: Block) -> str:
     if block.start < last.end:
         return text[: block.start] + text[block.end : last.end] + put + text[last.end :]
     return text[: last.end] + put + text[last.end : block.start] + text[block.end :]
-
-
-def _shifted(line: str, by: int) -> str:
-    if not line.strip():
-        return line
-    return " " * by + line if by > 0 else line[min(-by, len(line) - len(line.lstrip(" "))) :]
 
 
 def _line_end(text: str, offset: int) -> int:
@@ -122,15 +119,12 @@ class Edit:
 class Renamed:
     """What a renaming did to one dataset."""
 
-    manifest: str
+    file: str
+    """The file that has the name; of another dataset with the field from the same group, its manifest."""
     path: str
     """Where the field is now."""
     version: int | None
     """The locked version that has the new name; None if there is no lock."""
-    edited: str = ""
-    """The file that has the name, if it is another one."""
-    others: "tuple[Renamed, ...]" = ()
-    """The other datasets that have the field from the same group."""
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
@@ -291,7 +285,8 @@ class Relocked:
 class Rewriting:
     """All that a renaming changes; nothing of it is written yet."""
 
-    renamed: Renamed
+    renamed: tuple[Renamed, ...]
+    """The dataset that was asked for, and the others that have the field from the same group."""
     texts: tuple[Rewritten, ...]
     locks: tuple[Relocked, ...]
     """Those that there are; a manifest without a lock has none."""

@@ -44,7 +44,6 @@ from schemac.project.name_edits import (
     moved,
     place_of_name,
     refuse_edit,
-    write,
 )
 from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
@@ -58,6 +57,8 @@ from schemac.text.syntax.document import Location
 from schemac.versions.identity.freeze import freeze, identify
 
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+"""A name of a path; those with dots or backticks are in backticks."""
+_PATH = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +103,6 @@ class _Member:
         _, *properties = old_list.pop(_siblings(dataset, field.parent).index(field))
         new_list.append([goal.name, *properties])
         return cls(file, dataset, (field,), {field.path_text: goal.path_text}, after)
-
-
-def rename(
-    file: CompiledFile, dataset: LogicalDataset, old: str, new: str, project: Project, report: Report
-) -> Renamed | None:
-    """Rename or move a field; None after reporting why not."""
-    planned = planned_rename(file, dataset, old, new, project, report)
-    return planned.renamed if planned is not None and write(planned, report) else None
 
 
 def planned_rename(
@@ -171,24 +164,16 @@ def planned_rename(
         return None
     report.extend(local_report.diagnostics if not is_shared else ())
     relocked = _relocked(members, after, locks)
-    renames = {
-        member.dataset.name: _renamed_dataset(member, relocked, next(iter(member.new_paths.values())))
-        for member in members
-    }
-    member = next(member for member in members if member.dataset.name == dataset.name)
-    others = tuple(renamed for name, renamed in renames.items() if name != dataset.name)
-    renamed = replace(
-        _renamed_dataset(member, relocked, member.new_paths[field.path_text]),
-        edited=place.source.name,
-        others=others,
-    )
+    renamed: list[Renamed] = []
+    for member in members:
+        is_asked = member.dataset.name == dataset.name
+        new_path = member.new_paths[field.path_text] if is_asked else next(iter(member.new_paths.values()))
+        newest = relocked[member.file.file.path].lock.dataset(member.dataset.name).newest
+        name = place.source.name if is_asked else member.file.file.name
+        one = Renamed(name, new_path, newest.number if newest is not None else None)
+        renamed.insert(0 if is_asked else len(renamed), one)
     existing = tuple(lock for lock in relocked.values() if lock.file.exists)
-    return Rewriting(renamed, tuple(texts.values()), existing)
-
-
-def _renamed_dataset(member: _Member, locks: Mapping[Path, Relocked], path_text: str) -> Renamed:
-    newest = locks[member.file.file.path].lock.dataset(member.dataset.name).newest
-    return Renamed(member.file.file.name, path_text, newest.number if newest is not None else None)
+    return Rewriting(tuple(renamed), tuple(texts.values()), existing)
 
 
 def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
@@ -205,14 +190,15 @@ def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaFiel
 
 
 def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report) -> _Goal | None:
-    steps = _steps(new)
-    if steps is None:
+    if _PATH.fullmatch(new) is None:
         message = f"'{new}' is not a valid field path"
         report.add(
             UNKNOWN_COLUMN, message, file=dataset.origins.file, help="put names with dots in backticks"
         )
         return None
-    *above, name = steps
+    *above, name = [
+        step[1].replace("``", "`") if step[1] is not None else step[2] for step in _STEP.finditer(new)
+    ]
     if not above:
         return _Goal(None if name == field.segment else field.parent, name)
     path_text = dotted(tuple(above))
@@ -233,21 +219,6 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
         refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)
         return None
     return _Goal(parent, name)
-
-
-def _steps(path: str) -> list[str] | None:
-    """Return the names of a dotted path; those with dots or backticks are in backticks."""
-    steps: list[str] = []
-    at = 0
-    while (match := _STEP.match(path, at)) is not None:
-        steps.append(match[1].replace("``", "`") if match[1] is not None else match[2])
-        at = match.end()
-        if at == len(path):
-            return steps
-        if path[at] != ".":
-            return None
-        at += 1
-    return None
 
 
 def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[SchemaField]:
@@ -301,10 +272,7 @@ def _files_with(
     if around.manifests is not None:
         manifests = around.manifests
     else:
-        configured = project.configuration.manifests or (".",)
-        out = project.folder / project.configuration.out
-        manifest_files = find_manifests(configured, project.folder, out, Report(), project.exclusion)
-        others = [one for one in manifest_files if one.path.resolve() != manifest_path]
+        others = [one for one in project.manifests(Report()) if one.path.resolve() != manifest_path]
         manifests = read_manifests([one._replace(is_named=False) for one in others], project, report)
     files = [file]
     for one in manifests:

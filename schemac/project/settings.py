@@ -253,27 +253,25 @@ def report_vocabularies(
                 at=at,
                 help="register vocabularies only for your own domains",
             )
-        elif (wrong := _what_is_wrong(file, contents[domain])) is not None:
-            report.add(INVALID_CONFIGURATION, f"the vocabulary {wrong}", file=settings.name, at=at)
+            continue
+        # Imported here for start-up time: only projects with vocabularies need jsonschema.
+        from jsonschema import Draft202012Validator
+        from jsonschema.exceptions import SchemaError as InvalidSchema
 
-
-def _what_is_wrong(file: str, content: bytes | OSError) -> str | None:
-    # Imported here for start-up time: only projects with vocabularies need jsonschema.
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError as InvalidSchema
-
-    short_name = shortened(file)
-    if isinstance(content, OSError):
-        return f"{short_name} cannot be read: {reason_of(content)}"
-    try:
-        Draft202012Validator.check_schema(json.loads(content))
-    except ValueError as error:
-        return f"{short_name} cannot be read: {error}"
-    except RecursionError:
-        return f"{short_name} cannot be read: it is nested too deeply"
-    except InvalidSchema as error:
-        return f"{file} is not a valid JSON Schema: {error.message}"
-    return None
+        content = contents[domain]
+        problem = f"{shortened(file)} cannot be read: "
+        try:
+            if not isinstance(content, OSError):
+                Draft202012Validator.check_schema(json.loads(content))
+                continue
+            problem += reason_of(content)
+        except ValueError as error:
+            problem += str(error)
+        except RecursionError:
+            problem += "it is nested too deeply"
+        except InvalidSchema as error:
+            problem = f"{file} is not a valid JSON Schema: {error.message}"
+        report.add(INVALID_CONFIGURATION, f"the vocabulary {problem}", file=settings.name, at=at)
 
 
 def vocabulary(domain: str, content: bytes) -> Vocabulary:

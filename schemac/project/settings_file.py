@@ -70,7 +70,17 @@ class SettingsFile:
             case "quote", _:
                 new = quoted(old) if not old.startswith(('"', "'", "[", "{")) else None
             case "remove", _:
-                span, new = self._whole(setting), ""
+                # What goes with it: its lines, or the comma behind it.
+                content, new = self._text.content, ""
+                if setting.is_inline:
+                    after = re.compile(r"\s*,\s*").match(content, setting.value.end)
+                    before = None if after else re.compile(r"\s*,\s*\Z").search(content[: setting.key.start])
+                    start = before.start() if before is not None else setting.key.start
+                    span = Span(start, after.end() if after is not None else setting.value.end)
+                else:
+                    end = content.find("\n", setting.value.end)
+                    start = content.rfind("\n", 0, setting.key.start) + 1
+                    span = Span(start, len(content) if end < 0 else end + 1)
                 old = self._text.excerpt(span)
             case "write", {"key": "", "text": text} if re.fullmatch(r"[+-]?\d+|true|false", text):
                 new = text
@@ -78,18 +88,6 @@ class SettingsFile:
             return None
         edit = Edit(self.name, *self._text.region(span), new)
         return Fix(str(help), (edit,), help.is_safe and "#" not in old)
-
-    def _whole(self, setting: Setting) -> Span:
-        """Return what goes with a setting: its lines, or the comma behind it."""
-        content = self._text.content
-        if setting.is_inline:
-            after = re.compile(r"\s*,\s*").match(content, setting.value.end)
-            before = re.compile(r"\s*,\s*\Z").search(content[: setting.key.start]) if after is None else None
-            start = before.start() if before is not None else setting.key.start
-            return Span(start, after.end() if after is not None else setting.value.end)
-        start = content.rfind("\n", 0, setting.key.start) + 1
-        end = content.find("\n", setting.value.end)
-        return Span(start, len(content) if end < 0 else end + 1)
 
     @cached_property
     def _text(self) -> SourceText:
