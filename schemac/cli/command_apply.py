@@ -17,7 +17,7 @@ from schemac.cli.command_plan import (
     owner_of,
     requested_version,
 )
-from schemac.cli.output import exit_code, print_status, show, show_document
+from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.terminal import ExitCode, ask, progress_bar, put
 from schemac.registry.engine import Trait
 from schemac.registry.installed import blamed, engines, with_trait
@@ -82,10 +82,7 @@ def run(options: argparse.Namespace) -> int:
         with blamed(owner.name):
             is_refused = not _apply(TABLES.of(owner), opened[1], options, document, report)
     diagnostics = report.diagnostics
-    if options.format == "json":
-        show_document(diagnostics, options, **document)
-    else:
-        show(diagnostics, options)
+    show(diagnostics, options, **document)
     return ExitCode.FINDINGS if is_refused and not diagnostics else exit_code(diagnostics, options)
 
 

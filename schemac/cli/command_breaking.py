@@ -19,7 +19,6 @@ from schemac.cli.output import (
     exit_code,
     print_status,
     show,
-    show_document,
     versions_of,
 )
 from schemac.cli.project import open_compared
@@ -27,7 +26,7 @@ from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put_rendered, wrap
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
 from schemac.language.physical import numpy_left_out
 from schemac.project.comparing import compare
-from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
+from schemac.project.comparisons import Comparison, ComparisonRequest, rename_findings
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION
 from schemac.text.source.diagnostic import Code, Diagnostic, Label
@@ -109,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
             for comparison in comparisons
             for verdict in comparison.verdicts
         ]
-        show_document(diagnostics, options, verdicts=verdicts, promises=_promises(comparisons, promises))
+        show(diagnostics, options, verdicts=verdicts, promises=_promises(comparisons, promises))
     elif options.format == "text" and could_read:
         for comparison, *findings in zip(comparisons, promises, renames, strict=True):
             lines = [_text(comparison, options)]
@@ -227,7 +226,7 @@ def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
         for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
     ]
     renames = sum(len(comparison.renames) for comparison in comparisons)
-    asked = [possible_renames_text(renames)] if renames else []
+    asked = [counted(renames, "possible rename")] if renames else []
     grave = ", ".join([*(f"{count} {outcome}" for count, outcome in counts if count), *asked])
     return f"{counted(changes, 'change')}{f': {grave}' if grave else ', none of them critical'}"
 

@@ -6,12 +6,12 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, wrapped
 from schemac.language.physical import numpy_left_out
 from schemac.project.comparing import compare
-from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
+from schemac.project.comparisons import Comparison, ComparisonRequest, rename_findings
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import MISSING_EXTRA, WRITE_FAILED
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         _write_page(comparisons, options, report)
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        show_document(
+        show(
             diagnostics,
             options,
             changes=[
@@ -105,7 +105,7 @@ def _summary(comparisons: list[Comparison]) -> str:
     changes = [change for c in comparisons if c.old and c.new for change in c.changes]
     parts += [summary(changes)] if changes else []
     renames = sum(len(comparison.renames) for comparison in comparisons)
-    parts += [possible_renames_text(renames)] if renames else []
+    parts += [counted(renames, "possible rename")] if renames else []
     return ", ".join(parts) or "no changes"
 
 

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show
+from schemac.cli.output import add_output_arguments, add_paths, show_all, print_status
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_manifest
 from schemac.language.manifest.expanded_text import expanded_text
@@ -48,9 +48,7 @@ def run(options: argparse.Namespace) -> int:
             report.add(WRITE_FAILED, f"cannot write {out}: {reason_of(error)}", file=out)
     elif not report.has_errors:
         put_manifest(text, options)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def expand_files(files: Sequence[ManifestFile], project: Project, report: Report) -> str:

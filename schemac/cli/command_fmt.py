@@ -6,7 +6,7 @@ Layer: cli.
 import argparse
 from typing import NamedTuple
 
-from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show, show_document
+from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show
 from schemac.cli.project import edited_of, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_source
 from schemac.language.formatting.format import formatted
@@ -78,7 +78,7 @@ def _finish(options: argparse.Namespace, texts: list[_Text], report: Report) -> 
     if options.format == "json":
         if not (options.diff or options.check):
             changed = [text for text in changed if rewrite(*text, report)]
-        show_document(report.diagnostics, options, changed=[text.name for text in changed])
+        show(report.diagnostics, options, changed=[text.name for text in changed])
         return _exit_code(options, report, changed)
     if options.diff:
         put_source("".join(render_diff(*text) for text in changed))

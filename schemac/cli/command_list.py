@@ -5,7 +5,7 @@ Layer: cli.
 
 import argparse
 
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_rendered, table
 from schemac.language.attributes.builtin import Classification
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        show_document(diagnostics, options, fields=[one.to_json() for one in listed])
+        show(diagnostics, options, fields=[one.to_json() for one in listed])
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     if not report.has_errors:

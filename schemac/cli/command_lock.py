@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.cli.output import add_compile_arguments, exit_code, print_status, show
+from schemac.cli.output import add_compile_arguments, show_all, print_status
 from schemac.cli.project import open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
 from schemac.language.logical.schema_fields import preorder
@@ -115,9 +115,7 @@ def run(options: argparse.Namespace) -> int:
 
             with collector_paused():
                 lock_manifests(options, report)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def _parse_field_id(text: str) -> tuple[str, int]:

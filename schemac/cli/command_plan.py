@@ -15,7 +15,6 @@ from schemac.cli.output import (
     exit_code,
     print_status,
     show,
-    show_document,
     versions_of,
 )
 from schemac.cli.project import find_dataset
@@ -206,12 +205,11 @@ def run(options: argparse.Namespace) -> int:
     if opened is not None:
         _plan(*opened, options, made, report)
     diagnostics = report.diagnostics
-    if options.format == "json":
-        show_document(diagnostics, options, **made.document)
-    else:
-        put("\n".join(made.lines)) if made.lines else None
-        show(diagnostics, options)
-    print_status(made.summary, options) if made.summary else None
+    if made.lines and options.format != "json":
+        put("\n".join(made.lines))
+    show(diagnostics, options, **made.document)
+    if made.summary:
+        print_status(made.summary, options)
     return exit_code(diagnostics, options)
 
 

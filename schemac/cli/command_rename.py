@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from schemac.cli.output import add_no_cache, add_output_arguments, exit_code, print_status, show
+from schemac.cli.output import add_no_cache, add_output_arguments, show_all, print_status
 from schemac.cli.project import find_dataset, open_project
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.manifest.write import scalar
@@ -59,9 +59,7 @@ def run(options: argparse.Namespace) -> int:
             referring = referring_fields(every, dataset.name, options.old, renamed.path)
             for hint in (*referring, *_pipeline_hints(file, dataset, options.old, renamed.path)):
                 print_status(hint, options)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def _pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:

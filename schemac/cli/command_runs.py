@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from schemac.cli.command_check import report_missing_package
-from schemac.cli.output import add_output_arguments, exit_code, show, show_document
+from schemac.cli.output import add_output_arguments, exit_code, show
 from schemac.cli.terminal import put, put_rendered, table, wrapped
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import CommittedRun
@@ -39,10 +39,7 @@ def run(options: argparse.Namespace) -> int:
     report = Report()
     runs = _runs(options, report)
     diagnostics = report.diagnostics
-    if options.format == "json":
-        show_document(diagnostics, options, runs=[run.to_json() for run in runs])
-        return exit_code(diagnostics, options)
-    show(diagnostics, options)
+    show(diagnostics, options, runs=[run.to_json() for run in runs])
     if options.format == "text" and not report.has_errors:
         if not runs:
             put(wrapped("", "no run has written this table; it may have been written by other means"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.artifacts.dataset import ROW_WRITER
-from schemac.cli.output import add_no_cache, exit_code, print_status, show
+from schemac.cli.output import add_no_cache, show_all, print_status
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import notify, put_source
 from schemac.project.manifests import read_manifests
@@ -117,9 +117,7 @@ def run(options: argparse.Namespace) -> int:
         except OSError as error:
             message = f"cannot write {options.output}: {reason_of(error)}"
             report.add(WRITE_FAILED, message, file=options.output or "")
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":

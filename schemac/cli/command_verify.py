@@ -16,7 +16,7 @@ from schemac.cli.command_plan import (
     owner_of,
     requested_version,
 )
-from schemac.cli.output import exit_code, print_status, show
+from schemac.cli.output import show_all, print_status
 from schemac.importers.sources import detect
 from schemac.registry.installed import blamed
 from schemac.text.source.catalogue import UNCHECKED_REFERENCE, UNUSABLE_TABLE
@@ -84,9 +84,7 @@ def run(options: argparse.Namespace) -> int:
             summary = _verify_table(options, locked, version, report)
         if not report.has_errors:
             print_status(summary, options)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def _verify_table(

@@ -23,6 +23,7 @@ from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.symbols import document_symbols, inlay_hints, workspace_symbols
 from schemac.lsp.texts import Lines, line_edits
+from schemac.project.configuration import Project
 
 
 P = TypeVar("P")
@@ -70,7 +71,7 @@ class Answers:
         session = self._session
         lines = session.lines(opened)
         place = lines.place(params.position)
-        checked = session.state(opened.folder).checked
+        checked = session.state(opened.folder).checked or Checked(Project(opened.folder.folder))
         scope = Scope(checked, opened.path, lines.lines, place[0])
         document = session.server.client_capabilities.text_document
         options = document.completion if document is not None else None

@@ -112,11 +112,6 @@ def question(rename: UndeclaredRename, file: str) -> Question:
     return Question(message, help)
 
 
-def possible_renames_text(count: int) -> str:
-    """Return the number of possible renames in words."""
-    return counted(count, "possible rename")
-
-
 def rename_findings(comparison: Comparison) -> tuple[Diagnostic, ...]:
     """Return a finding for each pair of fields of a comparison that may be a rename."""
     report = Report()

@@ -6,6 +6,7 @@ Errors: SC601 invalid-configuration.
 """
 
 import json
+from dataclasses import fields
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -170,23 +171,14 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
     try:
         settings = Settings.model_validate(table)
         named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
-        return Configuration(
-            settings.manifests,
-            settings.out,
-            settings.targets,
-            "targets" in settings.model_fields_set,
-            settings.strict,
-            settings.metadata,
-            settings.encodings.model_dump(),
-            settings.system_columns,
-            settings.vocabularies,
-            settings.exclude,
-            settings.extend_exclude,
-            settings.import_folders,
-            {name: version for name, version in named.items() if version is not None},
-            settings.files,
-            LintSettings(**settings.lint.model_dump()),
-        )
+        same = {one.name for one in fields(Configuration)} & _Settings.model_fields.keys()
+        values = {name: getattr(settings, name) for name in same} | {
+            "are_targets_named": "targets" in settings.model_fields_set,
+            "encodings": settings.encodings.model_dump(),
+            "versions": {name: version for name, version in named.items() if version is not None},
+            "lint": LintSettings(**settings.lint.model_dump()),
+        }
+        return Configuration(**values)
     except ValidationError as error:
         for diagnostic in model_errors(error, Settings, table):
             keys = [str(step) for step in diagnostic.path]

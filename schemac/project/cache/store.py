@@ -175,27 +175,21 @@ _EVICT = """DELETE FROM entries WHERE id NOT IN (SELECT id FROM (
     SELECT id, sum(length(content)) OVER (ORDER BY used DESC, id) AS total FROM entries) WHERE total <= ?)"""
 
 
-class Row(NamedTuple):
-    """An entry in the file."""
-
-    digest: bytes
-    content: bytes
-
-
 class Rows:
     """The entries of a compiler in a file, when it was read; empty if the file cannot be read."""
 
     def __init__(self, path: str, compiler: bytes) -> None:
-        self._rows: dict[int, Row] = {}
+        self._rows: dict[int, tuple[bytes, bytes]] = {}
+        """Digests and contents."""
         if _is_file(path):
             with suppress(sqlite3.Error), closing(_connect(path, "rw")) as connection:
                 rows = connection.execute(_SELECT, (compiler,))
-                self._rows = {id: Row(digest, content) for id, digest, content in rows}
+                self._rows = {id: (digest, content) for id, digest, content in rows}
 
     def get(self, key: bytes) -> bytes | None:
         """Return the content of an entry; None if there is none, or if it is damaged."""
-        row = self._rows.get(_id(key))
-        return row.content if row is not None and row.digest == _digest(key, row.content) else None
+        digest, content = self._rows.get(_id(key), (b"", b""))
+        return content if digest == _digest(key, content) else None
 
 
 def write_entries(
