@@ -16,8 +16,8 @@ from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.write import write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
-from schemac.project.discovery import has_lock, lock_path
-from schemac.project.lock_index import LockSearch, LostLocks, manifests_of_lock
+from schemac.project.discovery import content_of, lock_path
+from schemac.project.lock_index import LostLocks, manifests_of_lock
 from schemac.project.locking import (
     LockFile,
     identified,
@@ -156,17 +156,11 @@ class UnchangedLocks:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._keys = project.cache.keys("lock", None)
-
-    @cached_property
-    def _search(self) -> LockSearch:
-        return LockSearch(self._project)
+        self.lost_locks = LostLocks(project)
 
     def key(self, file: CompiledFile) -> bytes | None:
         """Return the key of a manifest with its lock; None if there is no lock."""
-        try:
-            lock = read_file(lock_path(file.file.path)) if has_lock(file.file.path) else None
-        except OSError:
-            return None
+        lock = content_of(lock_path(file.file.path))
         return self._key(file, lock) if lock is not None else None
 
     def _key(self, file: CompiledFile, lock: bytes) -> bytes:
@@ -183,7 +177,7 @@ class UnchangedLocks:
         if entry is None:
             return None
         findings, searched_locks = entry
-        is_current = searched_locks is None or searched_locks == self._search.digest_for(file.file.path)
+        is_current = searched_locks is None or searched_locks == self.lost_locks.search.digest_for(file.file.path)
         return findings if is_current else None
 
     def keep(
@@ -191,7 +185,7 @@ class UnchangedLocks:
     ) -> None:
         """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
         if key is not None and key == self.key(file) and not lock_report.has_errors:
-            searched_locks = self._search.digest_for(file.file.path) if is_looked_for else None
+            searched_locks = self.lost_locks.search.digest_for(file.file.path) if is_looked_for else None
             self._project.cache.put(key, (lock_report.diagnostics, searched_locks))
 
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
@@ -225,7 +219,6 @@ def _planned(
     """Return what becomes of each lock; of those that are known to stay as they are, nothing is asked again."""
     restored_ids = _restored(compiled, dict(options.restore), report) if options.restore else {}
     dropped = _DroppedFields(options.drop)
-    search = LostLocks(project)
     is_plain = not options.restore and not options.drop and options.show is None
     planned: list[_Next] = []
     for file in compiled:
@@ -235,7 +228,7 @@ def _planned(
             planned.append(_Next(lock_name(file.file.name), file))
             continue
         file_report, key = Report(), unchanged.key(file)
-        is_looked_for = search.report(file, file_report)
+        is_looked_for = unchanged.lost_locks.report(file, file_report)
         lock_file = open_lock(file.file.path, file.file.name, file_report) if file.named else None
         if lock_file is not None and options.show is not None:
             for dataset in file.datasets:

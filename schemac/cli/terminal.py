@@ -318,22 +318,32 @@ LINE_EVERY_SECONDS = 10.0
 WAIT_NOTICE_SECONDS = 60.0
 
 
+def _progress(*, is_enabled: bool, has_end: bool = True) -> "Progress | None":
+    """Return a bar on standard error; None where nothing is to be shown, or without rich, which is an extra."""
+    if not is_enabled:
+        return None
+    try:
+        # Imported here for start-up time: only where a person looks.
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    except ModuleNotFoundError:
+        return None
+    clear()
+    text = TextColumn("{task.description}{task.fields[count]}")
+    columns = () if has_end else (SpinnerColumn(), TimeElapsedColumn(), text)
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
 @contextmanager
 def progress_bar(is_enabled: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function to call with the present step, how much of it is done, and how much there is."""
-    if not is_enabled:
+    bar = _progress(is_enabled=is_enabled)
+    if bar is None:
         yield lambda what, done, total: None
         return
-    try:
-        # Imported here: rich is an extra.
-        from rich.console import Console
-        from rich.markup import escape
-        from rich.progress import Progress
-    except ModuleNotFoundError:
-        yield lambda what, done, total: None
-        return
-    clear()
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    from rich.markup import escape
+
+    with bar:
         task = bar.add_task("", total=1)
 
         def notify(what: str, done: int, total: int) -> None:
@@ -348,19 +358,11 @@ def records_bar(is_enabled: bool) -> Iterator[Callable[[str, int, float], None]]
 
     The number of records is unknown before the end, so the bar has no length.
     """
-    if not is_enabled:
+    bar = _progress(is_enabled=is_enabled, has_end=False)
+    if bar is None:
         yield lambda what, records, rate: None
         return
-    try:
-        # Imported here: rich is an extra.
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-    except ModuleNotFoundError:
-        yield lambda what, records, rate: None
-        return
-    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}{task.fields[count]}"))
-    clear()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bar:
         task = bar.add_task("starting", total=None, count="")
 
         def notify(what: str, records: int, rate: float) -> None:

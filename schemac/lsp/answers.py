@@ -106,13 +106,8 @@ class Answers:
         if target is None:
             return []
         sites = navigator.definitions(target)
-        line, column = self._session.lines(opened).place(params.position)
-        is_here = any(
-            site.path == opened.path
-            and (site.region.line, site.region.column) <= (line + 1, column + 1)
-            and (line + 1, column + 1) <= (site.region.end_line, site.region.end_column)
-            for site in sites
-        )
+        place = self._session.lines(opened).place(params.position)
+        is_here = any(site.has(opened.path, place) for site in sites)
         if is_here and isinstance(target, FieldTarget):
             sites = [*sites, *navigator.lock_lines(target.dataset_field)]
         return self._locations(sites)

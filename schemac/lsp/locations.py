@@ -120,6 +120,12 @@ class FileRange(NamedTuple):
     """Absolute."""
     region: Region
 
+    def has(self, path: str, place: tuple[int, int]) -> bool:
+        """Whether a zero-based line and column of a file is in it, or at its end."""
+        region, at = self.region, (place[0] + 1, place[1] + 1)
+        start, end = (region.line, region.column), (region.end_line, region.end_column)
+        return self.path == path and start <= at <= end
+
 
 @dataclass(frozen=True)
 class FieldTarget:

@@ -171,16 +171,12 @@ class Navigator:
 
     def _dataset_at_name(self, path: str, context: Context) -> Target | None:
         """Return the dataset whose own name the cursor is on."""
-        file, (line, column) = self.checked.file(path), context.cursor.place
+        file = self.checked.file(path)
         for named, dataset in zip(file.named, file.datasets, strict=True) if file is not None else ():
             document, at = dataset.origins.document, dataset.origins.named_at
             if document is not None and at is not None:
-                region = document.source.region(document.span(at))
-                if (
-                    (region.line, region.column)
-                    <= (line + 1, column + 1)
-                    <= (region.end_line, region.end_column)
-                ):
+                name = FileRange(path, document.source.region(document.span(at)))
+                if name.has(path, context.cursor.place):
                     return DatasetTarget(named.name)
         return None
 
