@@ -6,7 +6,7 @@ Errors: SC431 early-removal, SC432 lost-classification, SC433 declassified.
 
 import argparse
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from itertools import chain, groupby
 from operator import attrgetter
@@ -35,7 +35,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.versions.evolution.judge import JUDGE, judged_engines
-from schemac.versions.evolution.ownership import Concern, Promise
+from schemac.versions.evolution.ownership import Promise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -240,8 +240,7 @@ _BROKEN = {
     Promise.LOST: (
         LOST_CLASSIFICATION,
         "{what} was classified as {old}, and has no classification any more",
-        f"write `{CLASSIFICATION.key}: {{old}}` under its `extra:`;"
-        " if that is intended, write a less sensitive one, such as public",
+        f"write `{CLASSIFICATION.key}: {{old}}` under its `extra:`; if that is intended, write a less sensitive one, such as public",
     ),
     Promise.LOWERED: (
         DECLASSIFIED,

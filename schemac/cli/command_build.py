@@ -8,7 +8,7 @@ blanks, `#` and `:` are escaped with a backslash, `$` is doubled. A `%` in a tar
 import argparse
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 

@@ -41,7 +41,7 @@ from schemac.text.source.text import decode_text, read_file
 from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
-    from schemac.project.options import RunOverlay
+    pass
 
 _WORDS = (b"target", b"source")
 """A pipeline has one of them at least."""

@@ -6,7 +6,7 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cli.output import add_common, add_paths, show_all, print_status
+from schemac.cli.output import add_common, add_paths, print_status, show_all
 from schemac.cli.project import open_project
 from schemac.project.manifests import read_manifests
 from schemac.text.source.catalogue import MISSING_EXTRA

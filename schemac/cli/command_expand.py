@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemac.cli.output import add_output_arguments, add_paths, show_all, print_status
+from schemac.cli.output import add_output_arguments, add_paths, print_status, show_all
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_manifest
 from schemac.language.manifest.expanded_text import expanded_text
@@ -15,7 +15,7 @@ from schemac.language.manifest.library import Library, Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import FolderFiles
-from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.manifests import read_manifests
 from schemac.project.workers import PROGRESS
 from schemac.project.writing import replace_file
 from schemac.text.source.catalogue import WRITE_FAILED

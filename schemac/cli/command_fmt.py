@@ -10,7 +10,6 @@ from schemac.cli.output import add_output_arguments, add_paths, exit_code, print
 from schemac.cli.project import edited_of, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_source
 from schemac.language.formatting.format import formatted
-from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS

@@ -9,7 +9,7 @@ from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_sta
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_rendered, table
 from schemac.language.attributes.builtin import Classification
-from schemac.project.manifests import FieldFilter, ListedField, listed_fields
+from schemac.project.manifests import FieldFilter, listed_fields
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 

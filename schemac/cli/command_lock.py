@@ -5,11 +5,10 @@ Layer: cli.
 
 import argparse
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.cli.output import add_compile_arguments, show_all, print_status
+from schemac.cli.output import add_compile_arguments, print_status, show_all
 from schemac.cli.project import open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
 from schemac.language.logical.schema_fields import preorder
@@ -36,7 +35,6 @@ from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, counted, listed
 from schemac.text.source.report import Report
-from schemac.text.source.text import read_file
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.evolution.version_pair import VersionPair
 from schemac.versions.identity.freeze import freeze
@@ -177,7 +175,9 @@ class UnchangedLocks:
         if entry is None:
             return None
         findings, searched_locks = entry
-        is_current = searched_locks is None or searched_locks == self.lost_locks.search.digest_for(file.file.path)
+        is_current = searched_locks is None or searched_locks == self.lost_locks.search.digest_for(
+            file.file.path
+        )
         return findings if is_current else None
 
     def keep(

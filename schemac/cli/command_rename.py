@@ -5,10 +5,9 @@ Layer: cli.
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from schemac.cli.output import add_no_cache, add_output_arguments, show_all, print_status
+from schemac.cli.output import add_no_cache, add_output_arguments, print_status, show_all
 from schemac.cli.project import find_dataset, open_project
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.manifest.write import scalar

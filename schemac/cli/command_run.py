@@ -253,7 +253,8 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         slices = {name: text for name in ("run", "rule", "path") if (text := getattr(options, name))}
         if slices and not options.replay:
             message = f"`--{next(iter(slices))}` chooses records of the quarantine"
-            raise PipelineError(REPLAY, message, "add `--replay`")
+            loaded.report(PipelineError(REPLAY, message, "add `--replay`"), report)
+            return
         replay = Replay(**slices) if options.replay else None
         request = RunRequest(options.run_id or "", options.interval or "", options.again, replay)
         call.result = _write(loaded, request, progress, report)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.artifacts.dataset import ROW_WRITER
-from schemac.cli.output import add_no_cache, show_all, print_status
+from schemac.cli.output import add_no_cache, print_status, show_all
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import notify, put_source
 from schemac.project.manifests import read_manifests

@@ -16,7 +16,7 @@ from schemac.cli.command_plan import (
     owner_of,
     requested_version,
 )
-from schemac.cli.output import show_all, print_status
+from schemac.cli.output import print_status, show_all
 from schemac.importers.sources import detect
 from schemac.registry.installed import blamed
 from schemac.text.source.catalogue import UNCHECKED_REFERENCE, UNUSABLE_TABLE

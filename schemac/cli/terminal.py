@@ -13,10 +13,10 @@ import math
 import os
 import sys
 import time
-from functools import partial
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import IntEnum
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 

@@ -25,7 +25,6 @@ from schemac.lsp.symbols import document_symbols, inlay_hints, workspace_symbols
 from schemac.lsp.texts import Lines, line_edits
 from schemac.project.configuration import Project
 
-
 P = TypeVar("P")
 R = TypeVar("R")
 

@@ -6,8 +6,8 @@ those of the last check.
 """
 
 import re
-from dataclasses import replace
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -23,7 +23,6 @@ from schemac.language.manifest.overlay import DatasetOverlay, OverlayFile
 from schemac.lsp.findings import CompletionItem, key_item, named, plain, yaml_text, zones
 from schemac.lsp.grammar import (
     Context,
-    Property,
     Shape,
     alternatives,
     chosen,
@@ -37,7 +36,7 @@ from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_items
 from schemac.lsp.texts import Lines
 from schemac.text.source.phrases import fold
-from schemac.text.syntax.model import AuthoredModel, class_text
+from schemac.text.syntax.model import class_text
 
 
 def complete(

@@ -14,7 +14,7 @@ from pygls.uris import from_fs_path
 from schemac.lsp.flow_cursor import is_plain
 from schemac.lsp.texts import Lines
 from schemac.registry.codes import codes, page_file
-from schemac.text.source.diagnostic import Diagnostic, Label, Severity
+from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.span import Region
 
 _SEVERITIES = {

@@ -7,13 +7,12 @@ Shape: a name at a cursor is a `Target` (`targets.py`). Both directions begin wi
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 
 from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import ATTRIBUTES, domain_of
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_fields
@@ -21,7 +20,6 @@ from schemac.lsp.grammar import Context
 from schemac.lsp.locations import (
     DatasetField,
     DatasetTarget,
-    FieldLocation,
     FieldTarget,
     FileRange,
     FileTarget,

@@ -18,7 +18,6 @@ from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholde
 from schemac.language.manifest.write import scalar
 from schemac.lsp.flow_cursor import is_plain
 from schemac.lsp.locations import (
-    DatasetField,
     DatasetTarget,
     FieldTarget,
     FileRange,
@@ -245,8 +244,8 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
             whole: Any = document.value
             overlay = whole["datasets"].get(name)
             fields = overlay.get("fields") if isinstance(overlay, dict) else None
-            for key in fields if isinstance(fields, dict) else ():
-                keys.append((path, document, ("datasets", name, "fields", key)))
+            if isinstance(fields, dict):
+                keys += [(path, document, ("datasets", name, "fields", key)) for key in fields]
         for path, document in texts.pipelines(str(one.field.segment)):
             value: Any = document.value
             schema, fields = value.get("schema"), value.get("fields")

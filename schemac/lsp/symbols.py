@@ -3,7 +3,7 @@
 Layer: lsp.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lsprotocol import types

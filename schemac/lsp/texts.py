@@ -23,7 +23,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument
 
 from schemac.lsp.flow_cursor import entries_of, indent_of, is_content, is_document_start
-from schemac.text.source.diagnostic import Diagnostic, Edit, Label
+from schemac.text.source.diagnostic import Diagnostic, Edit
 from schemac.text.source.span import Region
 
 _LINE_END = re.compile("\r\n|\n|\r")

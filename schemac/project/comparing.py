@@ -16,7 +16,7 @@ from schemac.language.manifest.library import Library, imports_of
 from schemac.project.commits import read_commit
 from schemac.project.comparisons import ComparedFile, Comparison, ComparisonRequest, light, light_rename
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, content_of, find_manifests, has_lock, lock_path
+from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow

@@ -15,7 +15,7 @@ from schemac.language.manifest.write import scalar
 from schemac.project.cache.entries import read_with
 from schemac.text.source.catalogue import POSSIBLE_RENAME
 from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.phrases import counted, listed
+from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import Change, Verdict, facts

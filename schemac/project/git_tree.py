@@ -9,8 +9,8 @@ listed from their own object store, wherever this clone keeps it.
 import dataclasses
 import os
 import posixpath
-from contextlib import suppress
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path

@@ -19,7 +19,6 @@ from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.library import Reuse
 from schemac.project.configuration import Project
-from schemac.project.discovery import find_manifests
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked
 from schemac.project.manifests import CompiledFile, read_manifests

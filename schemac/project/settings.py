@@ -6,8 +6,8 @@ Errors: SC601 invalid-configuration.
 """
 
 import json
-from dataclasses import fields
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_model

@@ -28,7 +28,12 @@ def offered(text: str, *, snippets: bool = False) -> dict[str, str]:
     before, _, after = text.partition("|")
     lines = Lines(before + after, PositionCodec())
     place = (before.count("\n"), len(before) - before.rfind("\n") - 1)
-    items = complete(lines, place, Scope(Checked(Project(Path("/"))), "/nowhere.yaml", lines.lines, place[0]), snippets=snippets)
+    items = complete(
+        lines,
+        place,
+        Scope(Checked(Project(Path("/"))), "/nowhere.yaml", lines.lines, place[0]),
+        snippets=snippets,
+    )
     return {item.label: item.text_edit.new_text for item in items if item.text_edit is not None}
 
 

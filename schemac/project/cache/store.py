@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from schemac.project.cache.entries import Keys, UnreadableEntryError, decode, encode, fingerprint
 from schemac.registry.installed import engines
