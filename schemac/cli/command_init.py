@@ -85,7 +85,15 @@ def run(options: argparse.Namespace) -> int:
         notify(f"schemac: cannot write to {folder}: {reason_of(error)}")
         return ExitCode.FINDINGS
     put("\n".join(f"wrote {(folder / name).as_posix()}" for name in template))
-    _report_next_steps(folder, template, ignored, has_ci=options.ci is not None)
+    enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
+    more = "\n  schemac run pipeline.yaml" if "pipeline.yaml" in template else ""
+    lock = "\n  schemac lock          # commit the locks too: CI compares them" if options.ci else ""
+    put(f"\nnext:\n  {enter}schemac check{lock}\n  schemac build{more}")
+    if ignored and _IGNORED not in template:
+        there = (folder / _IGNORED).read_text(encoding="utf-8", errors="replace").splitlines()
+        missing = [line for line in ignored if line not in there]
+        if missing:
+            put(f"  {_IGNORED} is as it was; add to it: {' '.join(missing)}")
     return ExitCode.CLEAN
 
 
@@ -100,18 +108,6 @@ def _template(options: argparse.Namespace) -> dict[str, bytes]:
     contents = dict(_files(templates.joinpath(options.template or "pipeline"), ""))
     # Under another name in here, for git and packagers would obey a `.gitignore`.
     return files_of_project(contents | {_IGNORED: shared.joinpath("gitignore").read_bytes()} | ci)
-
-
-def _report_next_steps(folder: Path, template: dict[str, bytes], ignored: list[str], *, has_ci: bool) -> None:
-    enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
-    more = "\n  schemac run pipeline.yaml" if "pipeline.yaml" in template else ""
-    lock = "\n  schemac lock          # commit the locks too: CI compares them" if has_ci else ""
-    put(f"\nnext:\n  {enter}schemac check{lock}\n  schemac build{more}")
-    if ignored and _IGNORED not in template:
-        there = (folder / _IGNORED).read_text(encoding="utf-8", errors="replace").splitlines()
-        missing = [line for line in ignored if line not in there]
-        if missing:
-            put(f"  {_IGNORED} is as it was; add to it: {' '.join(missing)}")
 
 
 def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:

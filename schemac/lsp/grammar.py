@@ -336,8 +336,15 @@ class CursorValues:
                     place = start
                     path = (0 if isinstance(first, int) else first, *cursor.path[outer:depth])
                     break
-            parsed = self._parsed(*place)
-            self._read[depth] = None if parsed is _MISSING else _walk(parsed, path)
+            value = self._parsed(*place)
+            for step in path:
+                if isinstance(value, dict) and isinstance(step, str):
+                    value = value.get(step)
+                elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                    value = value[step]
+                else:
+                    value = None
+            self._read[depth] = None if value is _MISSING else value
         return self._read[depth]
 
     @cached_property
@@ -398,17 +405,6 @@ class CursorValues:
         indent = indent_of(lines[flow.line - (self._cursor.place.line - at)]) if flow.line >= 0 else 0
         rest = [line for line in lines[at + 1 :] if is_content(line) and indent_of(line) <= indent]
         return [*lines[:at], before + flow.closing, *rest]
-
-
-def _walk(value: Any, path: Sequence[str | int]) -> Any:
-    for step in path:
-        if isinstance(value, dict) and isinstance(step, str):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
 
 
 class Context:

@@ -217,11 +217,17 @@ def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], lis
     unread: list[Submodule] = []
     names = _names_of_submodules(store, listed.get(".gitmodules")) if submodules else {}
     for path, id in submodules.items():
-        inside = _inside(store, top, path, names.get(path, path), id)
-        if inside is None:
+        folder = top / path
+        try:
+            if (folder / ".git").exists():
+                git_folder = os.fsdecode(_git_in(folder, "rev-parse", "--absolute-git-dir")[:-1])
+            else:
+                common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
+                git_folder = os.path.abspath(posixpath.join(common, "modules", names.get(path, path)))
+            files, deeper = _list(Store(git_folder), id, folder)
+        except GitError:
             unread.append(Submodule(path, id, _commit_today(store, top, path) != id))
             continue
-        files, deeper = inside
         listed |= {f"{path}/{name}": file for name, file in files.items()}
         unread += [Submodule(f"{path}/{s.path}", s.commit, s.is_changed) for s in deeper]
     return listed, unread
@@ -245,34 +251,20 @@ def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
     return names
 
 
-def _inside(
-    store: Store, top: Path, path: str, name: str, commit: str
-) -> tuple[dict[str, _Listed], list[Submodule]] | None:
-    """Return the files of a submodule at a commit; None if this clone does not have it."""
-    folder = top / path
-    try:
-        if (folder / ".git").exists():
-            git_folder = git_output(
-                "-C", str(folder), "rev-parse", "--absolute-git-dir", environment=_free_environment()
-            )
-        else:
-            common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
-            git_folder = os.fsencode(os.path.abspath(posixpath.join(common, "modules", name))) + b"\n"
-        return _list(Store(os.fsdecode(git_folder[:-1])), commit, folder)
-    except GitError:
-        return None
-
-
 def _commit_today(store: Store, top: Path, path: str) -> str:
     """Return the commit that a submodule is at now: that of its own folder, else that of the index."""
     try:
         if (top / path / ".git").exists():
-            output = git_output("-C", str(top / path), "rev-parse", "HEAD", environment=_free_environment())
-            return output.strip().decode()
+            return _git_in(top / path, "rev-parse", "HEAD").strip().decode()
         output = store.git("-C", str(top), "ls-files", "--stage", "-z", "--", path)
         return os.fsdecode(output).split(" ")[1] if output.startswith(_SUBMODULE.encode()) else ""
     except GitError:
         return ""
+
+
+def _git_in(folder: Path, *words: str) -> bytes:
+    """Return what a git command prints in the folder of a submodule."""
+    return git_output("-C", str(folder), *words, environment=_free_environment())
 
 
 def git_output(*words: str, input: bytes = b"", environment: Mapping[str, str] | None = None) -> bytes:
