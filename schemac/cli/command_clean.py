@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         return NO_CACHE
 
     find_project(here, Report(), Path(options.config) if options.config else None, note)
-    for folder in list(dict.fromkeys(folder.resolve() for folder in folders)):
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
         try:
             size = remove_cache(folder)
         except OSError as error:

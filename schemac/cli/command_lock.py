@@ -107,9 +107,8 @@ def run(options: argparse.Namespace) -> int:
             if not resolved_count and not report.has_errors:
                 print_status("no lock has merge conflict markers", options)
         else:
-            from schemac.project.shared_work import (
-                collector_paused,
-            )  # git starts the merge driver once for each lock
+            # For start-up time: git starts the merge driver once for each lock.
+            from schemac.project.shared_work import collector_paused
 
             with collector_paused():
                 lock_manifests(options, report)

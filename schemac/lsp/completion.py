@@ -6,10 +6,10 @@ those of the last check.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, get_origin
 
 from lsprotocol import types
 
@@ -108,33 +108,28 @@ class CompletionItems:
 
     def _keys(self, shape: Shape) -> Iterator[CompletionItem]:
         present_keys = set(self._cursor.keys)
+        path, scope, kinds = self._cursor.path, self._scope, types.CompletionItemKind
+        items: list[CompletionItem] = []
         if shape.extra is not None:
-            value = self._written.value(shape.extra.depth)
-            for attribute in fitting_attributes(shape.extra, value):
-                if attribute.key not in present_keys:
-                    yield key_item(attribute.key, attribute.summary)
-            for key, text in self._scope.vocabulary_keys():
-                if key not in present_keys:
-                    yield key_item(key, text, rank=4)
+            fitting = fitting_attributes(shape.extra, self._written.value(shape.extra.depth))
+            items += [key_item(attribute.key, attribute.summary) for attribute in fitting]
+            items += [key_item(key, text, rank=4) for key, text in scope.vocabulary_keys()]
+            yield from (item for item in items if item.label not in present_keys)
             return
-        if not self._cursor.path and not self._written.root:
+        if not path and not self._written.root:
             yield from _BEGINNINGS
-        for one in alternatives(shape.annotation):
-            if getattr(one, "__origin__", None) is dict:
-                path, scope = self._cursor.path, self._scope
-                if shape.holder is Use:
-                    use = self._written.value(len(path) - 1)
-                    name = use.get("use") if isinstance(use, dict) else None
-                    kind = types.CompletionItemKind.Variable
-                    for parameter, text, is_required in scope.parameters(name):
-                        if parameter not in present_keys:
-                            yield key_item(parameter, text, rank=3, kind=kind, is_required=is_required)
-                elif shape.holder is OverlayFile:
-                    yield from _left(named(scope.datasets(), types.CompletionItemKind.Struct), present_keys)
-                elif shape.holder is DatasetOverlay:
-                    yield from _left(
-                        named(scope.paths_of(path[1]), types.CompletionItemKind.Field), present_keys
-                    )
+        if any(get_origin(one) is dict for one in alternatives(shape.annotation)):
+            if shape.holder is Use:
+                use = self._written.value(len(path) - 1)
+                for name, text, is_required in scope.parameters(
+                    use.get("use") if isinstance(use, dict) else None
+                ):
+                    items.append(key_item(name, text, rank=3, kind=kinds.Variable, is_required=is_required))
+            elif shape.holder is OverlayFile:
+                items += named(scope.datasets(), kinds.Struct)
+            elif shape.holder is DatasetOverlay:
+                items += named(scope.paths_of(path[1]), kinds.Field)
+            yield from (item for item in items if item.label not in present_keys)
         for model in chosen(shape, self._written_value):
             is_any_type = model is LogicalType
             for one in [property_of(model, "kind")] if is_any_type else properties_of(model):
@@ -237,10 +232,6 @@ _BEGINNINGS = (
     key_item("source", "of a pipeline", rank=4),
     key_item("datasets", "of an overlay", rank=4),
 )
-
-
-def _left(items: Iterable[CompletionItem], present_keys: set[str]) -> Iterator[CompletionItem]:
-    return (item for item in items if item.label not in present_keys)
 
 
 def _snippet(example: str) -> str:

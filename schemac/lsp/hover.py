@@ -54,20 +54,19 @@ def word_text(context: Context) -> str:
         if context.shape.extra is not None:
             attribute = known(cursor.key)
             return attribute_text(attribute) if attribute is not None else ""
-        for model in chosen(context.shape, lambda: context.written.value(len(context.cursor.path))):
-            for record_property in properties_of(model):
-                if record_property.alias == cursor.key:
-                    text = description_of(model, record_property)
-                    lines = [f"**{record_property.alias}**" + (f": {text}" if text else "")]
-                    words = Shape(record_property.annotation).words
-                    if words and (record_property.name != "kind" or words[0] not in BY_NAME):
-                        lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
-                    default = record_property.field.get_default()
-                    if record_property.field.is_required():
-                        lines.append("Required.")
-                    elif isinstance(default, str | int) and not isinstance(default, bool) and default != "":
-                        lines.append(f"Default: `{default}`")
-                    return "\n\n".join(lines)
+        models = chosen(context.shape, lambda: context.written.value(len(cursor.path)))
+        for model, one in ((of, one) for of in models for one in properties_of(of)):
+            if one.alias == cursor.key:
+                text, words = description_of(model, one), Shape(one.annotation).words
+                lines = [f"**{one.alias}**" + (f": {text}" if text else "")]
+                if words and (one.name != "kind" or words[0] not in BY_NAME):
+                    lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
+                default = one.field.get_default()
+                if one.field.is_required():
+                    lines.append("Required.")
+                elif isinstance(default, str | int) and not isinstance(default, bool) and default != "":
+                    lines.append(f"Default: `{default}`")
+                return "\n\n".join(lines)
         return ""
     shape = context.shape
     written = context.written.value(len(cursor.path))

@@ -159,11 +159,8 @@ def find_project(
         here = Path(base or Path.cwd()).resolve()
         folder = Path(os.path.realpath(path)).parent  # a link to itself stays, and cannot be read
         is_near = folder == here or folder in here.parents or here in folder.parents
-        file = SettingsFile(
-            path,
-            (Path(os.path.relpath(folder / path.name, here)).as_posix() if is_near else path.as_posix()),
-            edited.get(os.path.abspath(path)),
-        )
+        name = Path(os.path.relpath(folder / path.name, here)) if is_near else path
+        file = SettingsFile(path, name.as_posix(), edited.get(os.path.abspath(path)))
         table = _read(file, report)
         if table is not None:
             return _project(file, table, report, open_cache(path.parent))
