@@ -124,7 +124,6 @@ class Frame:
     """The key whose value is read, in a mapping."""
     last: str = ""
     """The scalar that was read last, which may turn out to be a key."""
-    has_item: bool = False
 
     @property
     def step(self) -> str | int | None:
@@ -222,8 +221,6 @@ def _take(frames: list[Frame], token: "re.Match[str]") -> None:
     kind, word = token.lastgroup, token.group()
     frame = frames[-1] if frames else None
     if kind == "open":
-        if frame is not None:
-            frame.has_item = True
         frames.append(Frame(word == "{", token.start()))
     elif frame is None:
         return
@@ -233,10 +230,10 @@ def _take(frames: list[Frame], token: "re.Match[str]") -> None:
         frame.index += 1
         if frame.is_mapping and frame.key is None and frame.last:
             frame.keys.append(frame.last)
-        frame.key, frame.last, frame.has_item = None, "", False
+        frame.key, frame.last = None, ""
     elif kind == "colon":
         if frame.is_mapping and frame.key is None:
             frame.key = frame.last
             frame.keys.append(frame.last)
     elif kind in ("text", "plain"):
-        frame.last, frame.has_item = text_of_key(word), True
+        frame.last = text_of_key(word)
