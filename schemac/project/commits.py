@@ -275,11 +275,9 @@ class _Reading:
         self._pending[file.path] = entry
         # The lock lies beside the manifest as it is called, also where that is a link.
         path = self._places.path_of(file.path) or entry.path
-        for manifest in (path, entry.path):
-            lock = self._tree.find(_lock_of(manifest))
-            if lock is not None and not lock.unreadable:
-                self._pending[lock_path(file.path)] = lock
-                break
+        lock = self._tree.readable(_lock_of(path)) or self._tree.readable(_lock_of(entry.path))
+        if lock is not None:
+            self._pending[lock_path(file.path)] = lock
         self._paired |= {entry.path, path}
 
     def _pair_moved(self, others: set[str]) -> None:
@@ -290,8 +288,8 @@ class _Reading:
         left: dict[tuple[str, str], list[str]] = {}
         for path in others:
             if not os.path.lexists(self._places.today(path)):
-                entry = self._tree.find(path)
-                if entry is not None and not entry.unreadable:
+                entry = self._tree.readable(path)
+                if entry is not None:
                     left.setdefault((PurePosixPath(path).name, entry.id), []).append(path)
         algorithm = "sha256" if len(self._tree.commit) == 64 else "sha1"
         for file in missing:
@@ -308,8 +306,8 @@ class _Reading:
                 entry = self._tree.find(places[0])
                 assert entry is not None
                 self._pending[file.path] = entry
-                lock = self._tree.find(_lock_of(places[0]))
-                if lock is not None and not lock.unreadable:
+                lock = self._tree.readable(_lock_of(places[0]))
+                if lock is not None:
                     self._pending[lock_path(file.path)] = lock
                 self._names[file.path] = f"{self._ref}:{self._places.display_path(places[0])}"
                 self._moved[file.path] = self._places.today(places[0])
@@ -335,8 +333,8 @@ class _Reading:
                 continue
             path = key.relative_to(self._tree.top).as_posix()
             for one, place in ((key, path), (lock_path(key), _lock_of(path))):
-                entry = self._tree.find(place)
-                if entry is not None and not entry.unreadable:
+                entry = self._tree.readable(place)
+                if entry is not None:
                     entries[one] = entry
         self._load(entries)
 
@@ -349,8 +347,8 @@ def _settings_then(places: _Places, project: Project) -> Json | None:
     """Return the project's settings at the commit; None if it had none, or if they cannot be read."""
     for name in ("schemac.toml", "pyproject.toml"):
         path = places.path_of(project.folder / name)
-        entry = places.tree.find(path) if path is not None else None
-        if entry is None or entry.unreadable:
+        entry = places.tree.readable(path) if path is not None else None
+        if entry is None:
             continue
         try:
             table = tomllib.loads(places.tree.read([entry])[entry.id].decode())

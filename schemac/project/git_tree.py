@@ -123,6 +123,11 @@ class Tree:
                 return Entry(place, "", unreadable=f"{place} was a link to a place outside the repository")
         return None
 
+    def readable(self, path: str) -> Entry | None:
+        """Return the file at a path; None if there was none, or git cannot say what it was."""
+        entry = self.find(path)
+        return entry if entry is not None and not entry.unreadable else None
+
     def _step(self, path: str) -> tuple[str, _Listed] | None:
         """Return the file at a path, or the first link on the way to it."""
         if (entry := self.listed.get(path)) is not None:

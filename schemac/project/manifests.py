@@ -144,12 +144,10 @@ class Checks:
         """Check a manifest with these bytes, and keep what is found; as `file`."""
         local_report = Report()
         source = decode_text(content, file.name, local_report)
-        datasets, imported = (
-            self._check(source, file, local_report, self._options) if source is not None else ([], NOTHING)
-        )
         if source is None:
             report.extend(local_report.diagnostics)
             return None
+        datasets, imported = self._check(source, file, local_report, self._options)
         from schemac.project.fixing import Ignoring  # for start-up time, as above
 
         has_rules = self._options.has_rules
@@ -180,18 +178,15 @@ class Checks:
         content_key: bytes,
     ) -> CompiledFile:
         def make() -> "list[LogicalDataset]":
-            source = decode_text(content, file.name, Report())
-            return (
-                self._check(source, file, Report(), replace(self._options, has_rules=False))[0]
-                if source is not None
-                else []
+            source, options = (
+                decode_text(content, file.name, Report()),
+                replace(self._options, has_rules=False),
             )
+            return self._check(source, file, Report(), options)[0] if source is not None else []
 
-        key = (
-            content_key
-            if imported == NOTHING or not content_key
-            else self._keys.key(content_key, imported.files)
-        )
+        key = content_key
+        if imported != NOTHING and content_key:
+            key = self._keys.key(content_key, imported.files)
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(
@@ -205,15 +200,6 @@ class Checks:
         reuse = Reuse(self._files(file), self._library)
         datasets = check_source(source, self._project, report, options, is_named=file.is_named, reuse=reuse)
         return datasets, Imported.of(reuse)
-
-
-def check_manifests(
-    files: Sequence[ManifestFile], project: Project, options: CompileOptions, report: Report
-) -> list[CompiledFile]:
-    """Manifests checked, with every dataset's name used once."""
-    checks = Checks(project, options)
-    compiled = [one for file in files if (one := checks.file(file, report)) is not None]
-    return apart(compiled, report)
 
 
 def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
@@ -245,8 +231,10 @@ def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
 def read_manifests(
     files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
 ) -> list[CompiledFile]:
-    """Return the checked datasets of these manifests, one process."""
-    return check_manifests(files, project, CompileOptions.of(project, strict=strict), report)
+    """Return manifests, checked in one process; the name of every dataset is used once."""
+    checks = Checks(project, CompileOptions.of(project, strict=strict))
+    compiled = [one for file in files if (one := checks.file(file, report)) is not None]
+    return apart(compiled, report)
 
 
 @dataclass(frozen=True, slots=True)
