@@ -94,8 +94,8 @@ def compare(
     comparisons: list[Comparison] = []
     names: set[str] = set()
     with collector_paused():
-        options = CompileOptions.of(run.project)
-        work = SharedWork(Checks(run.project, options), _Comparing(run), run.project.cache, SHARED_FROM)
+        options = CompileOptions.of(project)
+        work = SharedWork(Checks(project, options), _Comparing(run), project.cache, SHARED_FROM)
         read = Report()
         compiled = apart(work.checked(files, read), read)
         check_references(compiled, read)
@@ -112,13 +112,13 @@ def compare(
                 frozenset(c.dataset for c in comparisons if not c.new),
                 files,
                 folders,
-                partial(_elsewhere, every, run.project),
+                partial(_elsewhere, every, project),
             )
-            followed = follow(unpaired, run.before, run.project, report)
+            followed = follow(unpaired, run.before, project, report)
             remaining = [c for c in comparisons if (c.old and c.new) or c.dataset not in followed.names]
-            remaining += [_compare(old, None, run.request) for old in followed.dropped]
+            remaining += [_compare(old, None, request) for old in followed.dropped]
             for version, new in followed.pairs:
-                remaining += [_compare(old, new, run.request) for old in _versions(version, run.request)]
+                remaining += [_compare(old, new, request) for old in _versions(version, request)]
             comparisons = [comparison for comparison in remaining if comparison.changes]
     if run.fixed is not None and not report.has_errors:
         missing = sorted(run.fixed.keys() - names)

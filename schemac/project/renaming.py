@@ -275,10 +275,9 @@ def _files_with(
         manifests = read_manifests([one._replace(is_named=False) for one in others], project, report)
     files = [file]
     for one in manifests:
-        around_one = FolderFiles(one.file.path, one.file.name)
-        imported = {around_one.place(imported_path).resolve() for imported_path, _ in one.imported.files}
-        own_path = one.file.path.resolve()
-        if own_path != manifest_path and target in {own_path, *imported}:
+        folder, place = FolderFiles(one.file.path, one.file.name), one.file.path.resolve()
+        imported = {folder.place(name).resolve() for name, _ in one.imported.files}
+        if place != manifest_path and target in {place, *imported}:
             files.append(one)
     return files
 
