@@ -144,22 +144,19 @@ def planned_rename(
     try:
         texts = _moved(members[0], goal) if is_move else _renamed(members, place, goal.name)
     except NoEditError as error:
-        message = f"{field.path_text} cannot be {'moved' if is_move else 'renamed'}: {error}"
-        refuse_edit(dataset, field, message, report)
+        what = "moved" if is_move else "renamed"
+        refuse_edit(dataset, field, f"{field.path_text} cannot be {what}: {error}", report)
         return None
-    edited_contents = {str(path.resolve()): text.after.encode() for path, text in texts.items()}
+    contents = {str(path.resolve()): text.after.encode() for path, text in texts.items()}
     local_report = Report()
-    after = _datasets_after(files, members, {**around.edited, **edited_contents}, project, local_report)
+    after = _datasets_after(files, members, {**around.edited, **contents}, project, local_report)
     if local_report.has_errors and (is_shared or after is not None):
         # The edit is as it was meant, and what it makes is not allowed: a name that is taken, a key without its column.
         report.extend(local_report.diagnostics)
         return None
     if after is None:
-        message = (
-            f"{field.path_text} cannot be edited alone: its text, for example that of an anchor, also stands for"
-            " other fields"
-        )
-        refuse_edit(dataset, field, message, report)
+        why = "its text, for example that of an anchor, also stands for other fields"
+        refuse_edit(dataset, field, f"{field.path_text} cannot be edited alone: {why}", report)
         return None
     report.extend(local_report.diagnostics if not is_shared else ())
     relocked = _relocked(members, after, locks)
