@@ -60,11 +60,11 @@ def renamed_texts(
     if new == target.name:
         return {}, {}
     occurrences = occurrences_of(target, texts)
-    definitions = sum(one.is_definition for one in occurrences)
-    if definitions != 1:
+    defined = [one for one in occurrences if one.is_definition]
+    if len(defined) != 1:
         match target:
-            case DatasetTarget() if definitions:
-                reason = f"There are {definitions} datasets called {target.name}."
+            case DatasetTarget() if defined:
+                reason = f"There are {len(defined)} datasets called {target.name}."
             case DatasetTarget():
                 reason = f"{target.name} is named after its file. Write `name: {target.name}` in its manifest, then rename it."
             case VocabularyTarget():
