@@ -95,22 +95,17 @@ def run(options: argparse.Namespace) -> int:
     # The day that was named, that of reproducible builds, or today in UTC.
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
-    promises = [promise_findings(comparison, options.as_of or now.date()) for comparison in comparisons]
-    renames = [rename_findings(comparison) for comparison in comparisons]
-    for comparison, *findings in zip(comparisons, promises, renames, strict=True):
+    day = options.as_of or now.date()
+    judged = [(one, promise_findings(one, day), rename_findings(one)) for one in comparisons]
+    for comparison, *findings in judged:
         _report(comparison, options, report)
         report.extend(chain.from_iterable(findings))
     project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and could_read:
-        verdicts = [
-            {**verdict.to_json(), "from": comparison.old, "to": comparison.new}
-            for comparison in comparisons
-            for verdict in comparison.verdicts
-        ]
-        show(diagnostics, options, verdicts=verdicts, promises=_promises(comparisons, promises))
+        show(diagnostics, options, **_document(judged))
     elif options.format == "text" and could_read:
-        for comparison, *findings in zip(comparisons, promises, renames, strict=True):
+        for comparison, *findings in judged:
             lines = [_text(comparison, options)]
             for one in chain.from_iterable(findings):
                 start = f"  {one.severity:<14} [{one.code}]  "
@@ -179,11 +174,16 @@ def _text(comparison: Comparison, options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _promises(
-    comparisons: Sequence[Comparison], promises: Sequence[Sequence[Diagnostic]]
-) -> list[dict[str, object]]:
-    """Return the promises that are broken, for programs."""
-    return [
+def _document(
+    judged: Sequence[tuple[Comparison, Sequence[Diagnostic], Sequence[Diagnostic]]],
+) -> dict[str, object]:
+    """Return the verdicts and the promises that are broken, for programs."""
+    verdicts = [
+        {**verdict.to_json(), "from": one.old, "to": one.new}
+        for one, _, _ in judged
+        for verdict in one.verdicts
+    ]
+    promises = [
         {
             "dataset": one.dataset,
             "field": d.path,
@@ -193,9 +193,10 @@ def _promises(
             "from": one.old,
             "to": one.new,
         }
-        for one, broken in zip(comparisons, promises, strict=True)
+        for one, broken, _ in judged
         for d in broken
     ]
+    return {"verdicts": verdicts, "promises": promises}
 
 
 def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code], options: argparse.Namespace) -> str:
