@@ -8,7 +8,7 @@ from typing import Any
 
 from docs import commands, diagnostics, engines, guide, language, lint, pictures, python_api
 from docs.markdown import heading, section, table, toctree
-from schemac.cli.command_schema import SCHEMAS
+from schemac.cli.command_schema import schema_of
 
 ROOT = Path(__file__).parents[1]
 _GENERATED = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
@@ -57,7 +57,7 @@ def _first_screen(written: dict[str, str]) -> str:
 
 
 def _with_keys(text: str) -> str:
-    return _GENERATED.sub(lambda marker: _keys(SCHEMAS[marker[1]]()), text)
+    return _GENERATED.sub(lambda marker: _keys(schema_of(marker[1])), text)
 
 
 def _keys(schema: dict[str, Any]) -> str:

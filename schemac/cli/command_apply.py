@@ -17,7 +17,7 @@ from schemac.cli.command_plan import (
     owner_of,
     requested_version,
 )
-from schemac.cli.output import exit_code, print_status, show, show_document
+from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.terminal import ExitCode, ask, progress_bar, put
 from schemac.registry.engine import Trait
 from schemac.registry.installed import blamed, engines, with_trait
@@ -82,10 +82,7 @@ def run(options: argparse.Namespace) -> int:
         with blamed(owner.name):
             is_refused = not _apply(TABLES.of(owner), opened[1], options, document, report)
     diagnostics = report.diagnostics
-    if options.format == "json":
-        show_document(diagnostics, options, **document)
-    else:
-        show(diagnostics, options)
+    show(diagnostics, options, **document)
     return ExitCode.FINDINGS if is_refused and not diagnostics else exit_code(diagnostics, options)
 
 
@@ -125,7 +122,10 @@ def _apply(
     if made.is_done:
         tables.verify(options.table, locked, new, report)
         return not report.has_errors
-    if not _is_confirmed(made, options):
+    # A script agrees by its call that data is written.
+    has_person = sys.stdin is not None and sys.stdin.isatty()
+    is_asked = bool(made.question) and not options.yes and options.format == "text" and has_person
+    if is_asked and not ask(made.question):
         print_status("nothing was changed", options)
         return False
     with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
@@ -145,14 +145,6 @@ def _what_is_verified(made: PlannedChange) -> str:
     if not made.unlooked:
         return "verified"
     return f"its schema is verified; the rows were not checked for: {'; '.join(made.unlooked)}"
-
-
-def _is_confirmed(made: PlannedChange, options: argparse.Namespace) -> bool:
-    """Whether the person at the terminal agrees that data is written; a script agrees by its call."""
-    has_person = sys.stdin is not None and sys.stdin.isatty()
-    if not made.question or options.yes or options.format != "text" or not has_person:
-        return True
-    return ask(made.question)
 
 
 def _spread(made: PlannedChange, options: argparse.Namespace) -> Spread | None:

@@ -6,9 +6,10 @@ Errors: SC431 early-removal, SC432 lost-classification, SC433 declassified.
 
 import argparse
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 
 from schemac.cli.output import (
     add_engines,
@@ -18,7 +19,6 @@ from schemac.cli.output import (
     exit_code,
     print_status,
     show,
-    show_document,
     versions_of,
 )
 from schemac.cli.project import open_compared
@@ -26,7 +26,7 @@ from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put_rendered, wrap
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
 from schemac.language.physical import numpy_left_out
 from schemac.project.comparing import compare
-from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
+from schemac.project.comparisons import Comparison, ComparisonRequest, rename_findings
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION
 from schemac.text.source.diagnostic import Code, Diagnostic, Label
@@ -35,7 +35,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.versions.evolution.judge import JUDGE, judged_engines
-from schemac.versions.evolution.ownership import Concern, Promise
+from schemac.versions.evolution.ownership import Promise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,20 +72,10 @@ def _day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"'{text}' is not a day; write one such as 2027-03-31") from None
 
 
-def _today(options: argparse.Namespace) -> date:
-    """Return the day that is judged for: the one that was named, that of reproducible builds, or today in UTC."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
-    return options.as_of or now.date()
-
-
+@collector_paused(is_last=True)
+@numpy_left_out()
 def run(options: argparse.Namespace) -> int:
     """Print the verdicts; exit with 1 if an engine refuses a change, or old readers break."""
-    with collector_paused(is_last=True), numpy_left_out():
-        return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files, folders = open_compared(options, report)
     comparisons: list[Comparison] = []
@@ -102,24 +92,25 @@ def _run(options: argparse.Namespace) -> int:
         )
         comparisons = compare(files, folders, request, project, report)
     could_read = not report.has_errors
-    promises = [promise_findings(comparison, _today(options)) for comparison in comparisons]
-    renames = [rename_findings(comparison) for comparison in comparisons]
-    for comparison, *findings in zip(comparisons, promises, renames, strict=True):
+    # The day that was named, that of reproducible builds, or today in UTC.
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    day = options.as_of or now.date()
+    judged = [(one, promise_findings(one, day), rename_findings(one)) for one in comparisons]
+    for comparison, *findings in judged:
         _report(comparison, options, report)
         report.extend(chain.from_iterable(findings))
     project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and could_read:
-        verdicts = [
-            {**verdict.to_json(), "from": comparison.old, "to": comparison.new}
-            for comparison in comparisons
-            for verdict in comparison.verdicts
-        ]
-        show_document(diagnostics, options, verdicts=verdicts, promises=_promises(comparisons, promises))
+        show(diagnostics, options, **_document(judged))
     elif options.format == "text" and could_read:
-        for comparison, *findings in zip(comparisons, promises, renames, strict=True):
-            lines = map(_line, chain.from_iterable(findings))
-            put_rendered("\n".join([_text(comparison, options), *lines]) + "\n")
+        for comparison, *findings in judged:
+            lines = [_text(comparison, options)]
+            for one in chain.from_iterable(findings):
+                start = f"  {one.severity:<14} [{one.code}]  "
+                lines.append(printable(wrapped(start, f"{one.message}; {one.help}"), keep="\n"))
+            put_rendered("\n".join(lines) + "\n")
     else:
         show(diagnostics, options)
     if could_read:
@@ -129,7 +120,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _report(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
     """One finding a change and judgement, with all engines that agree on its reason and its way out."""
-    for verdicts in _by_change(comparison.verdicts):
+    for _, group in groupby(comparison.verdicts, attrgetter("change")):
+        verdicts = list(group)
         agreed: dict[Judgement, list[str]] = {}
         for verdict in verdicts:
             agreed.setdefault(verdict.old_data, []).append(verdict.engine)
@@ -168,21 +160,12 @@ def _add(
     )
 
 
-def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
-    groups: list[list[Verdict]] = []
-    for verdict in verdicts:
-        if groups and groups[-1][0].change == verdict.change:
-            groups[-1].append(verdict)
-        else:
-            groups.append([verdict])
-    return groups
-
-
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
     lines = [
         printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
     ]
-    for verdicts in _by_change(comparison.verdicts):
+    for _, group in groupby(comparison.verdicts, attrgetter("change")):
+        verdicts = list(group)
         lines.append(printable(wrapped("  ", str(verdicts[0].change), prefix=" " * 6), keep="\n"))
         lines += [_row(v.engine, v.old_data, OF_DATA, options) for v in verdicts]
         readers = verdicts[0].old_readers
@@ -191,16 +174,16 @@ def _text(comparison: Comparison, options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _line(finding: Diagnostic) -> str:
-    text = f"  {finding.severity:<14} [{finding.code}]  "
-    return printable(wrapped(text, f"{finding.message}; {finding.help}"), keep="\n")
-
-
-def _promises(
-    comparisons: Sequence[Comparison], promises: Sequence[Sequence[Diagnostic]]
-) -> list[dict[str, object]]:
-    """Return the promises that are broken, for programs."""
-    return [
+def _document(
+    judged: Sequence[tuple[Comparison, Sequence[Diagnostic], Sequence[Diagnostic]]],
+) -> dict[str, object]:
+    """Return the verdicts and the promises that are broken, for programs."""
+    verdicts = [
+        {**verdict.to_json(), "from": one.old, "to": one.new}
+        for one, _, _ in judged
+        for verdict in one.verdicts
+    ]
+    promises = [
         {
             "dataset": one.dataset,
             "field": d.path,
@@ -210,9 +193,10 @@ def _promises(
             "from": one.old,
             "to": one.new,
         }
-        for one, broken in zip(comparisons, promises, strict=True)
+        for one, broken, _ in judged
         for d in broken
     ]
+    return {"verdicts": verdicts, "promises": promises}
 
 
 def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code], options: argparse.Namespace) -> str:
@@ -243,9 +227,29 @@ def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
         for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
     ]
     renames = sum(len(comparison.renames) for comparison in comparisons)
-    asked = [possible_renames_text(renames)] if renames else []
+    asked = [counted(renames, "possible rename")] if renames else []
     grave = ", ".join([*(f"{count} {outcome}" for count, outcome in counts if count), *asked])
     return f"{counted(changes, 'change')}{f': {grave}' if grave else ', none of them critical'}"
+
+
+_BROKEN = {
+    Promise.REMOVAL: (
+        EARLY_REMOVAL,
+        f"{{what}} is removed, but `{DEPRECATED.key}` says that it stays until {{old}}",
+        "keep it until then, or publish an earlier `removeAfter` first, so that readers know",
+    ),
+    Promise.LOST: (
+        LOST_CLASSIFICATION,
+        "{what} was classified as {old}, and has no classification any more",
+        f"write `{CLASSIFICATION.key}: {{old}}` under its `extra:`; if that is intended, write a less sensitive one, such as public",
+    ),
+    Promise.LOWERED: (
+        DECLASSIFIED,
+        "{what} was classified as {old}, and is {new} now",
+        "make sure that those who answer for the data agree",
+    ),
+}
+"""What there is to say of a promise that is not kept: its code, its message and its help."""
 
 
 def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, ...]:
@@ -254,38 +258,15 @@ def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, .
     for concern in comparison.concerns:
         if concern.rule is Promise.REMOVAL and today.isoformat() > concern.old:
             continue
-        code, message, help = _broken_promise(concern, comparison.dataset)
+        code, message, help = _BROKEN[concern.rule]
+        texts = {"what": concern.path or comparison.dataset, "old": concern.old, "new": concern.new}
         location = concern.location
         report.add(
             code,
-            message,
+            message.format_map(texts),
             file=location.file if location is not None else comparison.new or comparison.old,
             at=location.region if location is not None else WHOLE_FILE,
             path=concern.path,
-            help=help,
+            help=help.format_map(texts),
         )
     return report.diagnostics
-
-
-def _broken_promise(concern: Concern, dataset: str) -> tuple[Code, str, str]:
-    what = concern.path or dataset
-    again = f"write `{CLASSIFICATION.key}: {concern.old}` under its `extra:`"
-    match concern.rule:
-        case Promise.REMOVAL:
-            return (
-                EARLY_REMOVAL,
-                f"{what} is removed, but `{DEPRECATED.key}` says that it stays until {concern.old}",
-                "keep it until then, or publish an earlier `removeAfter` first, so that readers know",
-            )
-        case Promise.LOST:
-            return (
-                LOST_CLASSIFICATION,
-                f"{what} was classified as {concern.old}, and has no classification any more",
-                f"{again}; if that is intended, write a less sensitive one, such as public",
-            )
-        case Promise.LOWERED:
-            return (
-                DECLASSIFIED,
-                f"{what} was classified as {concern.old}, and is {concern.new} now",
-                "make sure that those who answer for the data agree",
-            )

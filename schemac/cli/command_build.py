@@ -8,7 +8,7 @@ blanks, `#` and `:` are escaped with a backslash, `$` is doubled. A `%` in a tar
 import argparse
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -141,21 +141,20 @@ def by_kind(diagnostics: Sequence[Diagnostic], targets: Sequence[str]) -> list[D
             same.setdefault((one.code, one.message.removeprefix(f"{one.path}: ")), []).append(one)
         else:
             others.append(one)
-    return [*others, *(_as_one(similar, message) for (_, message), similar in same.items())]
-
-
-def _as_one(losses: Sequence[Diagnostic], message: str) -> Diagnostic:
-    first, *rest = losses
-    if not rest:
-        return first
-    files = len({one.file for one in losses})
-    manifests = f" in {files} manifests" if files > 1 else ""
-    which = (
-        f"{counted(len(losses), 'field')}{manifests}, such as {first.path}"
-        if first.path
-        else counted(files, "manifest")
-    )
-    return replace(first, message=f"{message} ({which})", excerpt=first.excerpt, fix=first.fix)
+    for (_, message), losses in same.items():
+        first = losses[0]
+        if len(losses) > 1:
+            files = len({one.file for one in losses})
+            manifests = f" in {files} manifests" if files > 1 else ""
+            which = (
+                f"{counted(len(losses), 'field')}{manifests}, such as {first.path}"
+                if first.path
+                else counted(files, "manifest")
+            )
+            text = f"{message} ({which})"
+            first = replace(first, message=text, excerpt=first.excerpt, fix=first.fix)
+        others.append(first)
+    return others
 
 
 def _write_depfile(options: argparse.Namespace, project: Project, output: Output, report: Report) -> None:
@@ -245,29 +244,23 @@ def depfile(target: str, files: Iterable[CompiledFile], project: Project, others
 
     So a manifest that was removed ends no build. `others` are files that were named, such as an overlay.
     """
-    paths = sorted({_display_path(path) for path in (*_read(files, project), *others) if path.exists()})
-    names = [_escaped(path) for path in paths]
-    rule = " \\\n  ".join([f"{_escaped(target)}:", *names])
-    return f"{rule}\n" + "".join(f"\n{name}:\n" for name in names if "%" not in name)
-
-
-def _read(files: Iterable[CompiledFile], project: Project) -> Iterator[Path]:
+    paths = [*others]
     for one in files:
-        yield one.file.path
-        yield lock_path(one.file.path)
+        paths += [one.file.path, lock_path(one.file.path)]
         # A manifest that comes into a folder changes the folder, and nothing else that was read.
         if not one.file.is_named:
-            yield one.file.path.parent
+            paths.append(one.file.path.parent)
         around = FolderFiles(one.file.path, one.file.name)
-        yield from (around.place(path) for path, _ in one.imported.files)
-    yield from (project.folder / name for name in FILES)
-    yield from (project.folder / file for file in project.configuration.vocabularies.values())
-
-
-def _display_path(path: Path) -> str:
-    """Return the path from the working folder where that is shorter: Make takes two spellings for two files."""
-    inside = os.path.relpath(path)
-    return (str(path.absolute()) if inside.startswith("..") else inside).replace(os.sep, "/")
+        paths += [around.place(path) for path, _ in one.imported.files]
+    paths += [project.folder / name for name in (*FILES, *project.configuration.vocabularies.values())]
+    spellings: set[str] = set()
+    for path in filter(Path.exists, paths):
+        # From the working folder where that is shorter: Make takes two spellings for two files.
+        inside = os.path.relpath(path)
+        spellings.add((str(path.absolute()) if inside.startswith("..") else inside).replace(os.sep, "/"))
+    names = [_escaped(path) for path in sorted(spellings)]
+    rule = " \\\n  ".join([f"{_escaped(target)}:", *names])
+    return f"{rule}\n" + "".join(f"\n{name}:\n" for name in names if "%" not in name)
 
 
 def _escaped(path: str) -> str:

@@ -41,7 +41,7 @@ from schemac.text.source.text import decode_text, read_file
 from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
-    from schemac.project.options import RunOverlay
+    pass
 
 _WORDS = (b"target", b"source")
 """A pipeline has one of them at least."""
@@ -79,19 +79,16 @@ def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes])
 def check_pipelines(pipelines: Sequence[ManifestFile], options: CompileOptions, report: Report) -> None:
     """Report what is wrong with pipelines and their manifests."""
     for file in pipelines:
-        report.extend(_findings(file, options))
-
-
-def _findings(file: ManifestFile, options: CompileOptions) -> Sequence[Diagnostic]:
-    report = Report()
-    try:
-        # Imported here for start-up time, and because Spark is an extra that may not be there.
-        from schemac.pipeline.conforming.load import checked_job
-    except ModuleNotFoundError as error:
-        report_missing_package(error, report)
-        return report.diagnostics
-    checked_job(Path(file.name), report, options.overlay, options.edited)
-    return without_ignored_in(file.name, report, options.edited).diagnostics
+        local_report = Report()
+        try:
+            # Imported here for start-up time, and because Spark is an extra that may not be there.
+            from schemac.pipeline.conforming.load import checked_job
+        except ModuleNotFoundError as error:
+            report_missing_package(error, local_report)
+        else:
+            checked_job(Path(file.name), local_report, options.overlay, options.edited)
+            local_report = without_ignored_in(file.name, local_report, options.edited)
+        report.extend(local_report.diagnostics)
 
 
 def report_missing_package(error: ModuleNotFoundError, report: Report) -> None:
@@ -187,7 +184,15 @@ def run_fixes(
         nonlocal output, pipelines
         local_report = Report()
         local_report.extend(report.diagnostics)
-        overlay = _overlay(options, compile_options, edited, local_report)
+        overlay = compile_options.overlay
+        content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
+        if content is not None:
+            # As the fixes have made it so far.
+            from schemac.project.options import (
+                overlay_of as overlay_in,
+            )  # for start-up time: few runs have one
+
+            overlay = overlay_in(content, str(options.overlay), local_report)
         now = replace(compile_options, edited={**compile_options.edited, **edited}, overlay=overlay)
         # What a fix has made readable may turn out to be a pipeline.
         files, pipelines = apart(named, now.edited)
@@ -204,7 +209,12 @@ def run_fixes(
         print_status(f"{_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options)
         return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)
     if options.paths == ["-"]:
-        put_source(_standard_output(fixing, named, compile_options))
+        name = named[0].name
+        put_source(
+            fixing.text(name)
+            if name in fixing.after
+            else next(iter(compile_options.edited.values())).decode()
+        )
         notify(render_text(findings).rstrip() or "no findings")
         return exit_code(findings, options)
     written = Report()
@@ -214,24 +224,6 @@ def run_fixes(
     print_status(f"{checked(output, pipelines)}: {count_summary(findings) or 'no findings'}", options)
     print_status(_summary(fixing, findings, "fixed"), options)
     return exit_code(findings, options)
-
-
-def _overlay(
-    options: argparse.Namespace, compile_options: CompileOptions, edited: dict[str, bytes], report: Report
-) -> "RunOverlay | None":
-    """Return the overlay of a run as its fixes have made it so far."""
-    content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
-    if content is None:
-        return compile_options.overlay
-    from schemac.project.options import overlay_of  # for start-up time: few runs have one
-
-    return overlay_of(content, str(options.overlay), report)
-
-
-def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], compile_options: CompileOptions) -> str:
-    """Return the text of the standard input after its fixes; without any it comes out as it was."""
-    name = files[0].name
-    return fixing.text(name) if name in fixing.after else next(iter(compile_options.edited.values())).decode()
 
 
 def _diff(fixing: Fixing) -> str:

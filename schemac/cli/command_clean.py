@@ -23,7 +23,15 @@ def run(options: argparse.Namespace) -> int:
     """Remove the cache; artifacts and locks stay as they are."""
     report = Report()
     removed = None
-    for folder in _folders(options):
+    here = Path.cwd()
+    folders = [here]
+
+    def note(folder: Path) -> Cache:
+        folders.append(folder)
+        return NO_CACHE
+
+    find_project(here, Report(), Path(options.config) if options.config else None, note)
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
         try:
             size = remove_cache(folder)
         except OSError as error:
@@ -42,16 +50,3 @@ def run(options: argparse.Namespace) -> int:
             "there is no cache" if removed is None else f"removed the cache: {removed / 1e6:.1f} MB", options
         )
     return exit_code(diagnostics, options)
-
-
-def _folders(options: argparse.Namespace) -> list[Path]:
-    """Return the folders that may have a cache: the project's, even if its configuration has errors, and the working folder."""
-    here = Path.cwd()
-    folders = [here]
-
-    def note(folder: Path) -> Cache:
-        folders.append(folder)
-        return NO_CACHE
-
-    find_project(here, Report(), Path(options.config) if options.config else None, note)
-    return list(dict.fromkeys(folder.resolve() for folder in folders))

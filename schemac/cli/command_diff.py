@@ -6,12 +6,12 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, wrapped
 from schemac.language.physical import numpy_left_out
 from schemac.project.comparing import compare
-from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
+from schemac.project.comparisons import Comparison, ComparisonRequest, rename_findings
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import MISSING_EXTRA, WRITE_FAILED
@@ -37,13 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
+@collector_paused(is_last=True)
+@numpy_left_out()
 def run(options: argparse.Namespace) -> int:
     """Compare; changes are not findings, so the exit code is 0 if both versions can be read."""
-    with collector_paused(is_last=True), numpy_left_out():
-        return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files, folders = open_compared(options, report)
     comparisons: list[Comparison] = []
@@ -59,15 +56,23 @@ def _run(options: argparse.Namespace) -> int:
         _write_page(comparisons, options, report)
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        show_document(diagnostics, options, changes=_json(comparisons))
+        show(
+            diagnostics,
+            options,
+            changes=[
+                {**change.to_json(), "from": comparison.old, "to": comparison.new}
+                for comparison in comparisons
+                for change in comparison.changes
+            ],
+        )
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     for comparison in comparisons:
         put(printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"))
         for change in comparison.changes:
-            locations = _locations(
-                comparison, _location_text(change.old_location), _location_text(change.new_location)
-            )
+            places = [_location_text(change.new_location), _location_text(change.old_location)]
+            known = [place for place in places if ":" in place and place != comparison.old]
+            locations = f"   ({', before '.join(known)})" if known else ""
             put(wrapped("  ", f"{change}{locations}", prefix=" " * 6))
     if not report.has_errors:
         print_status(_summary(comparisons), options)
@@ -100,14 +105,8 @@ def _summary(comparisons: list[Comparison]) -> str:
     changes = [change for c in comparisons if c.old and c.new for change in c.changes]
     parts += [summary(changes)] if changes else []
     renames = sum(len(comparison.renames) for comparison in comparisons)
-    parts += [possible_renames_text(renames)] if renames else []
+    parts += [counted(renames, "possible rename")] if renames else []
     return ", ".join(parts) or "no changes"
-
-
-def _locations(comparison: Comparison, old: str, new: str) -> str:
-    """Where to look, new place first."""
-    locations = [location for location in (new, old) if ":" in location and location != comparison.old]
-    return f"   ({', before '.join(locations)})" if locations else ""
 
 
 def _location_text(location: Location | None) -> str:
@@ -115,11 +114,3 @@ def _location_text(location: Location | None) -> str:
     if location is None:
         return ""
     return str(location) if location.used is None else f"{location}, used at {location.used}"
-
-
-def _json(comparisons: list[Comparison]) -> list[dict[str, object]]:
-    return [
-        {**change.to_json(), "from": comparison.old, "to": comparison.new}
-        for comparison in comparisons
-        for change in comparison.changes
-    ]

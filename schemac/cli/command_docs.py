@@ -6,7 +6,7 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cli.output import add_common, add_paths, exit_code, print_status, show
+from schemac.cli.output import add_common, add_paths, print_status, show_all
 from schemac.cli.project import open_project
 from schemac.project.manifests import read_manifests
 from schemac.text.source.catalogue import MISSING_EXTRA
@@ -38,9 +38,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the pages; nothing is written if manifests have errors."""
     report = Report()
     _write(options, report)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def _write(options: argparse.Namespace, report: Report) -> None:

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show
+from schemac.cli.output import add_output_arguments, add_paths, print_status, show_all
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_manifest
 from schemac.language.manifest.bind import expanded_text
@@ -15,7 +15,7 @@ from schemac.language.manifest.library import Library, Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import FolderFiles
-from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.manifests import read_manifests
 from schemac.project.workers import PROGRESS
 from schemac.project.writing import replace_file
 from schemac.text.source.catalogue import WRITE_FAILED
@@ -48,9 +48,7 @@ def run(options: argparse.Namespace) -> int:
             report.add(WRITE_FAILED, f"cannot write {out}: {reason_of(error)}", file=out)
     elif not report.has_errors:
         put_manifest(text, options)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def expand_files(files: Sequence[ManifestFile], project: Project, report: Report) -> str:
@@ -61,15 +59,12 @@ def expand_files(files: Sequence[ManifestFile], project: Project, report: Report
     if report.has_errors:
         return ""
     library = Library()
-    return "---\n".join(
-        text for file in compiled if file.named and (text := _expanded(file, project, library))
-    )
-
-
-def _expanded(file: CompiledFile, project: Project, library: Library) -> str:
-    report = Report()
-    PROGRESS.begin("expand", file.file.name)
-    source = decode_text(file.content, file.file.name, report)
-    assert source is not None, "a manifest that was compiled is a text"
-    reuse = Reuse(FolderFiles(file.file.path, file.file.name, project=project), library)
-    return expanded_text(parse(source, report), source, reuse)
+    texts: list[str] = []
+    for file in compiled:
+        if file.named:
+            PROGRESS.begin("expand", file.file.name)
+            source = decode_text(file.content, file.file.name, Report())
+            assert source is not None, "a manifest that was compiled is a text"
+            reuse = Reuse(FolderFiles(file.file.path, file.file.name, project=project), library)
+            texts.append(expanded_text(parse(source, Report()), source, reuse))
+    return "---\n".join(filter(None, texts))

@@ -6,11 +6,10 @@ Layer: cli.
 import argparse
 from typing import NamedTuple
 
-from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show, show_document
+from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show
 from schemac.cli.project import edited_of, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_source
 from schemac.language.formatting.format import formatted
-from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
@@ -48,13 +47,23 @@ def run(options: argparse.Namespace) -> int:
     texts: list[_Text] = []
     mistake: AssertionError | None = None
     for file in files:
+        content = compile_options.read(file, report)
+        source = decode_text(content, file.name, report) if content is not None else None
+        if source is None or content is None:
+            continue
+        before, local_report = content.decode("utf-8"), Report()
         try:
-            text = _laid_out(file, compile_options, report)
+            PROGRESS.begin("parse", file.name)
+            parse(source, local_report)
+            report.extend(local_report.diagnostics)
+            PROGRESS.begin("lay out", file.name)
+            # What YAML cannot read stays as it is.
+            after = before if local_report.has_errors else formatted(before, file.name)
         except AssertionError as error:
             # A mistake of ours in one file is told when the others are done.
             mistake = error
         else:
-            texts += [text] if text is not None else []
+            texts.append(_Text(file.name, before, after))
     code = _finish(options, texts, report)
     if mistake is not None:
         raise mistake
@@ -68,7 +77,7 @@ def _finish(options: argparse.Namespace, texts: list[_Text], report: Report) -> 
     if options.format == "json":
         if not (options.diff or options.check):
             changed = [text for text in changed if rewrite(*text, report)]
-        show_document(report.diagnostics, options, changed=[text.name for text in changed])
+        show(report.diagnostics, options, changed=[text.name for text in changed])
         return _exit_code(options, report, changed)
     if options.diff:
         put_source("".join(render_diff(*text) for text in changed))
@@ -95,22 +104,6 @@ def _finish(options: argparse.Namespace, texts: list[_Text], report: Report) -> 
 def _exit_code(options: argparse.Namespace, report: Report, changed: list[_Text]) -> int:
     is_dry = options.diff or options.check
     return ExitCode.FINDINGS if is_dry and changed else exit_code(report.diagnostics, options)
-
-
-def _laid_out(file: ManifestFile, compile_options: CompileOptions, report: Report) -> _Text | None:
-    """Return the text of a file before and after; None after reporting that it cannot be read."""
-    content = compile_options.read(file, report)
-    source = decode_text(content, file.name, report) if content is not None else None
-    if source is None or content is None:
-        return None
-    before = content.decode("utf-8")
-    local_report = Report()
-    PROGRESS.begin("parse", file.name)
-    parse(source, local_report)
-    report.extend(local_report.diagnostics)
-    PROGRESS.begin("lay out", file.name)
-    # What YAML cannot read stays as it is.
-    return _Text(file.name, before, before if local_report.has_errors else formatted(before, file.name))
 
 
 def _files(number: int) -> str:

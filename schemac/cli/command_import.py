@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +26,6 @@ from schemac.language.manifest.standard import fitted_name, is_dataset_name
 from schemac.language.manifest.write import write_manifest
 from schemac.project.locking import lock_name
 from schemac.text.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
-from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
@@ -73,7 +72,10 @@ def run(options: argparse.Namespace) -> int:
             _put(made, imported.text if is_whole else None, options, report)
     diagnostics = report.diagnostics
     if options.format != "text" or diagnostics:
-        _show(diagnostics, options)
+        # Where the manifest goes to standard output, findings go to standard error.
+        is_apart = options.out is None and options.format == "text"
+        with redirect_stdout(sys.stderr) if is_apart else nullcontext():
+            show(diagnostics, options)
     return exit_code(diagnostics, options)
 
 
@@ -179,15 +181,6 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
         return
     for name in written:
         os.unlink(name)
-
-
-def _show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
-    """Print findings; if the manifest goes to standard output, they go to standard error."""
-    if options.out is None and options.format == "text":
-        with redirect_stdout(sys.stderr):
-            show(diagnostics, options)
-        return
-    show(diagnostics, options)
 
 
 Compile = Callable[[Json], LogicalDataset | None]

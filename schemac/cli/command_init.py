@@ -6,7 +6,7 @@ Shape: `templates/<name>/` has the files of each template, `templates/shared/` t
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -71,28 +71,30 @@ def run(options: argparse.Namespace) -> int:
     if existing:
         notify(f"schemac: {', '.join(existing)} would be overwritten; use an empty folder")
         return ExitCode.USAGE
+    written: list[Path] = []
     try:
-        _write({folder / name: content for name, content in template.items()})
-    except OSError as error:
+        for name, content in template.items():
+            make_folder(str((folder / name).parent))
+            replace_file(folder / name, content)
+            written.append(folder / name)
+    except BaseException as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         notify(f"schemac: cannot write to {folder}: {reason_of(error)}")
         return ExitCode.FINDINGS
     put("\n".join(f"wrote {(folder / name).as_posix()}" for name in template))
-    _report_next_steps(folder, template, ignored, has_ci=options.ci is not None)
+    enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
+    more = "\n  schemac run pipeline.yaml" if "pipeline.yaml" in template else ""
+    lock = "\n  schemac lock          # commit the locks too: CI compares them" if options.ci else ""
+    put(f"\nnext:\n  {enter}schemac check{lock}\n  schemac build{more}")
+    if ignored and _IGNORED not in template:
+        there = (folder / _IGNORED).read_text(encoding="utf-8", errors="replace").splitlines()
+        missing = [line for line in ignored if line not in there]
+        if missing:
+            put(f"  {_IGNORED} is as it was; add to it: {' '.join(missing)}")
     return ExitCode.CLEAN
-
-
-def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write new files, all of them or none. Raises OSError."""
-    written: list[Path] = []
-    try:
-        for path, content in contents.items():
-            make_folder(str(path.parent))
-            replace_file(path, content)
-            written.append(path)
-    except BaseException:
-        for path in written:
-            path.unlink(missing_ok=True)
-        raise
 
 
 def _template(options: argparse.Namespace) -> dict[str, bytes]:
@@ -106,18 +108,6 @@ def _template(options: argparse.Namespace) -> dict[str, bytes]:
     contents = dict(_files(templates.joinpath(options.template or "pipeline"), ""))
     # Under another name in here, for git and packagers would obey a `.gitignore`.
     return files_of_project(contents | {_IGNORED: shared.joinpath("gitignore").read_bytes()} | ci)
-
-
-def _report_next_steps(folder: Path, template: dict[str, bytes], ignored: list[str], *, has_ci: bool) -> None:
-    enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
-    more = "\n  schemac run pipeline.yaml" if "pipeline.yaml" in template else ""
-    lock = "\n  schemac lock          # commit the locks too: CI compares them" if has_ci else ""
-    put(f"\nnext:\n  {enter}schemac check{lock}\n  schemac build{more}")
-    if ignored and _IGNORED not in template:
-        there = (folder / _IGNORED).read_text(encoding="utf-8", errors="replace").splitlines()
-        missing = [line for line in ignored if line not in there]
-        if missing:
-            put(f"  {_IGNORED} is as it was; add to it: {' '.join(missing)}")
 
 
 def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:

@@ -5,11 +5,11 @@ Layer: cli.
 
 import argparse
 
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_rendered, table
 from schemac.language.attributes.builtin import Classification
-from schemac.project.manifests import FieldFilter, ListedField, listed_fields
+from schemac.project.manifests import FieldFilter, listed_fields
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 
@@ -58,22 +58,19 @@ def run(options: argparse.Namespace) -> int:
     project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        show_document(diagnostics, options, fields=[one.to_json() for one in listed])
+        show(diagnostics, options, fields=[one.to_json() for one in listed])
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     if not report.has_errors:
         if listed:
-            put_rendered(table([_HEAD, *map(_row, listed)]) + "\n")
+            rows: list[tuple[str, ...]] = [_HEAD]
+            for one in listed:
+                owned = one.ownership
+                until = (owned.deprecation.remove_after or "yes") if owned.deprecation is not None else ""
+                cells = (", ".join(owned.tags), owned.classification or "", until)
+                rows.append((f"{one.dataset}.{one.path}", one.type_text, owned.owner or "", *cells))
+            put_rendered(table(rows) + "\n")
         datasets = len({one.dataset for one in listed})
         fields = counted(len(listed), "field")
         print_status(f"{fields} of {counted(datasets, 'dataset')}", options)
     return exit_code(diagnostics, options)
-
-
-def _row(field: ListedField) -> tuple[str, ...]:
-    deprecation = field.ownership.deprecation
-    until = (deprecation.remove_after or "yes") if deprecation is not None else ""
-    return (
-        *(f"{field.dataset}.{field.path}", field.type_text, field.ownership.owner or ""),
-        *(", ".join(field.ownership.tags), field.ownership.classification or "", until),
-    )

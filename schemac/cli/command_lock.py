@@ -5,19 +5,18 @@ Layer: cli.
 
 import argparse
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.cli.output import add_compile_arguments, exit_code, print_status, show
+from schemac.cli.output import add_compile_arguments, print_status, show_all
 from schemac.cli.project import open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.write import write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
-from schemac.project.discovery import has_lock, lock_path
-from schemac.project.lock_index import LockSearch, LostLocks
+from schemac.project.discovery import content_of, lock_path
+from schemac.project.lock_index import LostLocks, manifests_of_lock
 from schemac.project.locking import (
     LockFile,
     identified,
@@ -36,7 +35,6 @@ from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, counted, listed
 from schemac.text.source.report import Report
-from schemac.text.source.text import read_file
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.evolution.version_pair import VersionPair
 from schemac.versions.identity.freeze import freeze
@@ -91,17 +89,30 @@ def run(options: argparse.Namespace) -> int:
             _base, ours, theirs = map(Path, options.merge_driver)
             merge_driver(ours, theirs, report)
         elif options.resolve:
-            _resolve(options, report)
+            locks: set[Path] = set()
+            for path in map(Path, options.paths or ["."]):
+                if path.is_dir():
+                    # A lock of something else has no manifest beside it.
+                    inside = (lock for lock in path.rglob("*.lock") if lock.is_file())
+                    locks |= {lock for lock in inside if manifests_of_lock(lock)}
+                else:
+                    locks.add(path if path.suffix == ".lock" else lock_path(path))
+            resolved_count = 0
+            for path in sorted(locks):
+                if resolve(path, path.as_posix(), report):
+                    resolved_count += 1
+                    print_status(
+                        f"{path.as_posix()}: resolved; check the manifest, then run `schemac lock`", options
+                    )
+            if not resolved_count and not report.has_errors:
+                print_status("no lock has merge conflict markers", options)
         else:
-            # Imported here for start-up time: git starts the merge driver once for each lock.
-            # DROPPED
+            # For start-up time: git starts the merge driver once for each lock.
             from schemac.project.shared_work import collector_paused
 
             with collector_paused():
                 lock_manifests(options, report)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def _parse_field_id(text: str) -> tuple[str, int]:
@@ -111,30 +122,6 @@ def _parse_field_id(text: str) -> tuple[str, int]:
             f"'{text}' does not have the form FIELD=ID, such as fare=2; see the ids with `--show` or in the lock"
         )
     return path_text, int(id)
-
-
-def _resolve(options: argparse.Namespace, report: Report) -> None:
-    """Merge the two halves of every lock with conflict marks."""
-    paths = [Path(path) for path in options.paths] or [Path()]
-    locks = sorted({lock for path in paths for lock in _locks(path)})
-    resolved_count = 0
-    for path in locks:
-        if resolve(path, path.as_posix(), report):
-            resolved_count += 1
-            print_status(f"{path.as_posix()}: resolved; check the manifest, then run `schemac lock`", options)
-    if not resolved_count and not report.has_errors:
-        print_status("no lock has merge conflict markers", options)
-
-
-def _locks(path: Path) -> list[Path]:
-    if path.is_dir():
-        # A lock of something else has no manifest beside it.
-        return [
-            lock
-            for lock in path.rglob("*.lock")
-            if lock.is_file() and any(lock.with_suffix(suffix).exists() for suffix in (".yaml", ".yml"))
-        ]
-    return [path if path.suffix == ".lock" else lock_path(path)]
 
 
 def lock_manifests(options: argparse.Namespace, report: Report) -> None:
@@ -148,7 +135,15 @@ def lock_manifests(options: argparse.Namespace, report: Report) -> None:
     unchanged = UnchangedLocks(project)
     planned = _planned(compiled, project, unchanged, options, report)
     if not (options.check or options.show is not None or report.has_errors):
-        _write(planned, unchanged, options, report)
+        for next_one in planned:
+            if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
+                unchanged.keep_written(next_one.file, next_one.lock)
+                lines = "\n".join(next_one.lines)
+                print_status(
+                    lines or f"{next_one.name}: the file has the new format; nothing else changed", options
+                )
+            elif not report.has_errors:
+                print_status(f"{next_one.name}: unchanged", options)
     project.cache.save()
 
 
@@ -158,17 +153,11 @@ class UnchangedLocks:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._keys = project.cache.keys("lock", None)
-
-    @cached_property
-    def _search(self) -> LockSearch:
-        return LockSearch(self._project)
+        self.lost_locks = LostLocks(project)
 
     def key(self, file: CompiledFile) -> bytes | None:
         """Return the key of a manifest with its lock; None if there is no lock."""
-        try:
-            lock = read_file(lock_path(file.file.path)) if has_lock(file.file.path) else None
-        except OSError:
-            return None
+        lock = content_of(lock_path(file.file.path))
         return self._key(file, lock) if lock is not None else None
 
     def _key(self, file: CompiledFile, lock: bytes) -> bytes:
@@ -185,7 +174,9 @@ class UnchangedLocks:
         if entry is None:
             return None
         findings, searched_locks = entry
-        is_current = searched_locks is None or searched_locks == self._search.digest_for(file.file.path)
+        is_current = searched_locks is None or searched_locks == self.lost_locks.search.digest_for(
+            file.file.path
+        )
         return findings if is_current else None
 
     def keep(
@@ -193,7 +184,7 @@ class UnchangedLocks:
     ) -> None:
         """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
         if key is not None and key == self.key(file) and not lock_report.has_errors:
-            searched_locks = self._search.digest_for(file.file.path) if is_looked_for else None
+            searched_locks = self.lost_locks.search.digest_for(file.file.path) if is_looked_for else None
             self._project.cache.put(key, (lock_report.diagnostics, searched_locks))
 
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
@@ -203,21 +194,6 @@ class UnchangedLocks:
         if not any(one.is_changed for one in identifieds):
             key = self._key(file, write_lock(lock).encode())
             self.keep(file, key, report, is_looked_for=False)
-
-
-def _write(
-    planned: "Sequence[_Next]", unchanged: UnchangedLocks, options: argparse.Namespace, report: Report
-) -> None:
-    """Write the changed locks, and print which."""
-    for next_one in planned:
-        if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
-            unchanged.keep_written(next_one.file, next_one.lock)
-            lines = "\n".join(next_one.lines)
-            print_status(
-                lines or f"{next_one.name}: the file has the new format; nothing else changed", options
-            )
-        elif not report.has_errors:
-            print_status(f"{next_one.name}: unchanged", options)
 
 
 class _Next(NamedTuple):
@@ -242,7 +218,6 @@ def _planned(
     """Return what becomes of each lock; of those that are known to stay as they are, nothing is asked again."""
     restored_ids = _restored(compiled, dict(options.restore), report) if options.restore else {}
     dropped = _DroppedFields(options.drop)
-    search = LostLocks(project)
     is_plain = not options.restore and not options.drop and options.show is None
     planned: list[_Next] = []
     for file in compiled:
@@ -252,10 +227,22 @@ def _planned(
             planned.append(_Next(lock_name(file.file.name), file))
             continue
         file_report, key = Report(), unchanged.key(file)
-        is_looked_for = search.report(file, file_report)
+        is_looked_for = unchanged.lost_locks.report(file, file_report)
         lock_file = open_lock(file.file.path, file.file.name, file_report) if file.named else None
         if lock_file is not None and options.show is not None:
-            _show(file, lock_file, options, file_report)
+            for dataset in file.datasets:
+                locked = lock_file.lock.dataset(dataset.name)
+                version = locked.version(options.show)
+                if version is None:
+                    last = locked.newest.number if locked.newest else 0
+                    file_report.add(
+                        NOTHING_TO_COMPILE,
+                        f"{dataset.name} has no version {options.show};"
+                        f" {f'the newest is {last}' if last else 'it was never locked'}",
+                        file=lock_file.name,
+                    )
+                    continue
+                put_manifest(write_manifest(open_version(locked, version).logical), options)
         elif lock_file is not None:
             lock, lines = _next(file, lock_file, options, restored_ids, dropped, file_report)
             planned.append(_Next(lock_file.name, file, lock_file, lock, lines))
@@ -308,7 +295,7 @@ def _next(
         lock = lock.with_dataset(after)
         if after is locked or after.newest is None:
             continue
-        what = _columns(len(dataset.columns))
+        what = counted(len(dataset.columns), "column")
         if locked.newest:
             pair = pair_since(dataset, locked, identities)
             dropped.take(pair)
@@ -352,23 +339,3 @@ def _restored(
             else "give the field's current name in the manifest",
         )
     return restored_ids
-
-
-def _show(file: CompiledFile, lock_file: LockFile, options: argparse.Namespace, report: Report) -> None:
-    for dataset in file.datasets:
-        locked = lock_file.lock.dataset(dataset.name)
-        version = locked.version(options.show)
-        if version is None:
-            last = locked.newest.number if locked.newest else 0
-            report.add(
-                NOTHING_TO_COMPILE,
-                f"{dataset.name} has no version {options.show};"
-                f" {f'the newest is {last}' if last else 'it was never locked'}",
-                file=lock_file.name,
-            )
-            continue
-        put_manifest(write_manifest(open_version(locked, version).logical), options)
-
-
-def _columns(count: int) -> str:
-    return counted(count, "column")

@@ -15,7 +15,6 @@ from schemac.cli.output import (
     exit_code,
     print_status,
     show,
-    show_document,
     versions_of,
 )
 from schemac.cli.project import find_dataset
@@ -161,21 +160,20 @@ def requested_version(
 
 def lines_text(lines: Sequence[PlanLine], *, with_details: bool = True) -> str:
     """Lay the lines of a plan out for people."""
-    visible = [line for line in lines if with_details or not line.is_detail]
-    texts = [_code(line.text) if line.is_code else wrapped(line.start, line.text) for line in visible]
+    texts: list[str] = []
+    for line in lines:
+        if line.is_detail and not with_details:
+            continue
+        if not line.is_code:
+            texts.append(wrapped(line.start, line.text))
+            continue
+        for code in line.text.split("\n"):
+            # Code stays as it is, but comments in it are wrapped.
+            indent, dashes, comment = code.partition("-- ")
+            is_comment = dashes and not indent.strip()
+            start = f"{indent}{dashes}"
+            texts.append(wrapped(start, comment, prefix=start) if is_comment else code)
     return "\n".join(texts) or "  nothing to do"
-
-
-def _code(text: str) -> str:
-    """Return lines of code as they are, but comments in it wrapped."""
-    return "\n".join(
-        wrapped(
-            f"{line[: line.index('-- ')]}-- ", line.lstrip()[3:], prefix=f"{line[: line.index('-- ')]}-- "
-        )
-        if line.lstrip().startswith("-- ")
-        else line
-        for line in text.split("\n")
-    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -207,12 +205,11 @@ def run(options: argparse.Namespace) -> int:
     if opened is not None:
         _plan(*opened, options, made, report)
     diagnostics = report.diagnostics
-    if options.format == "json":
-        show_document(diagnostics, options, **made.document)
-    else:
-        put("\n".join(made.lines)) if made.lines else None
-        show(diagnostics, options)
-    print_status(made.summary, options) if made.summary else None
+    if made.lines and options.format != "json":
+        put("\n".join(made.lines))
+    show(diagnostics, options, **made.document)
+    if made.summary:
+        print_status(made.summary, options)
     return exit_code(diagnostics, options)
 
 
@@ -238,8 +235,17 @@ def _plan(
             return
         names, old = _of_table(options, locked, report)
     else:
-        names = _of_versions(project, new, options.engine)
-        old = requested_version(locked, _version_before(locked, options.old), report)
+        configuration, dataset = project.configuration, new.dataset
+        is_named = configuration.are_targets_named
+        requested = options.engine or engines_of(dataset, configuration.targets, is_named=is_named)
+        names = [
+            name
+            for name in TABLES.names(engines())
+            if name in requested and (options.engine or is_named or not is_left_out(name, dataset))
+        ]
+        assert locked.newest is not None
+        before = options.old if options.old is not None else max(1, locked.newest.number - 1)
+        old = requested_version(locked, before, report)
     if report.has_errors:
         return
     if options.table is None and old is not None:
@@ -275,11 +281,6 @@ def _plan_for(name: str, change: TableChange, made: _Made, report: Report) -> No
     made.summary = planned.summary or made.summary
 
 
-def _version_before(locked: LockedDataset, asked: int | None) -> int:
-    assert locked.newest is not None
-    return asked if asked is not None else max(1, locked.newest.number - 1)
-
-
 def _of_table(
     options: argparse.Namespace, locked: LockedDataset, report: Report
 ) -> tuple[list[str], LockedSchemaVersion | None]:
@@ -301,18 +302,6 @@ def _of_table(
         return names, None
     with blamed(owner.name):
         return names, TABLES.of(owner).open(path, locked, report, options.old)
-
-
-def _of_versions(project: Project, new: LockedSchemaVersion, asked: Sequence[str] | None) -> list[str]:
-    """Return the named engines, else the targets; an optional engine only if the manifest mentions it."""
-    configuration, dataset = project.configuration, new.dataset
-    is_named = configuration.are_targets_named
-    requested = asked or engines_of(dataset, configuration.targets, is_named=is_named)
-    return [
-        name
-        for name in TABLES.names(engines())
-        if name in requested and (asked or is_named or not is_left_out(name, dataset))
-    ]
 
 
 def _refuse_rounding(names: Sequence[str], rounded: Sequence[str], report: Report) -> None:

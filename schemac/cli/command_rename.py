@@ -5,16 +5,16 @@ Layer: cli.
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
-from schemac.cli.output import add_no_cache, add_output_arguments, exit_code, print_status, show
+from schemac.cli.output import add_no_cache, add_output_arguments, print_status, show_all
 from schemac.cli.project import find_dataset, open_project
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.manifest.write import scalar
 from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.name_edits import write
 from schemac.project.referring import referring_fields
-from schemac.project.renaming import rename
-from schemac.text.source.json_object import Json
+from schemac.project.renaming import planned_rename
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, read_file
 from schemac.text.syntax.document import parse
@@ -41,26 +41,24 @@ def run(options: argparse.Namespace) -> int:
     opened = find_dataset(options, report)
     if opened is not None:
         project, file, dataset = opened
-        renamed = rename(file, dataset, options.old, options.new, project, report)
-        if renamed is not None:
+        planned = planned_rename(file, dataset, options.old, options.new, project, report)
+        if planned is not None and write(planned, report):
+            renamed, *others = planned.renamed
             locked = (
                 f", version {renamed.version} in its lock" if renamed.version else "; there is no lock yet"
             )
-            where = renamed.edited or renamed.manifest
-            print_status(f"{where}: {options.old} is now {renamed.path}{locked}", options)
-            for other in renamed.others:
+            print_status(f"{renamed.file}: {options.old} is now {renamed.path}{locked}", options)
+            for other in others:
                 version = f", version {other.version} in its lock" if other.version else ""
                 print_status(
-                    f"{other.manifest} uses the same group: the field is now {other.path}{version}", options
+                    f"{other.file} uses the same group: the field is now {other.path}{version}", options
                 )
             options.paths = []
             every = read_manifests(open_project(options, Report())[1], project, Report())
             referring = referring_fields(every, dataset.name, options.old, renamed.path)
             for hint in (*referring, *_pipeline_hints(file, dataset, options.old, renamed.path)):
                 print_status(hint, options)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def _pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
@@ -69,25 +67,20 @@ def _pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: 
         return
     manifest = file.file.path.resolve()
     for path in sorted(manifest.parent.glob("*.y*ml")):
-        value = _pipeline(path)
-        if value is None or (path.parent / value["schema"]).resolve() != manifest:
+        try:
+            content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if "schema" not in content or "target" not in content:
+            continue
+        documents = parse(SourceText(content, path.name), Report())
+        value: Any = documents[0].value if len(documents) == 1 else None
+        if not isinstance(value, dict) or not isinstance(value.get("schema"), str) or "target" not in value:
+            continue
+        if (path.parent / value["schema"]).resolve() != manifest:
             continue
         fields = value.get("fields") or {}
         if isinstance(fields, dict) and old in fields:
             yield f"{path.name}: its `fields` uses {old}; change that to {new}"
         else:
             yield f"{path.name}: its records still have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"
-
-
-def _pipeline(path: Path) -> Json | None:
-    """Return a pipeline file's content; None for every other file."""
-    try:
-        content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return None
-    if "schema" not in content or "target" not in content:
-        return None
-    documents = parse(SourceText(content, path.name), Report())
-    value = documents[0].value if len(documents) == 1 else None
-    is_pipeline = isinstance(value, dict) and isinstance(value.get("schema"), str) and "target" in value
-    return value if isinstance(value, dict) and is_pipeline else None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.reports.outcome import Lineage, Outcome
     from schemac.pipeline.reports.progress import State
     from schemac.pipeline.runner import RunReport
-    from schemac.rows.runs.identity import Replay, RunRequest
+    from schemac.rows.runs.identity import RunRequest
 
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
@@ -227,7 +227,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         # Imported here for start-up time, and because Spark is an extra that may not be there.
         from schemac.pipeline.conforming.load import checked_job, load_job
         from schemac.pipeline.errors import PipelineError
-        from schemac.rows.runs.identity import RunRequest
+        from schemac.rows.runs.identity import Replay, RunRequest
     except ModuleNotFoundError as error:
         report_missing_package(error, report)
         return
@@ -250,23 +250,16 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
 
             call.plan = explain_field(loaded.job, loaded.arrow_schema, options.explain)
             return
-        request = RunRequest(options.run_id or "", options.interval or "", options.again, _replay(options))
+        slices = {name: text for name in ("run", "rule", "path") if (text := getattr(options, name))}
+        if slices and not options.replay:
+            message = f"`--{next(iter(slices))}` chooses records of the quarantine"
+            loaded.report(PipelineError(REPLAY, message, "add `--replay`"), report)
+            return
+        replay = Replay(**slices) if options.replay else None
+        request = RunRequest(options.run_id or "", options.interval or "", options.again, replay)
         call.result = _write(loaded, request, progress, report)
     except PipelineError as error:
         loaded.report(error, report)
-
-
-def _replay(options: argparse.Namespace) -> "Replay | None":
-    from schemac.pipeline.errors import PipelineError
-    from schemac.rows.runs.identity import Replay  # for start-up time, as above
-
-    slices = {name: text for name in ("run", "rule", "path") if (text := getattr(options, name))}
-    if options.replay:
-        return Replay(**slices)
-    if slices:
-        message = f"`--{next(iter(slices))}` chooses records of the quarantine"
-        raise PipelineError(REPLAY, message, "add `--replay`")
-    return None
 
 
 def _write(

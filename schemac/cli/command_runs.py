@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from schemac.cli.command_check import report_missing_package
-from schemac.cli.output import add_output_arguments, exit_code, show, show_document
+from schemac.cli.output import add_output_arguments, exit_code, show
 from schemac.cli.terminal import put, put_rendered, table, wrapped
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.storage import NO_STORAGE, is_local, storage_in_use
-from schemac.rows.runs.tables import Sink, sink_names, sink_of, table_runs
+from schemac.rows.runs.tables import sink_names, sink_of, table_runs
 from schemac.text.source.catalogue import INPUT_NOT_FOUND
 from schemac.text.source.report import Report
 
@@ -39,22 +39,34 @@ def run(options: argparse.Namespace) -> int:
     report = Report()
     runs = _runs(options, report)
     diagnostics = report.diagnostics
-    if options.format == "json":
-        show_document(diagnostics, options, runs=[run.to_json() for run in runs])
-        return exit_code(diagnostics, options)
-    show(diagnostics, options)
+    show(diagnostics, options, runs=[run.to_json() for run in runs])
     if options.format == "text" and not report.has_errors:
-        _show(runs)
+        if not runs:
+            put(wrapped("", "no run has written this table; it may have been written by other means"))
+            return exit_code(diagnostics, options)
+        rows: list[tuple[str, ...]] = [COLUMNS]
+        for run in runs:
+            paths = run.identity.paths
+            read = ", ".join(paths[:2]) + (f" and {len(paths) - 2} more" if len(paths) > 2 else "")
+            numbers = (f"{run.rows:,}", f"{run.rows_quarantined:,}")
+            committed = run.committed.strftime("%Y-%m-%d %H:%M:%SZ")
+            source = run.identity.interval or read or "-"
+            schema = run.identity.schema or "-"
+            rows.append((str(run.version), committed, run.identity.mode, *numbers, schema, run.id, source))
+        put_rendered(table(rows) + "\n")
     return exit_code(diagnostics, options)
 
 
 def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
     try:
-        runs = (
-            _runs_of_pipeline(options, report)
-            if Path(options.table).suffix in (".yaml", ".yml") and Path(options.table).is_file()
-            else table_runs(options.table, _sink_of(options.table))
-        )
+        path = Path(options.table)
+        if path.suffix in (".yaml", ".yml") and path.is_file():
+            runs = _runs_of_pipeline(options, report)
+        else:
+            # The engine whose table is there.
+            sinks = (sink_of(name) for name in sink_names())
+            sink = next((one for one in sinks if one.find(options.table, NO_STORAGE) is not None), None)
+            runs = table_runs(options.table, sink)
         if report.has_errors:
             return []
         if runs is None:
@@ -90,31 +102,3 @@ def _runs_of_pipeline(options: argparse.Namespace, report: Report) -> Iterable[C
     help = f"write it first: schemac run {shlex.quote(options.table)}"
     report.add(INPUT_NOT_FOUND, message, file=options.table, help=help)
     return None
-
-
-def _sink_of(table: str) -> Sink | None:
-    """Find the engine whose table is at a path."""
-    sinks = (sink_of(name) for name in sink_names())
-    return next((sink for sink in sinks if sink.find(table, NO_STORAGE) is not None), None)
-
-
-def _show(runs: list[CommittedRun]) -> None:
-    if not runs:
-        put(wrapped("", "no run has written this table; it may have been written by other means"))
-        return
-    put_rendered(table([COLUMNS, *map(_cells, runs)]) + "\n")
-
-
-def _cells(run: CommittedRun) -> tuple[str, ...]:
-    paths = run.identity.paths
-    read = ", ".join(paths[:2]) + (f" and {len(paths) - 2} more" if len(paths) > 2 else "")
-    return (
-        str(run.version),
-        run.committed.strftime("%Y-%m-%d %H:%M:%SZ"),
-        run.identity.mode,
-        f"{run.rows:,}",
-        f"{run.rows_quarantined:,}",
-        run.identity.schema or "-",
-        run.id,
-        run.identity.interval or read or "-",
-    )

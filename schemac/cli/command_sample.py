@@ -7,11 +7,12 @@ import argparse
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.artifacts.dataset import ROW_WRITER
-from schemac.cli.output import add_no_cache, exit_code, print_status, show
+from schemac.cli.output import add_no_cache, print_status, show_all
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import notify, put_source
 from schemac.project.manifests import read_manifests
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from schemac.rows.samples.files import SampleFormat
     from schemac.rows.samples.sampler import Datasets
 
-_MOST_SEEDS = 2**63
+_ROWS, _SEEDS = range(1, 2**63), range(2**63)
 _MOST_PATHS = 8
 """So many fields are named for each rule that a form cannot break."""
 NDJSON_HELP = "write them with `--format ndjson`, or to a file such as wrong.ndjson"
@@ -43,10 +44,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("dataset", metavar="DATASET", help="name of the dataset, or its manifest")
     parser.add_argument(
-        "-n", "--rows", type=_count, default=1000, metavar="N", help="how many rows (default: 1000)"
+        "-n",
+        "--rows",
+        type=partial(_number, _ROWS),
+        default=1000,
+        metavar="N",
+        help="how many rows (default: 1000)",
     )
     parser.add_argument(
-        "--seed", type=_seed, default=0, metavar="N", help="the same number gives the same rows (default: 0)"
+        "--seed",
+        type=partial(_number, _SEEDS),
+        default=0,
+        metavar="N",
+        help="the same number gives the same rows (default: 0)",
     )
     parser.add_argument(
         "--format",
@@ -67,27 +77,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(format="text", max_findings=100, fail_on="error")
 
 
-def _count(text: str) -> int:
-    count = _whole(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' rows cannot be made; specify at least 1")
-    return count
-
-
-def _seed(text: str) -> int:
-    seed = _whole(text)
-    if not 0 <= seed < _MOST_SEEDS:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a valid seed; use a number from 0 to {_MOST_SEEDS - 1}"
-        )
-    return seed
-
-
-def _whole(text: str) -> int:
+def _number(allowed: range, text: str) -> int:
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+    if number not in allowed:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' rows cannot be made; specify at least 1"
+            if allowed is _ROWS
+            else f"'{text}' is not a valid seed; use a number from 0 to {_SEEDS[-1]}"
+        )
+    return number
 
 
 def run(options: argparse.Namespace) -> int:
@@ -96,19 +97,27 @@ def run(options: argparse.Namespace) -> int:
     form = _format(options, report)
     loaded = _load_dataset(options, report) if form is not None else None
     if form is not None and loaded is not None:
+        from schemac.rows.samples.files import TextFormat  # for start-up time, as above
+        from schemac.rows.samples.sampler import Sampler
+
+        dataset, others = loaded
         try:
             if options.wrong:
-                _write_wrong(options, form, *loaded, report)
+                _write_wrong(options, form, dataset, others, report)
+            elif options.output is None:
+                assert isinstance(form, TextFormat)
+                for text in form.texts(Sampler(dataset, options.rows, options.seed, others)):
+                    put_source(text)
             else:
-                _write(options, form, *loaded)
+                form.write(options.output, Sampler(dataset, options.rows, options.seed, others))
+                rows = counted(options.rows, "row")
+                print_status(f"wrote {rows} of {dataset.name} to {options.output}", options)
         except SchemaError as error:
             report.extend(error.diagnostics)
         except OSError as error:
             message = f"cannot write {options.output}: {reason_of(error)}"
             report.add(WRITE_FAILED, message, file=options.output or "")
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
 
 
 def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":
@@ -129,19 +138,16 @@ def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None
         message = f"{form.name} cannot be printed"
         report.add(SAMPLE_OUTPUT, message, help=f"name a file with `--output rows{form.suffixes[0]}`")
         return None
-    for path in _outputs(options):
+    outputs = [options.output] if options.output is not None else []
+    if outputs and options.wrong:
+        outputs.append(_rules_file(options.output))
+    for path in outputs:
         if os.path.lexists(path):
             report.add(
                 SAMPLE_OUTPUT, f"{path} already exists", file=path, help="remove it, or name another file"
             )
             return None
     return form
-
-
-def _outputs(options: argparse.Namespace) -> list[str]:
-    if options.output is None:
-        return []
-    return [options.output, _rules_file(options.output)] if options.wrong else [options.output]
 
 
 def _rules_file(output: str) -> str:
@@ -167,22 +173,6 @@ def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[Checked
         for name, one in others.items()
     }
     return made[dataset.name], made
-
-
-def _write(
-    options: argparse.Namespace, form: "SampleFormat", dataset: "CheckedDataset", others: "Datasets"
-) -> None:
-    from schemac.rows.samples.files import TextFormat  # for start-up time, as above
-    from schemac.rows.samples.sampler import Sampler
-
-    sampler = Sampler(dataset, options.rows, options.seed, others)
-    if options.output is None:
-        assert isinstance(form, TextFormat)
-        for text in form.texts(sampler):
-            put_source(text)
-        return
-    form.write(options.output, sampler)
-    print_status(f"wrote {counted(options.rows, 'row')} of {dataset.name} to {options.output}", options)
 
 
 def _write_wrong(

@@ -7,7 +7,6 @@ for the installed engines.
 
 import argparse
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from schemac.cli.terminal import ExitCode, notify, put
@@ -19,34 +18,24 @@ FOLDER = "schemas"
 """Where `init` puts them in a project: to be committed, so that editors find them in a fresh clone, without schemac or a network."""
 
 
-def _manifest() -> Json:
-    from schemac.language.manifest.json_schema import manifest_schema
-
-    return manifest_schema(strict=False)
+NAMES = ("manifest", "pipeline", "config")
+"""What schemas are of."""
 
 
-def _strict_manifest() -> Json:
-    from schemac.language.manifest.json_schema import manifest_schema  # for start-up time, as above
+def schema_of(name: str, *, strict: bool = False) -> Json:
+    """Return a schema by what it is of; with `strict` that of the standard alone, which is of manifests."""
+    # Imported here for start-up time: each takes a while to load.
+    if name == "manifest":
+        from schemac.language.manifest.json_schema import manifest_schema
 
-    return manifest_schema(strict=True)
+        return manifest_schema(strict=strict)
+    if name == "pipeline":
+        from schemac.pipeline.declaration.json_schema import pipeline_schema
 
-
-def _pipeline() -> Json:
-    from schemac.pipeline.declaration.json_schema import pipeline_schema  # for start-up time, as above
-
-    return pipeline_schema()
-
-
-def _config() -> Json:
-    from schemac.project.settings import config_schema  # for start-up time, as above
+        return pipeline_schema()
+    from schemac.project.settings import config_schema
 
     return config_schema()
-
-
-SCHEMAS: dict[str, Callable[[], Json]] = {"manifest": _manifest, "pipeline": _pipeline, "config": _config}
-"""By what they are of."""
-STRICT: dict[str, Callable[[], Json]] = {"manifest": _strict_manifest}
-"""Those of the standard alone."""
 
 
 def schema_text(schema: Json) -> str:
@@ -61,38 +50,36 @@ def file_name(name: str, *, strict: bool = False) -> str:
 
 def write_schemas(folder: Path) -> None:
     """Write all of them."""
-    for schemas, strict in ((SCHEMAS, False), (STRICT, True)):
-        for name, make in schemas.items():
-            (folder / file_name(name, strict=strict)).write_text(schema_text(make()), encoding="utf-8")
+    for name, strict in (*((name, False) for name in NAMES), ("manifest", True)):
+        text = schema_text(schema_of(name, strict=strict))
+        (folder / file_name(name, strict=strict)).write_text(text, encoding="utf-8")
 
 
 def files_of_project(files: dict[str, bytes]) -> dict[str, bytes]:
     """Return the files of a new project, by path, with the JSON Schemas; each file that one describes names it in its first line."""
-    schemas = {f"{FOLDER}/{file_name(name)}": schema_text(make()).encode() for name, make in SCHEMAS.items()}
-    return {**{path: _modeline(path, content) + content for path, content in files.items()}, **schemas}
-
-
-def _modeline(path: str, content: bytes) -> bytes:
-    """Return the line by which editors find the schema of a file: that of yaml-language-server, or of Taplo."""
-    up = "../" * path.count("/")
-    if path.endswith("schemac.toml"):
-        return f"#:schema {up}{FOLDER}/{file_name('config')}\n".encode()
-    if not path.endswith((".yaml", ".yml")):
-        return b""
-    lines = content.splitlines()
-    if not any(line.startswith((b"fields:", b"groups:", b"target:")) for line in lines):
-        return b""
-    name = "pipeline" if any(line.startswith(b"target:") for line in lines) else "manifest"
-    return f"# yaml-language-server: $schema={up}{FOLDER}/{file_name(name)}\n".encode()
+    schemas = {f"{FOLDER}/{file_name(name)}": schema_text(schema_of(name)).encode() for name in NAMES}
+    described: dict[str, bytes] = {}
+    for path, content in files.items():
+        # The line by which editors find the schema: that of yaml-language-server, or of Taplo.
+        up, line = "../" * path.count("/"), ""
+        if path.endswith("schemac.toml"):
+            line = f"#:schema {up}{FOLDER}/{file_name('config')}\n"
+        elif path.endswith((".yaml", ".yml")):
+            keys = {text.partition(b":")[0] for text in content.splitlines()}
+            name = "pipeline" if b"target" in keys else "manifest"
+            if keys & {b"fields", b"groups", b"target"}:
+                line = f"# yaml-language-server: $schema={up}{FOLDER}/{file_name(name)}\n"
+        described[path] = line.encode() + content
+    return {**described, **schemas}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
         "name",
-        choices=tuple(SCHEMAS),
+        choices=NAMES,
         metavar="NAME",
-        help=f"what the schema describes: {', '.join(SCHEMAS)}",
+        help=f"what the schema describes: {', '.join(NAMES)}",
     )
     parser.add_argument(
         "--strict", action="store_true", help="only what is in the ODF standard (for `manifest`)"
@@ -102,11 +89,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a schema, with the attributes of all engines that are installed."""
-    schemas = STRICT if options.strict else SCHEMAS
-    if options.name not in schemas:
+    if options.strict and options.name != "manifest":
         notify(f"schemac: the standard has no {options.name}; leave `--strict` out")
         return ExitCode.USAGE
-    text = schema_text(schemas[options.name]())
+    text = schema_text(schema_of(options.name, strict=options.strict))
     if options.out is None:
         put(text.removesuffix("\n"))
         return ExitCode.CLEAN

@@ -16,7 +16,7 @@ from schemac.cli.command_plan import (
     owner_of,
     requested_version,
 )
-from schemac.cli.output import exit_code, print_status, show
+from schemac.cli.output import print_status, show_all
 from schemac.importers.sources import detect
 from schemac.registry.installed import blamed
 from schemac.text.source.catalogue import UNCHECKED_REFERENCE, UNUSABLE_TABLE
@@ -42,28 +42,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Verify; exit with 1 on drift."""
     report = Report()
-    summary = ""
     opened = open_locked(options, report, is_needed=False)
     version = requested_version(opened[1], options.new, report) if opened is not None else None
     if opened is not None and version is not None:
-        locked = opened[1]
-        if is_table(options.table):
-            summary = _verify_table(options, locked, version, report)
-        elif _is_of_files(options.table):
-            summary = _verify_files(options, version, report)
-        elif format := _other_format(options.table):
-            _refuse(options, format, report)
-        elif _is_missing_file(options.table):
-            message = f"there is no file or folder {options.table}"
-            report.add(UNUSABLE_TABLE, message, file=options.table, help="check the path")
-        else:
-            # The first engine says what is wrong with the path, or opens it where it is on no disk.
-            summary = _verify_table(options, locked, version, report)
+        summary = _verify(options, opened[1], version, report)
         if not report.has_errors:
             print_status(summary, options)
-    diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    return show_all(report, options)
+
+
+def _verify(
+    options: argparse.Namespace, locked: LockedDataset, version: LockedSchemaVersion, report: Report
+) -> str:
+    """Compare whatever is at the path; return the summary to print if nothing differs."""
+    path: str = options.table
+    if is_table(path):
+        return _verify_table(options, locked, version, report)
+    from schemac.rows.validation.stored import Comparison, open_rows, reader_of  # `--help` needs no Arrow
+
+    if reader_of(path) is not None:
+        rows = open_rows(path, report)
+        if rows is not None:
+            compared = Comparison(path, rows, version)
+            if options.data:
+                compared.report_broken(dict(options.references), report)
+            else:
+                compared.columns(report)
+        of_rows = f", and their values and rows satisfy it{_restriction(report)}" if options.data else ""
+        return f"the columns of {path} can be read as {version.label} of {version.dataset.name}{of_rows}"
+    exists = Path(path).exists()
+    format = detect(Path(path)) if exists or "://" not in path else None
+    if format is None:
+        # The first engine says what is wrong with the path, or opens it where it is on no disk.
+        return _verify_table(options, locked, version, report)
+    if exists:
+        message = f"{path} cannot be verified: there is no reader for rows of the format {format}"
+        help = (
+            f"compare the schemas with `schemac import {shlex.quote(path)} --out found.yaml` and"
+            f" `schemac diff found.yaml {shlex.quote(options.dataset)}`,"
+            " or read the rows into an Arrow table and pass it to `Dataset.validate`"
+        )
+    else:
+        message, help = f"there is no file or folder {path}", "check the path"
+    report.add(UNUSABLE_TABLE, message, file=path, help=help)
+    return ""
 
 
 def _verify_table(
@@ -85,46 +107,3 @@ def _restriction(report: Report) -> str:
     """Return the part of the rows that was not compared, as the end of the summary's sentence."""
     is_whole = all(diagnostic.code != UNCHECKED_REFERENCE.id for diagnostic in report.diagnostics)
     return "" if is_whole else ", except for references to tables that are not named"
-
-
-def _is_of_files(path: str) -> bool:
-    from schemac.rows.validation.stored import reader_of  # for start-up time: `--help` needs no Arrow
-
-    return reader_of(path) is not None
-
-
-def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, report: Report) -> str:
-    """Compare files that are not a table: columns by name, and rows."""
-    from schemac.rows.validation.stored import Comparison, open_rows  # for start-up time, as above
-
-    rows = open_rows(options.table, report)
-    if rows is not None:
-        compared = Comparison(options.table, rows, version)
-        if options.data:
-            compared.report_broken(dict(options.references), report)
-        else:
-            compared.columns(report)
-    constraints_note = f", and their values and rows satisfy it{_restriction(report)}" if options.data else ""
-    return f"the columns of {options.table} can be read as {version.label} of {version.dataset.name}{constraints_note}"
-
-
-def _other_format(path: str) -> str | None:
-    """Return the format of a path that `import` can read and `verify` cannot; None for others."""
-    return detect(Path(path)) if Path(path).exists() else None
-
-
-def _is_missing_file(path: str) -> bool:
-    """Whether a path names a file, such as one of Parquet, that is not there."""
-    return "://" not in path and not Path(path).exists() and detect(Path(path)) is not None
-
-
-def _refuse(options: argparse.Namespace, format: str, report: Report) -> None:
-    """Report that a format cannot be verified, with the way by `import` and `diff`."""
-    path, dataset = options.table, options.dataset
-    report.add(
-        UNUSABLE_TABLE,
-        f"{path} cannot be verified: there is no reader for rows of the format {format}",
-        file=path,
-        help=f"compare the schemas with `schemac import {shlex.quote(path)} --out found.yaml` and `schemac diff found.yaml {shlex.quote(dataset)}`,"
-        " or read the rows into an Arrow table and pass it to `Dataset.validate`",
-    )

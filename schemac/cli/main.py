@@ -59,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     open_streams()
     try:
-        if not _has_folder():
+        try:
+            os.getcwd()
+        except FileNotFoundError:
             _notify("schemac: the working folder no longer exists; change to one that does")
             return ExitCode.USAGE
         return _run(argv)
@@ -131,14 +133,6 @@ def entry() -> None:
     if "pyspark" in sys.modules:
         sys.exit(code)
     os._exit(code)
-
-
-def _has_folder() -> bool:
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _without_output(error: OSError) -> int:

@@ -7,9 +7,10 @@ Shape: the file of `--output-file` is written whole or not at all, also if the c
 import argparse
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.rendering import count_summary, render_text
-from schemac.text.source.report import envelope
+from schemac.text.source.report import Report, envelope
 from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:
@@ -170,10 +171,17 @@ def add_versions(parser: argparse.ArgumentParser) -> None:
     for setting in version_settings().values():
         parser.add_argument(
             f"--{setting.key.replace('_', '-')}",
-            type=_checked(setting),
+            type=partial(_checked, setting),
             metavar="VERSION",
             help=f"{setting.help} (default: the project's, or the newest known)",
         )
+
+
+def _checked(setting: VersionSetting, text: str) -> str:
+    try:
+        return setting.checked(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def versions_of(options: argparse.Namespace, project: "Project") -> dict[str, str]:
@@ -182,20 +190,12 @@ def versions_of(options: argparse.Namespace, project: "Project") -> dict[str, st
     return {**project.versions, **{name: version for name, version in named.items() if version is not None}}
 
 
-def _checked(setting: VersionSetting) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        try:
-            return setting.checked(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return check
-
-
-def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
-    """Print findings in the form that was asked for."""
+def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace, **members: object) -> None:
+    """Print findings in the form that was asked for; in JSON with the members that only this command has."""
     if options.format == "json":
-        show_document(diagnostics, options)
+        manifest = getattr(options, "manifest", None)
+        manifest_members = {"manifest": manifest} if manifest is not None else {}
+        put_json(envelope(options.command, diagnostics, manifest_members | members))
         return
     if options.format in CI_FORMATS:
         # Imported here for start-up time: XML and the codes of all engines take a while to load.
@@ -217,11 +217,10 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
         put(f"… and {count_summary(hidden)} more; see them with --max-findings {len(diagnostics)}")
 
 
-def show_document(diagnostics: Sequence[Diagnostic], options: argparse.Namespace, **members: object) -> None:
-    """Print what a command found as JSON: its findings, and the members that only this command has."""
-    manifest = getattr(options, "manifest", None)
-    manifest_members = {"manifest": manifest} if manifest is not None else {}
-    put_json(envelope(options.command, diagnostics, manifest_members | members))
+def show_all(report: Report, options: argparse.Namespace) -> ExitCode:
+    """Print the findings of a report; return the exit code that they call for."""
+    show(report.diagnostics, options)
+    return exit_code(report.diagnostics, options)
 
 
 def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> ExitCode:

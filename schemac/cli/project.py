@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -46,23 +46,35 @@ def open_project(
 
     A command that writes into the folder anyway may create a cache without a sign of a project.
     """
-    here = Path.cwd()
     project = _project(options, report)
     if is_builder and not options.no_cache and not project.cache.is_persistent:
         project = replace(project, cache=_open_cache(options)(project.folder))
     if report.has_errors:
         return project, []
     if options.paths == [STDIN]:
-        stdin_file = _standard_input(options, report)
-        return project, [stdin_file] if stdin_file is not None else []
+        # The file that it is taken for, for its name, its imports and its lock.
+        name = getattr(options, "stdin_filename", None) or _NAMELESS
+        try:
+            # Python has none where the shell closed it.
+            content = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else None
+        except OSError:
+            content = None
+        if content is not None:
+            return project, [
+                ManifestFile(Path(name), Path(name).as_posix(), is_named=True, provided_content=content)
+            ]
+        help = "redirect a file with `<`, such as `schemac check - < trips.yaml`, or name the file"
+        report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
+        return project, []
+    base, paths = _searched(options, project)
+    return project, find_manifests(paths, base, out_folder(options, project), report, project.exclusion)
+
+
+def _searched(options: argparse.Namespace, project: Project) -> tuple[Path, Sequence[str]]:
+    """Return the paths of manifests that a run is about, and the folder that they are relative to."""
     if options.paths:
-        return project, find_manifests(
-            options.paths, here, out_folder(options, project), report, project.exclusion
-        )
-    configured = project.configuration.manifests or (".",)
-    return project, find_manifests(
-        configured, project.folder, out_folder(options, project), report, project.exclusion
-    )
+        return Path.cwd(), options.paths
+    return project.folder, project.configuration.manifests or (".",)
 
 
 def add_stdin(parser: argparse.ArgumentParser) -> None:
@@ -72,21 +84,6 @@ def add_stdin(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="with `-` as PATH: the file name to use for standard input",
     )
-
-
-def _standard_input(options: argparse.Namespace, report: Report) -> ManifestFile | None:
-    """Return the manifest on standard input, as the file that it is taken for: for its name, its imports and its lock."""
-    name = getattr(options, "stdin_filename", None) or _NAMELESS
-    try:
-        # Python has none where the shell closed it.
-        content = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else None
-    except OSError:
-        content = None
-    if content is None:
-        help = "redirect a file with `<`, such as `schemac check - < trips.yaml`, or name the file"
-        report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
-        return None
-    return ManifestFile(Path(name), Path(name).as_posix(), is_named=True, provided_content=content)
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
@@ -145,12 +142,10 @@ def open_compared(
 
     A path that no longer exists can be compared with a commit that has it; it counts as a folder.
     """
-    here = Path.cwd()
     project = _project(options, report)
     if report.has_errors:
         return project, [], []
-    base = here if options.paths else project.folder
-    paths = options.paths or project.configuration.manifests or (".",)
+    base, paths = _searched(options, project)
     folders = [base / path for path in paths if (base / path).is_dir() or not options.paths]
     if not options.against.startswith("git:"):
         return (
@@ -237,64 +232,48 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
                 notify(f"{_listed(changed)} changed")
             # The first screen took the bar of the command away.
             with bar_when_long(options.command, options.format):
-                done = _carried_out(options, once)
+                try:
+                    done = once()
+                except WrongEntryError:
+                    options.is_cache_forgotten = True
+                    done = once()
+                finally:
+                    options.is_cache_forgotten = False
+                    sys.stdout.flush()
             before = _state(options, done)
             notify(f"watching {counted(len(before), 'file')}; Ctrl-C ends it")
-            changed = _next_change(options, done, before)
+            after = now = before
+            # An editor may write a file in several steps, and a checkout many files one by one.
+            while now == before or now != after:
+                time.sleep(_EVERY_SECONDS)
+                after, now = now, _state(options, done)
+            changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
     except KeyboardInterrupt:
         notify("stopped watching")
         return ExitCode.CLEAN
 
 
-def _carried_out(options: argparse.Namespace, once: Callable[[], Watched]) -> Watched:
-    try:
-        return once()
-    except WrongEntryError:
-        options.is_cache_forgotten = True
-        return once()
-    finally:
-        options.is_cache_forgotten = False
-        sys.stdout.flush()
-
-
-def _next_change(options: argparse.Namespace, done: Watched, before: Mapping[str, object]) -> list[str]:
-    """Wait until files are others than they were, and no longer change; return their paths."""
-    after = before
-    while True:
-        time.sleep(_EVERY_SECONDS)
-        now = _state(options, done)
-        # An editor may write a file in several steps, and a checkout many files one by one.
-        if now != before and now == after:
-            return sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
-        after = now
-
-
 def _state(options: argparse.Namespace, done: Watched) -> dict[str, object]:
     """Return the system's record of each file; None for one that does not exist."""
+    project = done.project
+    base, searched = _searched(options, project)
+    paths: list[Path] = []
+    for path in (base / text for text in searched):
+        if path.is_dir():
+            paths += walk(path, out_folder(options, project), _SUFFIXES, project.exclusion)
+        else:
+            paths += [path, path.with_suffix(".lock")]
+    paths += [Path(options.config)] if options.config else [project.folder / name for name in FILES]
+    paths += [project.folder / file for file in project.configuration.vocabularies.values()]
+    paths += [Path(options.overlay)] if options.overlay else []
     states: dict[str, object] = {}
-    for path in _paths(options, done):
+    for path in (*paths, *done.files):
         try:
             status = os.stat(path)
         except OSError:
             continue
         states[os.fspath(path)] = (status.st_mtime_ns, status.st_size, status.st_ino)
     return states
-
-
-def _paths(options: argparse.Namespace, done: Watched) -> Iterator[Path]:
-    project = done.project
-    configured = project.configuration.manifests or (".",)
-    base = Path.cwd() if options.paths else project.folder
-    for path_text in options.paths or configured:
-        path = base / path_text
-        if path.is_dir():
-            yield from walk(path, out_folder(options, project), _SUFFIXES, project.exclusion)
-        else:
-            yield from (path, path.with_suffix(".lock"))
-    yield from (Path(options.config),) if options.config else (project.folder / name for name in FILES)
-    yield from (project.folder / file for file in project.configuration.vocabularies.values())
-    yield from (Path(options.overlay),) if options.overlay else ()
-    yield from done.files
 
 
 def _listed(paths: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import IntEnum
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -57,43 +58,36 @@ class _Bar:
         try:
             # rich loads modules, and Python cannot do that in the middle of loading another.
             if not _is_loading(frame):
-                self._show()
+                if self._progress_bar is None:
+                    # Imported here: most commands end before.
+                    from rich.console import Console
+                    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+                    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+                    self._progress_bar = Progress(
+                        *columns,
+                        console=Console(stderr=True),
+                        transient=True,
+                        auto_refresh=False,
+                        redirect_stdout=False,
+                        redirect_stderr=False,
+                    )
+                    self._task = self._progress_bar.add_task(self._command, total=None)
+                    self._progress_bar.start()
+                from rich.markup import escape  # as above
+
+                where = f": {PROGRESS.stage} {PROGRESS.manifest}" if PROGRESS.stage else ""
+                self._progress_bar.update(
+                    self._task,
+                    description=escape(printable(f"{self._command}{where}")),
+                    completed=PROGRESS.done,
+                    total=PROGRESS.total or None,
+                )
+                self._progress_bar.refresh()
         except Exception:  # noqa: BLE001 — rich is an extra, and a terminal may go away: what is waited for goes on
             clear()
         else:
             signal.setitimer(signal.ITIMER_REAL, NEXT_SECONDS)
-
-    def _show(self) -> None:
-        if self._progress_bar is None:
-            # Imported here: most commands end before.
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-            self._progress_bar = Progress(
-                *columns,
-                console=Console(stderr=True),
-                transient=True,
-                auto_refresh=False,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._task = self._progress_bar.add_task(self._command, total=None)
-            self._progress_bar.start()
-        total = PROGRESS.total or None
-        self._progress_bar.update(self._task, description=self._text(), completed=PROGRESS.done, total=total)
-        self._progress_bar.refresh()
-
-    def _text(self) -> str:
-        from rich.markup import escape  # as above
-
-        from schemac.text.source.phrases import printable
-
-        return escape(
-            printable(
-                f"{self._command}: {PROGRESS.stage} {PROGRESS.manifest}" if PROGRESS.stage else self._command
-            )
-        )
 
     def clear(self) -> None:
         """Take the bar away for good."""
@@ -128,11 +122,17 @@ def clear() -> None:
 @contextmanager
 def bar_when_long(command: str, format: str) -> Iterator[None]:
     """Show a bar if the work inside takes long, on a terminal only: not in a pipe, for a program or in CI."""
-    if command in _SELF_REPORTING or not _is_enabled(format):
+    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+    if command in _SELF_REPORTING or format != "text" or not is_terminal:
         yield
         return
-    import signal  # as above
+    # For start-up time: only where somebody looks.
+    import signal
+    import threading
 
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
     bar = _Bar(command)
     before = signal.signal(signal.SIGALRM, bar.ring)
     _BARS.append(bar)
@@ -142,18 +142,6 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
     finally:
         clear()
         signal.signal(signal.SIGALRM, before)
-
-
-def _is_enabled(format: str) -> bool:
-    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
-    if format != "text" or not is_terminal:
-        return False
-    # For start-up time: only where somebody looks.
-    import signal
-    import threading
-
-    is_main = threading.current_thread() is threading.main_thread()
-    return is_main and hasattr(signal, "setitimer")
 
 
 RED, GREEN, YELLOW = "31", "32", "33"
@@ -219,13 +207,13 @@ def folded(text: str, stream: TextIO) -> str:
     import shutil  # for start-up time, as above
 
     columns = shutil.get_terminal_size().columns
-    return "\n".join(_folded(line, columns) if len(line) > columns else line for line in text.split("\n"))
+    lines = text.split("\n")
+    if max(map(len, lines)) > columns:
+        import textwrap  # for start-up time, as above
 
-
-def _folded(line: str, columns: int) -> str:
-    import textwrap  # for start-up time, as above
-
-    return "\n".join(textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False))
+        wrap = partial(textwrap.wrap, width=columns, break_long_words=False, break_on_hyphens=False)
+        lines = ["\n".join(wrap(line)) if len(line) > columns else line for line in lines]
+    return "\n".join(lines)
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -237,19 +225,18 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     columns = width()
     if columns is None or sum(widths) + 2 * (len(widths) - 1) <= columns:
-        lines = (
+        padded = (
             "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip() for row in cells
         )
-        return "\n".join(lines)
+        return "\n".join(padded)
     head, *body = cells
-    return "\n".join(_record(head, row) for row in body)
-
-
-def _record(head: Sequence[str], row: Sequence[str]) -> str:
-    first, second, *rest = row
-    details = "; ".join(f"{name} {cell}" for name, cell in zip(head[2:], rest, strict=True) if cell)
-    line = wrapped("", f"{first}  {second}", prefix=" " * _BELOW)
-    return f"{line}\n{wrapped('    ', details, prefix='    ')}" if details else line
+    lines = []
+    for first, second, *rest in body:
+        details = "; ".join(f"{name} {cell}" for name, cell in zip(head[2:], rest, strict=True) if cell)
+        lines.append(wrapped("", f"{first}  {second}", prefix=" " * _BELOW))
+        if details:
+            lines.append(wrapped("    ", details, prefix="    "))
+    return "\n".join(lines)
 
 
 class OutputError(OSError):
@@ -331,22 +318,32 @@ LINE_EVERY_SECONDS = 10.0
 WAIT_NOTICE_SECONDS = 60.0
 
 
+def _progress(*, is_enabled: bool, has_end: bool = True) -> "Progress | None":
+    """Return a bar on standard error; None where nothing is to be shown, or without rich, which is an extra."""
+    if not is_enabled:
+        return None
+    try:
+        # Imported here for start-up time: only where a person looks.
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    except ModuleNotFoundError:
+        return None
+    clear()
+    text = TextColumn("{task.description}{task.fields[count]}")
+    columns = () if has_end else (SpinnerColumn(), TimeElapsedColumn(), text)
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
 @contextmanager
 def progress_bar(is_enabled: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function to call with the present step, how much of it is done, and how much there is."""
-    if not is_enabled:
+    bar = _progress(is_enabled=is_enabled)
+    if bar is None:
         yield lambda what, done, total: None
         return
-    try:
-        # Imported here: rich is an extra.
-        from rich.console import Console
-        from rich.markup import escape
-        from rich.progress import Progress
-    except ModuleNotFoundError:
-        yield lambda what, done, total: None
-        return
-    clear()
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    from rich.markup import escape
+
+    with bar:
         task = bar.add_task("", total=1)
 
         def notify(what: str, done: int, total: int) -> None:
@@ -361,19 +358,11 @@ def records_bar(is_enabled: bool) -> Iterator[Callable[[str, int, float], None]]
 
     The number of records is unknown before the end, so the bar has no length.
     """
-    if not is_enabled:
+    bar = _progress(is_enabled=is_enabled, has_end=False)
+    if bar is None:
         yield lambda what, records, rate: None
         return
-    try:
-        # Imported here: rich is an extra.
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-    except ModuleNotFoundError:
-        yield lambda what, records, rate: None
-        return
-    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}{task.fields[count]}"))
-    clear()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bar:
         task = bar.add_task("starting", total=None, count="")
 
         def notify(what: str, records: int, rate: float) -> None:

@@ -3,8 +3,10 @@
 Layer: lsp.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from types import NoneType
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidRequest
@@ -17,10 +19,36 @@ from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.locations import FieldTarget, FileRange, Scope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.projects import Checked, is_yaml
-from schemac.lsp.renaming import RefusedRenameError, Renamable, RenameEdits, renamable, rename_edits
+from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.symbols import document_symbols, inlay_hints, workspace_symbols
 from schemac.lsp.texts import Lines, line_edits
+from schemac.project.configuration import Project
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+def _of_text(
+    nothing: Callable[[], Any],
+) -> Callable[[Callable[["Answers", Opened, Checked, P], R]], Callable[["Answers", P], Awaitable[R]]]:
+    """Answer in the worker, about an open text and its project as it is now; `nothing` is the answer without such a text."""
+
+    def decorate(
+        function: Callable[["Answers", Opened, Checked, P], R],
+    ) -> Callable[["Answers", P], Awaitable[R]]:
+        @wraps(function)
+        async def answer(self: "Answers", params: Any) -> R:
+            opened = self._opened(params.text_document)
+            if opened is None:
+                empty: R = nothing()
+                return empty
+            checked = await self._session.current(opened)
+            return await self._session.work(function, self, opened, checked, params)
+
+        return answer
+
+    return decorate
 
 
 class Answers:
@@ -42,123 +70,91 @@ class Answers:
         session = self._session
         lines = session.lines(opened)
         place = lines.place(params.position)
-        checked = session.state(opened.folder).checked
+        checked = session.state(opened.folder).checked or Checked(Project(opened.folder.folder))
         scope = Scope(checked, opened.path, lines.lines, place[0])
-        return types.CompletionList(False, complete(lines, place, scope, snippets=self._has_snippets))
+        document = session.server.client_capabilities.text_document
+        options = document.completion if document is not None else None
+        item = options.completion_item if options is not None else None
+        has_snippets = bool(item is not None and item.snippet_support)
+        return types.CompletionList(False, complete(lines, place, scope, snippets=has_snippets))
 
-    @property
-    def _has_snippets(self) -> bool:
-        document = self._session.server.client_capabilities.text_document
-        completion = document.completion if document is not None else None
-        item = completion.completion_item if completion is not None else None
-        return bool(item is not None and item.snippet_support)
-
-    async def hover(self, params: types.HoverParams) -> types.Hover | None:
+    @_of_text(NoneType)
+    def hover(self, opened: Opened, checked: Checked, params: types.HoverParams) -> types.Hover | None:
         """Return what is known of the thing at the cursor."""
-        opened = self._opened(params.text_document)
-        if opened is None:
-            return None
-        checked = await self._session.current(opened)
-        text = await self._session.work(self._hover_text, opened, checked, params.position)
-        if not text:
-            return None
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
-
-    def _hover_text(self, opened: Opened, checked: Checked, position: types.Position) -> str:
-        context, navigator = self._at(opened, checked, position)
+        context, navigator = self._at(opened, checked, params.position)
         parts = [word_text(context)]
         if not context.is_in_comment:
             target = navigator.target(opened.path, context)
             dataset_fields = [target.dataset_field] if isinstance(target, FieldTarget) else []
             dataset_fields = dataset_fields or navigator.fields_at(opened.path, context)
-            if dataset_fields and (not parts[0] or _is_about_field(context)):
+            # The hover of a key or kind shows its field too.
+            is_about_field = context.cursor.key in ("", "name", "type")
+            if dataset_fields and (not parts[0] or is_about_field):
                 others = len(target.all) - 1 if isinstance(target, FieldTarget) else len(dataset_fields) - 1
                 parts.append(field_text(dataset_fields[0], checked, others))
-        return "\n\n---\n\n".join(filter(None, parts))
+        text = "\n\n---\n\n".join(filter(None, parts))
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
-    async def definition(self, params: types.DefinitionParams) -> list[types.Location]:
-        """Return where a name is defined; on a field's own name, its lines in the lock, or where its group has it."""
-        return await self._navigate(params, self._definitions)
-
-    def _definitions(
+    @_of_text(list)
+    def definition(
         self, opened: Opened, checked: Checked, params: types.DefinitionParams
-    ) -> list[FileRange]:
+    ) -> list[types.Location]:
+        """Return where a name is defined; on a field's own name, its lines in the lock, or where its group has it."""
         context, navigator = self._at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
         if target is None:
             return []
         sites = navigator.definitions(target)
-        line, column = self._session.lines(opened).place(params.position)
-        is_here = any(
-            site.path == opened.path
-            and (site.region.line, site.region.column) <= (line + 1, column + 1)
-            and (line + 1, column + 1) <= (site.region.end_line, site.region.end_column)
-            for site in sites
-        )
+        place = self._session.lines(opened).place(params.position)
+        is_here = any(site.has(opened.path, place) for site in sites)
         if is_here and isinstance(target, FieldTarget):
-            return [*sites, *navigator.lock_lines(target.dataset_field)]
-        return sites
+            sites = [*sites, *navigator.lock_lines(target.dataset_field)]
+        return self._locations(sites)
 
-    async def references(self, params: types.ReferenceParams) -> list[types.Location]:
+    @_of_text(list)
+    def references(
+        self, opened: Opened, checked: Checked, params: types.ReferenceParams
+    ) -> list[types.Location]:
         """Return all places that name something."""
-        return await self._navigate(params, self._references)
-
-    def _references(self, opened: Opened, checked: Checked, params: types.ReferenceParams) -> list[FileRange]:
         context, navigator = self._at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
         if target is None:
             return []
         defined = navigator.definitions(target)
         sites = [site for site in navigator.references(target) if site not in defined]
-        return [*defined, *sites] if params.context.include_declaration else sites
+        return self._locations([*defined, *sites] if params.context.include_declaration else sites)
 
-    async def _navigate(self, params: Any, find: Callable[..., list[FileRange]]) -> list[types.Location]:
-        opened = self._opened(params.text_document)
-        if opened is None:
-            return []
-        checked = await self._session.current(opened)
-        sites = await self._session.work(find, opened, checked, params)
+    def _locations(self, sites: list[FileRange]) -> list[types.Location]:
         return [
             types.Location(uri_of(site.path), self._session.lines_at(site.path).range(site.region))
             for site in sites
         ]
 
-    async def prepare_rename(
-        self, params: types.PrepareRenameParams
+    @_of_text(NoneType)
+    def prepare_rename(
+        self, opened: Opened, checked: Checked, params: types.PrepareRenameParams
     ) -> types.PrepareRenamePlaceholder | None:
         """Return the name at the cursor; None if nothing can be renamed."""
-        opened = self._opened(params.text_document)
-        if opened is None:
+        one = renamable(opened.path, *self._at(opened, checked, params.position))
+        if one is None:
             return None
-        checked = await self._session.current(opened)
-        renamable = await self._session.work(self._renamable, opened, checked, params.position)
-        if renamable is None:
-            return None
-        range_ = self._session.lines(opened).range(renamable.region)
-        return types.PrepareRenamePlaceholder(range_, renamable.name)
+        return types.PrepareRenamePlaceholder(self._session.lines(opened).range(one.region), one.name)
 
-    def _renamable(self, opened: Opened, checked: Checked, position: types.Position) -> Renamable | None:
-        context, navigator = self._at(opened, checked, position)
-        return renamable(opened.path, context, navigator)
-
-    async def rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
+    @_of_text(NoneType)
+    def rename(
+        self, opened: Opened, checked: Checked, params: types.RenameParams
+    ) -> types.WorkspaceEdit | None:
         """Return the edits of all files that have a name; those of a field are what `schemac rename` would write."""
-        opened = self._opened(params.text_document)
-        if opened is None:
-            return None
-        checked = await self._session.current(opened)
-        renamable = await self._session.work(self._renamable, opened, checked, params.position)
-        if renamable is None:
+        one = renamable(opened.path, *self._at(opened, checked, params.position))
+        if one is None:
             return None
         try:
-            edits: RenameEdits = await self._session.work(
-                rename_edits, renamable, params.new_name, opened.folder, self._session.lines_at
-            )
+            edits = rename_edits(one, params.new_name, opened.folder, self._session.lines_at)
         except RefusedRenameError as error:
             raise JsonRpcInvalidRequest(str(error)) from error
         workspace = self._session.server.client_capabilities.workspace
         edit = workspace.workspace_edit if workspace is not None else None
-        versions = {one.path: one.version for one in self._session.opened.values()}
+        versions = {text.path: text.version for text in tuple(self._session.opened.values())}
         return edits.workspace_edit(
             versions,
             is_versioned=bool(edit is not None and edit.document_changes),
@@ -184,32 +180,26 @@ class Answers:
 
         return actions(inside, lines_of, state.path_of)
 
-    async def inlay_hints(self, params: types.InlayHintParams) -> list[types.InlayHint]:
+    @_of_text(list)
+    def inlay_hints(
+        self, opened: Opened, checked: Checked, params: types.InlayHintParams
+    ) -> list[types.InlayHint]:
         """Return ids and Arrow types of the fields in a range."""
-        opened = self._opened(params.text_document)
-        if opened is None:
-            return []
-        checked = await self._session.current(opened)
         file = checked.file(opened.path)
         if file is None:
             return []
-        lines = self._session.lines(opened)
         first, last = params.range.start.line, params.range.end.line
-        return await self._session.work(inlay_hints, file, checked, lines, first, last)
+        return inlay_hints(file, checked, self._session.lines(opened), first, last)
 
-    async def document_symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+    @_of_text(list)
+    def document_symbols(
+        self, opened: Opened, checked: Checked, _: types.DocumentSymbolParams
+    ) -> list[types.DocumentSymbol]:
         """Return datasets, fields and groups of a text."""
-        opened = self._opened(params.text_document)
-        if opened is None:
-            return []
-        checked = await self._session.current(opened)
         file = checked.file(opened.path)
-        lines = self._session.lines(opened)
-
-        def symbols() -> list[types.DocumentSymbol]:
-            return document_symbols(file, documents_of(file), lines) if file is not None else []
-
-        return await self._session.work(symbols)
+        if file is None:
+            return []
+        return document_symbols(file, documents_of(file), self._session.lines(opened))
 
     async def workspace_symbols(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """Return datasets and fields of all projects by their names."""
@@ -237,9 +227,3 @@ class Answers:
     def _at(self, opened: Opened, checked: Checked, position: types.Position) -> tuple[Context, Navigator]:
         lines = self._session.lines(opened)
         return Context(lines.lines, lines.place(position)), Navigator(checked, self._session.index)
-
-
-def _is_about_field(context: Context) -> bool:
-    """Whether the hover of a key or kind shows its field too."""
-    cursor = context.cursor
-    return cursor.key in ("name", "type") or not cursor.key

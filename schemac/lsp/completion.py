@@ -6,9 +6,10 @@ those of the last check.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, get_origin
 
 from lsprotocol import types
 
@@ -19,11 +20,9 @@ from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.model import LogicalType
 from schemac.language.manifest.groups import Use
 from schemac.language.manifest.overlay import DatasetOverlay, OverlayFile
-from schemac.lsp.findings import CompletionItem, named, plain, yaml_text, zones
+from schemac.lsp.findings import CompletionItem, key_item, named, plain, yaml_text, zones
 from schemac.lsp.grammar import (
     Context,
-    Extra,
-    Property,
     Shape,
     alternatives,
     chosen,
@@ -37,7 +36,7 @@ from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_items
 from schemac.lsp.texts import Lines
 from schemac.text.source.phrases import fold
-from schemac.text.syntax.model import AuthoredModel, class_text
+from schemac.text.syntax.model import class_text
 
 
 def complete(
@@ -51,19 +50,14 @@ def complete(
     items = CompletionItems(context, scope, snippets=snippets).all()
     text = lines.lines[place[0]] if place[0] < len(lines.lines) else ""
     end = cursor.word.end if cursor.role is Role.KEY and cursor.key else place[1]
-    start, end = _with_quotes(text, cursor.word.start, end)
+    start = cursor.word.start
+    if start and text[start - 1] in "'\"":
+        end += text[end : end + 1] == text[start - 1]
+        start -= 1
     range_ = lines.columns(place[0], start, end)
     has_colon = text[end:].lstrip().startswith(":")
     before = text[:start]
     return [_item(item, range_, before, has_colon=has_colon) for item in items]
-
-
-def _with_quotes(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the columns of a word with the quotes around it."""
-    if start and text[start - 1] in "'\"":
-        quote = text[start - 1]
-        return start - 1, end + (text[end : end + 1] == quote)
-    return start, end
 
 
 def _item(item: CompletionItem, range_: types.Range, before: str, *, has_colon: bool) -> types.CompletionItem:
@@ -114,82 +108,46 @@ class CompletionItems:
 
     def _keys(self, shape: Shape) -> Iterator[CompletionItem]:
         present_keys = set(self._cursor.keys)
+        path, scope, kinds = self._cursor.path, self._scope, types.CompletionItemKind
+        items: list[CompletionItem] = []
         if shape.extra is not None:
-            yield from self._attributes(shape.extra, present_keys)
+            fitting = fitting_attributes(shape.extra, self._written.value(shape.extra.depth))
+            items += [key_item(attribute.key, attribute.summary) for attribute in fitting]
+            items += [key_item(key, text, rank=4) for key, text in scope.vocabulary_keys()]
+            yield from (item for item in items if item.label not in present_keys)
             return
-        if not self._cursor.path and not self._written.root:
+        if not path and not self._written.root:
             yield from _BEGINNINGS
-        for one in alternatives(shape.annotation):
-            if getattr(one, "__origin__", None) is dict:
-                yield from self._named_keys(shape, present_keys)
-        for model in chosen(shape, lambda: self._written_value()):
-            if model is LogicalType:
-                yield self._key(model, property_of(model, "kind"))
-                continue
-            for record_property in properties_of(model):
-                if record_property.alias not in present_keys:
-                    yield self._key(model, record_property)
-
-    def _named_keys(self, shape: Shape, present_keys: set[str]) -> Iterator[CompletionItem]:
-        """Yield the keys of a mapping by names: arguments of a group, and what an overlay is laid over."""
-        path, scope = self._cursor.path, self._scope
-        if shape.holder is Use:
-            yield from self._arguments(present_keys)
-        elif shape.holder is OverlayFile:
-            yield from _left(named(scope.datasets(), types.CompletionItemKind.Struct), present_keys)
-        elif shape.holder is DatasetOverlay:
-            yield from _left(named(scope.paths_of(path[1]), types.CompletionItemKind.Field), present_keys)
+        if any(get_origin(one) is dict for one in alternatives(shape.annotation)):
+            if shape.holder is Use:
+                use = self._written.value(len(path) - 1)
+                for name, text, is_required in scope.parameters(
+                    use.get("use") if isinstance(use, dict) else None
+                ):
+                    items.append(key_item(name, text, rank=3, kind=kinds.Variable, is_required=is_required))
+            elif shape.holder is OverlayFile:
+                items += named(scope.datasets(), kinds.Struct)
+            elif shape.holder is DatasetOverlay:
+                items += named(scope.paths_of(path[1]), kinds.Field)
+            yield from (item for item in items if item.label not in present_keys)
+        for model in chosen(shape, self._written_value):
+            is_any_type = model is LogicalType
+            for one in [property_of(model, "kind")] if is_any_type else properties_of(model):
+                if is_any_type or one.alias not in present_keys:
+                    text, is_required = description_of(model, one), one.field.is_required()
+                    yield key_item(one.alias, text, rank=3, is_required=is_required)
 
     def _written_value(self) -> Any:
         value = self._written.value(len(self._cursor.path))
         present = dict.fromkeys(self._cursor.keys)
         return {**present, **value} if isinstance(value, dict) else present
 
-    def _key(self, model: type[AuthoredModel], record_property: Property) -> CompletionItem:
-        is_required = record_property.field.is_required()
-        return CompletionItem(
-            record_property.alias,
-            f"{record_property.alias}: ",
-            types.CompletionItemKind.Property,
-            "required" if is_required else "",
-            description_of(model, record_property),
-            rank=1 if is_required else 3,
-        )
-
-    def _attributes(self, extra: Extra, present_keys: set[str]) -> Iterator[CompletionItem]:
-        value = self._written.value(extra.depth)
-        for attribute in fitting_attributes(extra, value):
-            if attribute.key not in present_keys:
-                yield CompletionItem(
-                    attribute.key,
-                    f"{attribute.key}: ",
-                    types.CompletionItemKind.Property,
-                    documentation=attribute.summary,
-                )
-        for key, text in self._scope.vocabulary_keys():
-            if key not in present_keys:
-                yield CompletionItem(
-                    key, f"{key}: ", types.CompletionItemKind.Property, documentation=text, rank=4
-                )
-
-    def _arguments(self, present_keys: set[str]) -> Iterator[CompletionItem]:
-        use = self._written.value(len(self._cursor.path) - 1)
-        name = use.get("use") if isinstance(use, dict) else None
-        for parameter, text, is_required in self._scope.parameters(name):
-            if parameter not in present_keys:
-                detail = "required" if is_required else ""
-                rank = 1 if is_required else 3
-                kind = types.CompletionItemKind.Variable
-                yield CompletionItem(parameter, f"{parameter}: ", kind, detail, text, rank=rank)
-
     # Values
 
     def _values(self, shape: Shape) -> Iterator[CompletionItem]:
         if shape.is_type:
             yield from self._types(shape)
-        property_ = shape.member
-        is_kind = property_ is not None and property_.name == "kind" and shape.holder is not None
-        if is_kind and shape.holder is not None and issubclass(shape.holder, LogicalType):
+        if shape.is_kind:
             for name, kind in BY_NAME.items():
                 yield CompletionItem(
                     name, yaml_text(name), types.CompletionItemKind.Class, documentation=class_text(kind)
@@ -221,59 +179,43 @@ class CompletionItems:
                     self._snippets,
                     2,
                 )
-        yield from self._foreign()
-
-    def _foreign(self) -> Iterator[CompletionItem]:
-        """Yield the kinds for what other systems call them, where such a name is typed."""
-        typed = fold(self._cursor.word.before)
-        if len(typed) < _LEAST_LETTERS or any(fold(name).startswith(typed) for name in BY_NAME):
-            return
-        for foreign, name in FOREIGN_NAMES.items():
-            if foreign.startswith(typed):
-                example = BY_NAME[name].example if not BY_NAME[name].has_short_form else name
-                detail = f"what other systems call {foreign}"
-                yield CompletionItem(
-                    f"{name} ({foreign})",
-                    example,
-                    types.CompletionItemKind.Class,
-                    detail,
-                    rank=4,
-                    filter=self._cursor.word.before,
-                )
+        # What other systems call the kinds, where such a name is typed.
+        word = self._cursor.word.before
+        typed = fold(word)
+        if len(typed) >= _LEAST_LETTERS and not any(fold(name).startswith(typed) for name in BY_NAME):
+            for foreign, name in FOREIGN_NAMES.items():
+                if foreign.startswith(typed):
+                    example = BY_NAME[name].example if not BY_NAME[name].has_short_form else name
+                    class_, detail = types.CompletionItemKind.Class, f"what other systems call {foreign}"
+                    label = f"{name} ({foreign})"
+                    yield CompletionItem(label, example, class_, detail, rank=4, filter=word)
 
     def _names(self, shape: Shape) -> Iterator[CompletionItem]:
         """Yield names out of the project."""
-        property_, path = shape.member, self._cursor.path
-        scope = self._scope
-        if shape.holder is Use and property_ is not None and property_.name == "use":
-            for name, text in scope.groups():
-                yield CompletionItem(
-                    name, yaml_text(name), types.CompletionItemKind.Module, documentation=text
-                )
-        elif path[-2:-1] == ("imports",):
-            yield from plain(scope.importable(), types.CompletionItemKind.File)
-        elif shape.attribute is not None:
-            yield from self._of_attribute(shape.attribute, shape.steps)
-        elif property_ is not None and property_.name == "timezone":
-            yield from plain(zones(), types.CompletionItemKind.Value)
-
-    def _of_attribute(
-        self, attribute: Attribute[Any], steps: tuple[str | int, ...]
-    ) -> Iterator[CompletionItem]:
-        scope = self._scope
-        if attribute.key == CLOCK_ZONE.key:
-            yield from plain(zones(), types.CompletionItemKind.Value)
+        attribute, steps = shape.attribute, shape.steps
+        name = shape.member.name if shape.member is not None else ""
+        scope, kinds = self._scope, types.CompletionItemKind
+        if shape.holder is Use and name == "use":
+            for group, text in scope.groups():
+                yield CompletionItem(group, yaml_text(group), kinds.Module, documentation=text)
+        elif self._cursor.path[-2:-1] == ("imports",):
+            yield from plain(scope.importable(), kinds.File)
+        elif attribute is None:
+            if name == "timezone":
+                yield from plain(zones(), kinds.Value)
+        elif attribute.key == CLOCK_ZONE.key:
+            yield from plain(zones(), kinds.Value)
         elif attribute.key == REFERENCES.key and steps[-1:] == ("dataset",):
-            yield from plain(scope.datasets(), types.CompletionItemKind.Struct)
+            yield from plain(scope.datasets(), kinds.Struct)
         elif attribute.key == REFERENCES.key and steps[1:2] == ("to",):
             reference = self._written.value(len(self._cursor.path) - len(steps) + 1)
-            name = reference.get("dataset") if isinstance(reference, dict) else None
-            yield from plain(scope.paths_of(name), types.CompletionItemKind.Field)
+            dataset = reference.get("dataset") if isinstance(reference, dict) else None
+            yield from plain(scope.paths_of(dataset), kinds.Field)
         elif attribute.key == DEPRECATED.key:
             if steps == ("successor",):
-                yield from plain(scope.paths(), types.CompletionItemKind.Field)
+                yield from plain(scope.paths(), kinds.Field)
         elif names_fields(attribute, steps):
-            yield from plain(scope.paths(), types.CompletionItemKind.Field)
+            yield from plain(scope.paths(), kinds.Field)
 
 
 def names_fields(attribute: Attribute[Any], steps: tuple[str | int, ...]) -> bool:
@@ -284,30 +226,12 @@ def names_fields(attribute: Attribute[Any], steps: tuple[str | int, ...]) -> boo
 
 _LEAST_LETTERS = 3
 _BEGINNINGS = (
-    CompletionItem(
-        "name", "name: ", types.CompletionItemKind.Property, documentation="the dataset's name", rank=0
-    ),
-    CompletionItem(
-        "fields",
-        "fields:\n  - name: ",
-        types.CompletionItemKind.Property,
-        documentation="its columns",
-        rank=0,
-    ),
-    CompletionItem(
-        "kind", "kind: ", types.CompletionItemKind.Property, documentation="an event or a DatasetSnapshot"
-    ),
-    CompletionItem(
-        "source", "source: ", types.CompletionItemKind.Property, documentation="of a pipeline", rank=4
-    ),
-    CompletionItem(
-        "datasets", "datasets: ", types.CompletionItemKind.Property, documentation="of an overlay", rank=4
-    ),
+    key_item("name", "the dataset's name", rank=0),
+    replace(key_item("fields", "its columns", rank=0), text="fields:\n  - name: "),
+    key_item("kind", "an event or a DatasetSnapshot"),
+    key_item("source", "of a pipeline", rank=4),
+    key_item("datasets", "of an overlay", rank=4),
 )
-
-
-def _left(items: Iterable[CompletionItem], present_keys: set[str]) -> Iterator[CompletionItem]:
-    return (item for item in items if item.label not in present_keys)
 
 
 def _snippet(example: str) -> str:

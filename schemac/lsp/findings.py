@@ -14,7 +14,7 @@ from pygls.uris import from_fs_path
 from schemac.lsp.flow_cursor import is_plain
 from schemac.lsp.texts import Lines
 from schemac.registry.codes import codes, page_file
-from schemac.text.source.diagnostic import Diagnostic, Label, Severity
+from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.span import Region
 
 _SEVERITIES = {
@@ -37,6 +37,11 @@ def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf
     region = Region(diagnostic.line, diagnostic.column, diagnostic.end_line, diagnostic.end_column)
     message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
     link = page_link(diagnostic.code)
+    related = []
+    for label in diagnostic.labels:
+        inner = lines_of(label.file).range(Region(label.line, label.column, label.end_line, label.end_column))
+        place = types.Location(uri_of(path_of(label.file)), inner)
+        related.append(types.DiagnosticRelatedInformation(place, label.message))
     return types.Diagnostic(
         lines_of(diagnostic.file).range(region),
         message,
@@ -45,14 +50,8 @@ def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf
         types.CodeDescription(link) if link is not None else None,
         SOURCE,
         [types.DiagnosticTag.Unnecessary] if diagnostic.slug.startswith(_UNUSED) else None,
-        [_related(label, lines_of, path_of) for label in diagnostic.labels] or None,
+        related or None,
     )
-
-
-def _related(label: Label, lines_of: LinesOf, path_of: PathOf) -> types.DiagnosticRelatedInformation:
-    region = Region(label.line, label.column, label.end_line, label.end_column)
-    place = types.Location(uri_of(path_of(label.file)), lines_of(label.file).range(region))
-    return types.DiagnosticRelatedInformation(place, label.message)
 
 
 def uri_of(path: str) -> str:
@@ -145,6 +144,19 @@ def yaml_text(value: Any) -> str:
 def named(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[CompletionItem]:
     """Yield words that are keys of a mapping."""
     return (CompletionItem(word, f"{yaml_text(word)}: ", kind, rank=2) for word in words)
+
+
+def key_item(
+    name: str,
+    text: str = "",
+    *,
+    rank: int = 5,
+    kind: types.CompletionItemKind = types.CompletionItemKind.Property,
+    is_required: bool = False,
+) -> CompletionItem:
+    """Return a key with its description; one that is required comes first."""
+    detail = "required" if is_required else ""
+    return CompletionItem(name, f"{name}: ", kind, detail, text, rank=1 if is_required else rank)
 
 
 @cache

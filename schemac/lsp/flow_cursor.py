@@ -124,7 +124,6 @@ class Frame:
     """The key whose value is read, in a mapping."""
     last: str = ""
     """The scalar that was read last, which may turn out to be a key."""
-    has_item: bool = False
 
     @property
     def step(self) -> str | int | None:
@@ -182,39 +181,46 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
     at = 0
     while at < len(text):
         token = _TOKEN.match(text, at)
-        if token is None:
-            at += 1
-            continue
-        is_value_start = bool(frames) or _may_open(text, at)
-        if token.lastgroup == "open" and not is_value_start:
-            at += 1
-            continue
-        if token.lastgroup != "text" or frames or _may_open(text, at):
+        if token is not None and token.lastgroup in ("open", "text") and not frames:
+            # A value begins outside of brackets only behind a colon, a dash, or at the start of a line.
+            before = text[text.rfind("\n", 0, at) + 1 : at].rstrip(" \t")
+            if re.search(r"[&!]\S*$", before):
+                before = re.sub(r"\s*[&!]\S*$", "", before).rstrip(" \t")
+            token = token if not before or before.endswith((":", "-")) else None
+        if token is not None:
             _take(frames, token)
-            at = token.end()
-        else:
-            at += 1
+        at = token.end() if token is not None else at + 1
     if not frames:
         return None
     before = text[: frames[0].start]
     start = (first + before.count("\n"), len(before) - before.rfind("\n") - 1)
-    return _make_flow(lines, line, column, frames, start)
-
-
-def _may_open(text: str, at: int) -> bool:
-    """Whether a value may begin here, outside of brackets: behind a colon, a dash, or at the start of a line."""
-    before = text[text.rfind("\n", 0, at) + 1 : at].rstrip(" \t")
-    if re.search(r"[&!]\S*$", before):
-        before = re.sub(r"\s*[&!]\S*$", "", before).rstrip(" \t")
-    return not before or before.endswith((":", "-"))
+    innermost = frames[-1]
+    is_key = innermost.is_mapping and innermost.key is None
+    keys = [key for key in innermost.keys if key != innermost.key or not is_key]
+    # Those that follow in the same mapping, as far as this line goes.
+    rest = lines[line][column:]
+    if is_key:
+        # What follows the cursor immediately belongs to the key that it is in.
+        rest = re.sub(r"^[^\s,\[\]{}:]*\s*(?::\s)?", "", rest)
+    mapping = Frame(True, 0, key="")
+    open_frames, at = [mapping], 0
+    while at < len(rest) and open_frames:
+        token = _TOKEN.match(rest, at)
+        at = token.end() if token is not None else at + 1
+        if token is not None:
+            _take(open_frames, token)
+    keys += filter(None, mapping.keys)
+    steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
+    closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))
+    return Flow(
+        *start, tuple(step for step in steps if step is not None), is_key, tuple(dict.fromkeys(keys)), closing
+    )
 
 
 def _take(frames: list[Frame], token: "re.Match[str]") -> None:
     kind, word = token.lastgroup, token.group()
     frame = frames[-1] if frames else None
     if kind == "open":
-        if frame is not None:
-            frame.has_item = True
         frames.append(Frame(word == "{", token.start()))
     elif frame is None:
         return
@@ -224,47 +230,10 @@ def _take(frames: list[Frame], token: "re.Match[str]") -> None:
         frame.index += 1
         if frame.is_mapping and frame.key is None and frame.last:
             frame.keys.append(frame.last)
-        frame.key, frame.last, frame.has_item = None, "", False
+        frame.key, frame.last = None, ""
     elif kind == "colon":
         if frame.is_mapping and frame.key is None:
             frame.key = frame.last
             frame.keys.append(frame.last)
     elif kind in ("text", "plain"):
-        frame.last, frame.has_item = text_of_key(word), True
-
-
-def _make_flow(
-    lines: Sequence[str], line: int, column: int, frames: list[Frame], start: tuple[int, int]
-) -> Flow:
-    innermost = frames[-1]
-    is_key = innermost.is_mapping and innermost.key is None
-    current_key = innermost.key
-    keys = [key for key in innermost.keys if key != current_key or not is_key]
-    keys += _keys_after(lines, line, column, is_key=is_key)
-    steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
-    closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))
-    return Flow(
-        *start, tuple(step for step in steps if step is not None), is_key, tuple(dict.fromkeys(keys)), closing
-    )
-
-
-def _keys_after(lines: Sequence[str], line: int, column: int, *, is_key: bool) -> list[str]:
-    """Return the keys that follow in the same mapping, as far as this line goes."""
-    text = lines[line][column:]
-    frames = [Frame(True, 0)]
-    if is_key:
-        # What follows the cursor immediately belongs to the key that it is in.
-        text = re.sub(r"^[^\s,\[\]{}:]*\s*(?::\s)?", "", text)
-        frames[0].key = ""
-    else:
-        frames[0].key = ""
-    at = 0
-    while at < len(text) and frames:
-        token = _TOKEN.match(text, at)
-        at = token.end() if token is not None else at + 1
-        if token is not None:
-            before = frames[0]
-            _take(frames, token)
-            if not frames:
-                return [key for key in before.keys if key]
-    return [key for key in frames[0].keys if key] if frames else []
+        frame.last = text_of_key(word)

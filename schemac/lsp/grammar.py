@@ -104,9 +104,26 @@ class Shape:
         return any(a is LogicalType for a in alternatives(self.annotation))
 
     @property
+    def is_kind(self) -> bool:
+        """Whether the kind of a type is here."""
+        is_of_type = self.holder is not None and issubclass(self.holder, LogicalType)
+        return is_of_type and self.member is not None and self.member.name == "kind"
+
+    @property
     def words(self) -> list[Any]:
         """The values that may be written here, if they can be listed."""
-        return [word for a in _unwrapped(self.annotation) for word in _words_of(a)]
+        words: list[Any] = []
+        for annotation in _unwrapped(self.annotation):
+            bare = _bare(annotation)
+            if get_origin(bare) is Literal:
+                words += get_args(bare)
+            elif bare is bool:
+                words += [True, False]
+            elif get_origin(annotation) is Annotated:
+                for mark in get_args(annotation)[1:]:
+                    if isinstance(mark, BeforeValidator) and isinstance(mark.func, Spelling):
+                        words += mark.func.words
+        return words
 
     @property
     def description(self) -> str:
@@ -142,23 +159,6 @@ def _unwrapped(annotation: Any) -> Iterator[Any]:
             yield from _unwrapped(one)
     else:
         yield annotation
-
-
-def _words_of(annotation: Any) -> list[Any]:
-    bare = _bare(annotation)
-    if get_origin(bare) is Literal:
-        return list(get_args(bare))
-    if get_origin(bare) in (Union, UnionType):
-        return []
-    if bare is bool:
-        return [True, False]
-    marks = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-    return [
-        word
-        for mark in marks
-        if isinstance(mark, BeforeValidator) and isinstance(mark.func, Spelling)
-        for word in mark.func.words
-    ]
 
 
 def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> Shape:
@@ -326,7 +326,25 @@ class CursorValues:
     def value(self, depth: int) -> Any:
         """Return the value at the first steps of the cursor's path; None if it cannot be read."""
         if depth not in self._read:
-            self._read[depth] = self._value(depth)
+            cursor = self._cursor
+            place, path = (cursor.document, 0), cursor.path[:depth]
+            for outer in range(depth, 0, -1):
+                start = cursor.starts[outer - 1]
+                if cursor.flow is None or start != (cursor.flow.line, cursor.flow.column):
+                    # A list or mapping is read from the step that leads to it.
+                    first = cursor.path[outer - 1]
+                    place = start
+                    path = (0 if isinstance(first, int) else first, *cursor.path[outer:depth])
+                    break
+            value = self._parsed(*place)
+            for step in path:
+                if isinstance(value, dict) and isinstance(step, str):
+                    value = value.get(step)
+                elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                    value = value[step]
+                else:
+                    value = None
+            self._read[depth] = None if value is _MISSING else value
         return self._read[depth]
 
     @cached_property
@@ -358,40 +376,24 @@ class CursorValues:
                 return parsed.get(name) if isinstance(parsed, dict) else None
         return None
 
-    def _value(self, depth: int) -> Any:
-        cursor = self._cursor
-        for outer in range(depth, 0, -1):
-            start = cursor.starts[outer - 1]
-            is_inside = cursor.flow is not None and start == (cursor.flow.line, cursor.flow.column)
-            if is_inside:
-                continue
-            # A list or mapping is read from the step that leads to it.
-            parsed = self._parsed(start.line, start.column)
-            if parsed is _MISSING:
-                return None
-            first = cursor.path[outer - 1]
-            return _walk(parsed, (0 if isinstance(first, int) else first, *cursor.path[outer:depth]))
-        parsed = self._parsed(cursor.document, 0)
-        return None if parsed is _MISSING else _walk(parsed, cursor.path[:depth])
-
     def _parsed(self, first: int, column: int) -> Any:
         """Return what begins at a place; many steps may begin there, and it is read once."""
-        if (first, column) not in self._values:
-            self._values[first, column] = self._attempted(first, column)
-        return self._values[first, column]
-
-    def _attempted(self, first: int, column: int) -> Any:
+        if (first, column) in self._values:
+            return self._values[first, column]
+        self._values[first, column] = _MISSING
         end = min(block_end(self._lines, first, column), first + _MOST_LINES)
         lines = list(self._lines[first:end])
         if lines:
             lines[0] = " " * column + lines[0][column:]
         at = self._cursor.place.line - first
-        for attempt in (lines, self._closed(lines, at), self._without(lines, at)):
-            if attempt is not None:
-                parsed = _parse("\n".join(attempt))
-                if parsed is not _MISSING:
-                    return parsed
-        return _MISSING
+        without = [*lines[:at], *lines[at + 1 :]] if 0 <= at < len(lines) else None
+        for attempt in (lines, self._closed(lines, at), without):
+            report = Report()
+            documents = parse(SourceText("\n".join(attempt)), report) if attempt is not None else []
+            if documents and not report.has_errors:
+                self._values[first, column] = documents[0].value
+                break
+        return self._values[first, column]
 
     def _closed(self, lines: list[str], at: int) -> list[str] | None:
         """Return the lines with all brackets closed at the cursor."""
@@ -403,28 +405,6 @@ class CursorValues:
         indent = indent_of(lines[flow.line - (self._cursor.place.line - at)]) if flow.line >= 0 else 0
         rest = [line for line in lines[at + 1 :] if is_content(line) and indent_of(line) <= indent]
         return [*lines[:at], before + flow.closing, *rest]
-
-    def _without(self, lines: list[str], at: int) -> list[str] | None:
-        return [*lines[:at], *lines[at + 1 :]] if 0 <= at < len(lines) else None
-
-
-def _parse(text: str) -> Any:
-    report = Report()
-    documents = parse(SourceText(text), report)
-    if report.has_errors or not documents:
-        return _MISSING
-    return documents[0].value
-
-
-def _walk(value: Any, path: Sequence[str | int]) -> Any:
-    for step in path:
-        if isinstance(value, dict) and isinstance(step, str):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
 
 
 class Context:

@@ -51,29 +51,29 @@ def word_text(context: Context) -> str:
     if is_like_pipeline(context.written.root):
         return pipeline_text(context)
     if cursor.role is Role.KEY and cursor.key:
-        return _of_key(context, context.shape, cursor.key)
+        if context.shape.extra is not None:
+            attribute = known(cursor.key)
+            return attribute_text(attribute) if attribute is not None else ""
+        models = chosen(context.shape, lambda: context.written.value(len(cursor.path)))
+        for model, one in ((of, one) for of in models for one in properties_of(of)):
+            if one.alias == cursor.key:
+                text, words = description_of(model, one), Shape(one.annotation).words
+                lines = [f"**{one.alias}**" + (f": {text}" if text else "")]
+                if words and (one.name != "kind" or words[0] not in BY_NAME):
+                    lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
+                default = one.field.get_default()
+                if one.field.is_required():
+                    lines.append("Required.")
+                elif isinstance(default, str | int) and not isinstance(default, bool) and default != "":
+                    lines.append(f"Default: `{default}`")
+                return "\n\n".join(lines)
+        return ""
     shape = context.shape
     written = context.written.value(len(cursor.path))
-    kind = kind_of(written) if shape.is_type or _is_kind(shape) else None
+    kind = kind_of(written) if shape.is_type or shape.is_kind else None
     if kind is not None:
         example = f"\n\n```yaml\ntype: {kind.example}\n```" if not kind.has_short_form else ""
         return f"**{kind.__name__}**: {class_text(kind)}{example}"
-    return ""
-
-
-def _is_kind(shape: Shape) -> bool:
-    is_of_type = shape.holder is not None and issubclass(shape.holder, LogicalType)
-    return is_of_type and shape.member is not None and shape.member.name == "kind"
-
-
-def _of_key(context: Context, shape: Shape, key: str) -> str:
-    if shape.extra is not None:
-        attribute = known(key)
-        return attribute_text(attribute) if attribute is not None else ""
-    for model in chosen(shape, lambda: context.written.value(len(context.cursor.path))):
-        for record_property in properties_of(model):
-            if record_property.alias == key:
-                return _property_text(model, record_property)
     return ""
 
 
@@ -83,40 +83,21 @@ def attribute_text(attribute: Attribute[Any]) -> str:
     where = [f"fields ({fits})"] if attribute.on_field else []
     where += ["the schema"] if attribute.on_schema else []
     lines = [f"**{attribute.key}**: {attribute.summary}", f"On {' and '.join(where)}."]
-    lines += list(_value_lines(attribute.value_type))
-    return "\n\n".join(lines)
-
-
-def _value_lines(annotation: Any) -> Iterator[str]:
-    shape = Shape(annotation)
-    if shape.words:
-        yield f"Values: {', '.join(f'`{word}`' for word in shape.words)}"
-    for one in alternatives(annotation):
-        if isinstance(one, type) and issubclass(one, AuthoredModel) and one is not LogicalType:
-            rows = [_row(one, Property(name, field)) for name, field in one.model_fields.items()]
-            yield "\n".join(rows)
-
-
-def _row(model: type[AuthoredModel], record_property: Property) -> str:
-    words = ", ".join(f"`{word}`" for word in Shape(record_property.annotation).words)
-    text = description_of(model, record_property)
-    return f"- `{record_property.alias}`{': ' if text or words else ''}{text}{' ' if text and words else ''}{words}"
-
-
-def _property_text(model: type[AuthoredModel], record_property: Property) -> str:
-    text = description_of(model, record_property)
-    head = f"**{record_property.alias}**" + (f": {text}" if text else "")
-    lines = [head]
-    words = Shape(record_property.annotation).words
-    if (words and record_property.name != "kind") or (
-        record_property.name == "kind" and words and words[0] not in BY_NAME
-    ):
+    words = Shape(attribute.value_type).words
+    if words:
         lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
-    default = record_property.field.get_default()
-    if record_property.field.is_required():
-        lines.append("Required.")
-    elif isinstance(default, str | int) and not isinstance(default, bool) and default != "":
-        lines.append(f"Default: `{default}`")
+    for model in alternatives(attribute.value_type):
+        if isinstance(model, type) and issubclass(model, AuthoredModel) and model is not LogicalType:
+            rows: list[str] = []
+            for name, field in model.model_fields.items():
+                one = Property(name, field)
+                texts = [
+                    description_of(model, one),
+                    ", ".join(f"`{word}`" for word in Shape(one.annotation).words),
+                ]
+                text = " ".join(filter(None, texts))
+                rows.append(f"- `{one.alias}`{': ' if text else ''}{text}")
+            lines.append("\n".join(rows))
     return "\n\n".join(lines)
 
 
@@ -131,13 +112,29 @@ def field_text(dataset_field: DatasetField, checked: Checked, others: int = 0) -
         lines.append(description)
     if others:
         lines.append(f"In {dataset.name} and {others} more {'place' if others == 1 else 'places'}.")
-    locked = _locked(dataset_field)
-    lines += _identity(locked, field)
+    report = Report()
+    path, name = dataset_field.file.file.path, dataset_field.file.file.name
+    locked = locked_datasets(path, name, [dataset_field.dataset], report, is_error=False).get(
+        dataset_field.dataset.name
+    )
+    locked = locked if locked is not None and locked.dataset.newest is not None else None
+    id_ = locked.identities.ids.get(field) if locked is not None else None
+    if locked is not None and id_ is not None:
+        numbers = locked.identities.numbers.get(field)
+        entries = numbers.entries if numbers is not None else ()
+        words = [f"{_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
+        firsts = [state.first for state in locked.dataset.states if state.id == id_]
+        since = f", since version {min(firsts)}" if firsts else ", not locked yet"
+        lines.append(f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else ""))
     types, losses = compiled(dataset, field, checked, locked) if is_read else ({}, [])
     if types:
         rows = [f"| {engine(name).title} | `{_cell(text)}` |" for name, text in types.items()]
         lines.append("\n".join(["| engine | type |", "|---|---|", *rows]))
-    lines += _constraints(field)
+    constraints = [
+        f"`{_CONSTRAINTS[key].name}: {value}`" for key, value in field.extra.items() if key in _CONSTRAINTS
+    ]
+    if constraints:
+        lines.append(f"Constraints: {', '.join(constraints)}")
     if losses:
         rows = [f"- {engine(loss.target).title}: {_of_loss(loss)}" for loss in losses]
         lines.append("\n".join(["Losses:", "", *dict.fromkeys(rows)]))
@@ -152,29 +149,6 @@ def _of_loss(loss: Loss) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def _locked(dataset_field: DatasetField) -> Locked | None:
-    report = Report()
-    path, name = dataset_field.file.file.path, dataset_field.file.file.name
-    locked = locked_datasets(path, name, [dataset_field.dataset], report, is_error=False).get(
-        dataset_field.dataset.name
-    )
-    return locked if locked is not None and locked.dataset.newest is not None else None
-
-
-def _identity(locked: Locked | None, field: SchemaField) -> Iterator[str]:
-    if locked is None:
-        return
-    id_ = locked.identities.ids.get(field)
-    if id_ is None:
-        return
-    numbers = locked.identities.numbers.get(field)
-    entries = numbers.entries if numbers is not None else ()
-    words = [f"{_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
-    states = [state for state in locked.dataset.states if state.id == id_]
-    since = f", since version {min(state.first for state in states)}" if states else ", not locked yet"
-    yield f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else "")
 
 
 def _title(name: str) -> str:
@@ -197,37 +171,21 @@ def compiled(
     compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
     types: dict[str, str] = {}
     losses: list[Loss] = []
+    below = {one.path_text for one in preorder([field])}
     for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
-        type_text, lost = _of_engine(name, compilation, field, is_alone=is_alone)
-        types |= {name: type_text} if type_text else {}
-        losses += lost
+        engine_types = types_in_target(name, compilation)
+        if engine_types is not None:
+            by_field, report = engine_types
+            refused = [d for d in report.diagnostics if d.path == field.path_text and d.severity == "error"]
+            text = f"none: {refused[0].message}" if refused else by_field.get(field, "")
+            types |= {name: text} if text else {}
+        if engine_types is not None or not is_alone:
+            emission = run_target(name, compilation).emission
+            losses += [loss for loss in emission.losses if loss.path in below]
     return types, losses
 
 
-def _of_engine(
-    name: str, compilation: Compilation, field: SchemaField, *, is_alone: bool
-) -> tuple[str, list[Loss]]:
-    engine_types, text = types_in_target(name, compilation), ""
-    if engine_types is not None:
-        types, report = engine_types
-        refused = [d for d in report.diagnostics if d.path == field.path_text and d.severity == "error"]
-        text = f"none: {refused[0].message}" if refused else types.get(field, "")
-    if is_alone and engine_types is None:
-        return text, []
-    below = {one.path_text for one in preorder([field])}
-    losses = run_target(name, compilation).emission.losses
-    return text, [loss for loss in losses if loss.path in below]
-
-
 _CONSTRAINTS: Mapping[str, Attribute[Any]] = {attribute.key: attribute for attribute in OF_VALUES}
-
-
-def _constraints(field: SchemaField) -> Iterator[str]:
-    constraints = [
-        f"`{_CONSTRAINTS[key].name}: {value}`" for key, value in field.extra.items() if key in _CONSTRAINTS
-    ]
-    if constraints:
-        yield f"Constraints: {', '.join(constraints)}"
 
 
 _MOST_VERSIONS = 20

@@ -120,6 +120,12 @@ class FileRange(NamedTuple):
     """Absolute."""
     region: Region
 
+    def has(self, path: str, place: tuple[int, int]) -> bool:
+        """Whether a zero-based line and column of a file is in it, or at its end."""
+        region, at = self.region, (place[0] + 1, place[1] + 1)
+        start, end = (region.line, region.column), (region.end_line, region.end_column)
+        return self.path == path and start <= at <= end
+
 
 @dataclass(frozen=True)
 class FieldTarget:
@@ -164,7 +170,8 @@ class FileTarget:
 class VocabularyTarget:
     """An attribute of a project's own domain."""
 
-    key: str
+    name: str
+    """With its domain."""
 
 
 NamedTarget = GroupTarget | ParameterTarget | DatasetTarget | VocabularyTarget
@@ -179,7 +186,7 @@ _MOST_FILES = 1_000
 class Scope:
     """The names that one text can use."""
 
-    def __init__(self, checked: Checked | None, path: str, lines: Sequence[str], line: int = -1) -> None:
+    def __init__(self, checked: Checked, path: str, lines: Sequence[str], line: int = -1) -> None:
         self._checked = checked
         self._path = path
         self._lines = lines
@@ -191,20 +198,14 @@ class Scope:
         """The groups that the text knows; None if it names none."""
         whole = "\n".join(self._lines)
         without = "\n".join([*self._lines[: self._line], "", *self._lines[self._line + 1 :]])
-        buffers = self._checked.buffers if self._checked is not None else {}
         for text in (whole, without) if self._line >= 0 else (whole,):
             source = SourceText(text, Path(self._path).name)
             documents = parse(source, Report())
             if documents:
-                reuse = Reuse(FolderFiles(Path(self._path), self._name, buffers))
+                name, buffers = self._checked.name(self._path), self._checked.buffers
+                reuse = Reuse(FolderFiles(Path(self._path), name, buffers))
                 return scope_of(documents, "", reuse, Report())
         return None
-
-    @property
-    def _name(self) -> str:
-        if self._checked is None:
-            return Path(self._path).name
-        return Path(os.path.relpath(self._path, self._checked.project.folder)).as_posix()
 
     @property
     def folder(self) -> Path:
@@ -233,18 +234,18 @@ class Scope:
     def importable(self) -> Iterator[str]:
         """Yield the paths of files that can be imported."""
         folder = Path(self._path).parent
-        for file in self._checked.files[:_MOST_FILES] if self._checked is not None else ():
+        for file in self._checked.files[:_MOST_FILES]:
             if not file.named and os.path.abspath(file.file.path) != self._path:
                 yield Path(os.path.relpath(file.file.path, folder)).as_posix()
 
     def datasets(self) -> Iterator[str]:
         """Yield the names of the project's datasets."""
-        for file in self._checked.files if self._checked is not None else ():
+        for file in self._checked.files:
             yield from (named.name for named in file.named)
 
     def datasets_of_text(self) -> list[LogicalDataset]:
         """Return the datasets of the text, as they could be read last."""
-        file = self._checked.readable.get(self._path) if self._checked is not None else None
+        file = self._checked.readable.get(self._path)
         return file.datasets if file is not None else []
 
     def paths(self) -> Iterator[str]:
@@ -254,7 +255,7 @@ class Scope:
 
     def dataset(self, name: Any) -> LogicalDataset | None:
         """Return a dataset of the project."""
-        for file in self._checked.files if self._checked is not None else ():
+        for file in self._checked.files:
             for number, named in enumerate(file.named):
                 if named.name == name:
                     return file.datasets[number]
@@ -273,7 +274,7 @@ class Scope:
         yield from (dataset.name for dataset in self._of_manifest(schema))
 
     def _of_manifest(self, schema: str | None) -> list[LogicalDataset]:
-        if not schema or self._checked is None:
+        if not schema:
             return []
         path = os.path.normpath(os.path.join(os.path.dirname(self._path), schema))
         file = self._checked.readable.get(path)
@@ -282,7 +283,7 @@ class Scope:
     def manifests(self) -> Iterator[str]:
         """Yield the paths of manifests with datasets."""
         folder = Path(self._path).parent
-        for file in self._checked.files[:_MOST_FILES] if self._checked is not None else ():
+        for file in self._checked.files[:_MOST_FILES]:
             if file.named:
                 yield Path(os.path.relpath(file.file.path, folder)).as_posix()
 
@@ -294,7 +295,7 @@ class Scope:
 
     def vocabulary_keys(self) -> Iterator[tuple[str, str]]:
         """Yield the attributes of the project's own vocabularies, with their descriptions."""
-        for vocabulary in self._checked.project.vocabularies if self._checked is not None else ():
+        for vocabulary in self._checked.project.vocabularies:
             schema: Any = vocabulary.validator.schema
             properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
             for name, body in properties.items():

@@ -7,13 +7,12 @@ Shape: a name at a cursor is a `Target` (`targets.py`). Both directions begin wi
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 
 from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import ATTRIBUTES, domain_of
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_fields
@@ -21,13 +20,11 @@ from schemac.lsp.grammar import Context
 from schemac.lsp.locations import (
     DatasetField,
     DatasetTarget,
-    FieldLocation,
     FieldTarget,
     FileRange,
     FileTarget,
     GroupTarget,
     Index,
-    NamedTarget,
     ParameterTarget,
     Scope,
     Target,
@@ -65,15 +62,11 @@ class Navigator:
         """All texts that may name something."""
         return ProjectTexts(self.checked)
 
-    def name(self, path: str) -> str:
-        """Return how a file is spoken of."""
-        return Path(os.path.relpath(path, self.checked.project.folder)).as_posix()
-
     def fields_at(self, path: str, context: Context, tree_path: TreePath | None = None) -> list[DatasetField]:
         """Return the fields that the cursor is in."""
         number = document_number(context.lines, context.cursor.document)
         target_path = context.path_on_key if tree_path is None else tree_path
-        return self._index.at(files_with(self.checked, path), self.name(path), number, target_path)
+        return self._index.at(files_with(self.checked, path), self.checked.name(path), number, target_path)
 
     def target(self, path: str, context: Context) -> Target | None:
         """Return what the name at a cursor means; None if there is no name."""
@@ -176,16 +169,12 @@ class Navigator:
 
     def _dataset_at_name(self, path: str, context: Context) -> Target | None:
         """Return the dataset whose own name the cursor is on."""
-        file, (line, column) = self.checked.file(path), context.cursor.place
+        file = self.checked.file(path)
         for named, dataset in zip(file.named, file.datasets, strict=True) if file is not None else ():
             document, at = dataset.origins.document, dataset.origins.named_at
             if document is not None and at is not None:
-                region = document.source.region(document.span(at))
-                if (
-                    (region.line, region.column)
-                    <= (line + 1, column + 1)
-                    <= (region.end_line, region.end_column)
-                ):
+                name = FileRange(path, document.source.region(document.span(at)))
+                if name.has(path, context.cursor.place):
                     return DatasetTarget(named.name)
         return None
 
@@ -214,14 +203,12 @@ class Navigator:
 
     def _with_all(self, dataset_field: DatasetField) -> FieldTarget:
         where = location_of(dataset_field.dataset, dataset_field.field)
-        every = tuple(self._all(where)) if where is not None else ()
-        return FieldTarget(dataset_field, every or (dataset_field,))
-
-    def _all(self, where: FieldLocation) -> Iterator[DatasetField]:
-        """Yield all fields that are written at one place: those of all users of a group."""
-        path = self.checked.path(where.file)
-        for file in files_with(self.checked, path):
-            yield from self._index.fields(file).get(where, ())
+        every: list[DatasetField] = []
+        if where is not None:
+            # All fields that are written at one place: those of all users of a group.
+            for file in files_with(self.checked, self.checked.path(where.file)):
+                every += self._index.fields(file).get(where, ())
+        return FieldTarget(dataset_field, tuple(every) or (dataset_field,))
 
     # Definitions
 
@@ -231,29 +218,21 @@ class Navigator:
             case FileTarget():
                 return [FileRange(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
             case FieldTarget():
-                return [self._site(target.dataset_field)]
+                return [self.site(place_of_name(target.dataset_field.dataset, target.dataset_field.field))]
             case _:
-                return self._named(target)
-
-    def _named(self, target: NamedTarget) -> list[FileRange]:
-        """Return where a name is defined; of a dataset that is called as its file, where its schema begins."""
-        sites = [one.site for one in occurrences_of(target, self.texts) if one.is_definition]
-        if isinstance(target, DatasetTarget) and not sites:
-            return [
-                FileRange(key_of(file.file.path), source.region(span))
-                for file, dataset in datasets_of(target.name, self.texts)
-                if (source := dataset.origins.source) and (span := dataset.origins.name_span)
-            ]
-        return sites
+                sites = [one.site for one in occurrences_of(target, self.texts) if one.is_definition]
+                if isinstance(target, DatasetTarget) and not sites:
+                    return [
+                        FileRange(key_of(file.file.path), source.region(span))
+                        for file, dataset in datasets_of(target.name, self.texts)
+                        if (source := dataset.origins.source) and (span := dataset.origins.name_span)
+                    ]
+                return sites
 
     def lock_lines(self, dataset_field: DatasetField) -> list[FileRange]:
         """Return the lines of a field in its lock, newest version last."""
         path = lock_path(dataset_field.file.file.path)
         return [FileRange(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
-
-    def _site(self, dataset_field: DatasetField) -> FileRange:
-        place = place_of_name(dataset_field.dataset, dataset_field.field)
-        return self.site(place)
 
     def site(self, place: Location) -> FileRange:
         """Return a place of the compiler."""
@@ -263,67 +242,49 @@ class Navigator:
 
     def references(self, target: Target) -> list[FileRange]:
         """Return all places that name something, without its definition."""
+        sites: list[FileRange] = []
         match target:
             case FieldTarget():
-                sites = self._occurrences(target)
+                sites += self._occurrences(target)
             case FileTarget():
-                sites = self._imports_of(target.path)
+                for file in users_of(self.checked, target.path):
+                    path, files = key_of(file.file.path), FolderFiles(file.file.path, file.file.name)
+                    for document in documents_of(file):
+                        sites += [
+                            FileRange(path, document.source.region(document.span(at)))
+                            for at, value in strings_in(document.value)
+                            if at[-2:-1] == ("imports",) and files.key(value) == target.path
+                        ]
             case _:
-                sites = (one.site for one in occurrences_of(target, self.texts) if not one.is_definition)
+                sites += [one.site for one in occurrences_of(target, self.texts) if not one.is_definition]
         return list(dict.fromkeys(sites))
 
-    def _imports_of(self, target: str) -> Iterator[FileRange]:
-        for file in users_of(self.checked, target):
-            files = FolderFiles(file.file.path, file.file.name)
-            for document in documents_of(file):
-                for place, value in strings_in(document.value):
-                    if place[-2:-1] == ("imports",) and files.key(value) == target:
-                        yield FileRange(key_of(file.file.path), document.source.region(document.span(place)))
-
-    def _all_datasets(self) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
-        for file in self.checked.files:
-            for dataset in file.datasets if file.named else ():
-                yield file, dataset
-
-    def _in_schema(self, dataset: LogicalDataset, steps: TreePath) -> Iterator[FileRange]:
-        place = dataset.origins.location(("extra", *steps))
-        if place is not None:
-            yield self.site(place)
-
     def _occurrences(self, target: FieldTarget) -> Iterator[FileRange]:
-        yield self._site(target.dataset_field)
+        yield from self.definitions(target)
         for dataset_field in target.all:
-            yield from self._in_same_schema(dataset_field)
-            yield from self._in_others(dataset_field)
+            dataset, name = dataset_field.dataset, dataset_field.dataset.name
+            path_text = dataset_field.field.path_text
+            for attribute in ATTRIBUTES.values():
+                for named in attribute.renamings(dataset.schema.extra, path_text, _OTHER_NAME):
+                    yield from self._at(dataset, ("extra", attribute.key, *named.steps))
+            for field in preorder(dataset.columns):
+                value = field.extra.get(DEPRECATED.key)
+                if isinstance(value, dict) and value.get("successor") == path_text:
+                    places = [at for at in field.extra_places(DEPRECATED.key) if dataset.origins.has(at)]
+                    for at in places[:1]:
+                        yield from self._at(dataset, (*at, "successor"))
+            for other in (one for file in self.checked.files if file.named for one in file.datasets):
+                for i, reference in enumerate(REFERENCES.read(other.schema.extra) or []):
+                    key = "to" if reference.to is not None else "fields"
+                    for j, path in enumerate(reference.to or reference.fields):
+                        if reference.dataset == name and path == path_text:
+                            yield from self._at(other, ("extra", REFERENCES.key, i, key, j))
             yield from self.lock_lines(dataset_field)
 
-    def _in_same_schema(self, dataset_field: DatasetField) -> Iterator[FileRange]:
-        path_text = dataset_field.field.path_text
-        for attribute in ATTRIBUTES.values():
-            for named in attribute.renamings(dataset_field.dataset.schema.extra, path_text, _OTHER_NAME):
-                yield from self._in_schema(dataset_field.dataset, (attribute.key, *named.steps))
-        for field in preorder(dataset_field.dataset.columns):
-            value = field.extra.get(DEPRECATED.key)
-            if isinstance(value, dict) and value.get("successor") == path_text:
-                yield from self._successor(dataset_field.dataset, field)
-
-    def _successor(self, dataset: LogicalDataset, field: SchemaField) -> Iterator[FileRange]:
-        for path in field.extra_places(DEPRECATED.key):
-            if dataset.origins.has(path):
-                place = dataset.origins.location((*path, "successor"))
-                if place is not None:
-                    yield self.site(place)
-                return
-
-    def _in_others(self, dataset_field: DatasetField) -> Iterator[FileRange]:
-        for _, dataset in self._all_datasets():
-            for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or []):
-                if reference.dataset != dataset_field.dataset.name:
-                    continue
-                key = "to" if reference.to is not None else "fields"
-                for j, path in enumerate(reference.to or reference.fields):
-                    if path == dataset_field.field.path_text:
-                        yield from self._in_schema(dataset, (REFERENCES.key, i, key, j))
+    def _at(self, dataset: LogicalDataset, path: TreePath) -> Iterator[FileRange]:
+        place = dataset.origins.location(path)
+        if place is not None:
+            yield self.site(place)
 
 
 _OTHER_NAME = "\0"

@@ -18,7 +18,6 @@ from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholde
 from schemac.language.manifest.write import scalar
 from schemac.lsp.flow_cursor import is_plain
 from schemac.lsp.locations import (
-    DatasetField,
     DatasetTarget,
     FieldTarget,
     FileRange,
@@ -72,15 +71,24 @@ class Occurrence(NamedTuple):
 
 def occurrences_of(target: NamedTarget, texts: ProjectTexts) -> list[Occurrence]:
     """Return all places of a name, its definition first; each once."""
+    occurrences: list[Occurrence] = []
     match target:
         case GroupTarget():
-            occurrences = _of_group(target, texts)
+            definition = definition_of(target, texts)
+            if definition is not None:
+                at = (definition.document, definition.path)
+                occurrences.append(_key(target.file, *at, is_definition=True))
+            occurrences += [_value(*use) for use in _uses(target, texts)]
         case ParameterTarget():
-            occurrences = _of_parameter(target, texts)
+            occurrences += _of_parameter(target, texts)
         case DatasetTarget():
-            occurrences = _of_dataset(target.name, texts)
+            occurrences += _of_dataset(target.name, texts)
         case VocabularyTarget():
-            occurrences = _of_attribute(target.key, texts)
+            occurrences += _in_vocabulary(target.name, texts)
+            for path in texts.with_word(target.name):
+                for document in texts.documents(path):
+                    keys = _keys_in(document.value, target.name)
+                    occurrences += [_key(path, document, key) for key in keys]
     unique = {(one.path, one.span): one for one in occurrences}
     return sorted(unique.values(), key=lambda one: not one.is_definition)
 
@@ -114,14 +122,6 @@ def _file_of(path: str, imported: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(path), imported)) if imported else path
 
 
-def _of_group(target: GroupTarget, texts: ProjectTexts) -> Iterator[Occurrence]:
-    definition = definition_of(target, texts)
-    if definition is not None:
-        yield _key(target.file, definition.document, definition.path, is_definition=True)
-    for path, document, at in _uses(target, texts):
-        yield _value(path, document, at)
-
-
 def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Occurrence]:
     definition = definition_of(target.group, texts)
     if definition is None or target.name not in definition.group.parameters:
@@ -131,19 +131,15 @@ def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Occu
     for part in ("fields", "extra"):
         for at, named in placeholders(getattr(definition.group, part), (part,)):
             if named == name:
-                yield from _in_text(file, document, (*definition.path, *at), name)
+                span = document.span((*definition.path, *at))
+                for match in PLACEHOLDER.finditer(document.source.excerpt(span)):
+                    if match[1] == name:
+                        inner = Span(span.start + match.start(1), span.start + match.end(1))
+                        yield Occurrence(file, document.source, inner, is_scalar=False)
     for path, user, at in _uses(target.group, texts):
         argument_path = (*at[:-1], "with", name)
         if user.has(argument_path):
             yield _key(path, user, argument_path)
-
-
-def _in_text(path: str, document: Document, at: TreePath, name: str) -> Iterator[Occurrence]:
-    span = document.span(at)
-    for match in PLACEHOLDER.finditer(document.source.excerpt(span)):
-        if match[1] == name:
-            inner = Span(span.start + match.start(1), span.start + match.end(1))
-            yield Occurrence(path, document.source, inner, is_scalar=False)
 
 
 def datasets_of(name: str, texts: ProjectTexts) -> list[tuple[CompiledFile, LogicalDataset]]:
@@ -163,39 +159,22 @@ def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
         manifests.add(path)
         if origins.document is not None and origins.named_at is not None:
             yield _value(path, origins.document, origins.named_at, is_definition=True)
-    yield from _references_to(name, texts)
+    for file in texts.checked.files:
+        for dataset in file.datasets if file.named and name.encode() in file.content else ():
+            for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
+                place = dataset.origins.location(("extra", REFERENCES.key, i, "dataset"))
+                if reference.dataset == name and place is not None:
+                    yield Occurrence(texts.checked.path(place.source.name), place.source, place.span)
     for path, document in texts.overlays(name):
         if document.has(("datasets", name)):
             yield _key(path, document, ("datasets", name))
     for path, document in texts.pipelines(name):
-        yield from _in_pipeline(name, path, document, manifests)
-
-
-def _references_to(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
-    for file in texts.checked.files:
-        for dataset in file.datasets if file.named and name.encode() in file.content else ():
-            for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
-                if reference.dataset == name:
-                    place = dataset.origins.location(("extra", REFERENCES.key, i, "dataset"))
-                    if place is not None:
-                        yield Occurrence(texts.checked.path(place.source.name), place.source, place.span)
-
-
-def _in_pipeline(name: str, path: str, document: Document, manifests: set[str]) -> Iterator[Occurrence]:
-    value: Any = document.value
-    schema, references = value.get("schema"), value.get("references")
-    if isinstance(schema, str) and value.get("dataset") == name and _file_of(path, schema) in manifests:
-        yield _value(path, document, ("dataset",))
-    if isinstance(references, dict) and name in references:
-        yield _key(path, document, ("references", name))
-
-
-def _of_attribute(key: str, texts: ProjectTexts) -> Iterator[Occurrence]:
-    yield from _in_vocabulary(key, texts)
-    for path in texts.with_word(key):
-        for document in texts.documents(path):
-            for at in _keys_in(document.value, key):
-                yield _key(path, document, at)
+        value: Any = document.value
+        schema, references = value.get("schema"), value.get("references")
+        if isinstance(schema, str) and value.get("dataset") == name and _file_of(path, schema) in manifests:
+            yield _value(path, document, ("dataset",))
+        if isinstance(references, dict) and name in references:
+            yield _key(path, document, ("references", name))
 
 
 def _keys_in(value: object, key: str, path: TreePath = ()) -> Iterator[TreePath]:
@@ -248,41 +227,33 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
 
     Raises NoEditError.
     """
-    yield from _of_references(target, new, texts)
-    for dataset_field in target.all:
-        old, path = dataset_field.field.path_text, dotted((*dataset_field.field.path[:-1], new))
-        for occurrence, written in _of_field(dataset_field, texts):
-            after = path_after(written, {old: path})
-            if after is not None:
-                yield FieldEdit(
-                    occurrence.path, occurrence.source, Edit(occurrence.span, occurrence.text(after))
-                )
-
-
-def _of_references(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[FieldEdit]:
     renamed: dict[str, dict[str, str]] = {}
-    for dataset_field in target.all:
-        path = dotted((*dataset_field.field.path[:-1], new))
-        renamed.setdefault(dataset_field.dataset.name, {})[dataset_field.field.path_text] = path
+    for one in target.all:
+        new_path = dotted((*one.field.path[:-1], new))
+        renamed.setdefault(one.dataset.name, {})[one.field.path_text] = new_path
     for file in texts.checked.files:
         for dataset in file.datasets if file.named else ():
             # Those that have the field are edited with their own texts.
             if dataset.name not in renamed:
                 for place, edit in edits_of_references(dataset, renamed):
                     yield FieldEdit(texts.checked.path(place.source.name), place.source, edit)
-
-
-def _of_field(dataset_field: DatasetField, texts: ProjectTexts) -> Iterator[tuple[Occurrence, str]]:
-    name, manifest = dataset_field.dataset.name, key_of(dataset_field.file.file.path)
-    for path, document in texts.overlays(name):
-        whole: Any = document.value
-        overlay = whole["datasets"].get(name)
-        fields = overlay.get("fields") if isinstance(overlay, dict) else None
-        for written in fields if isinstance(fields, dict) else ():
-            yield _key(path, document, ("datasets", name, "fields", written)), written
-    for path, document in texts.pipelines(str(dataset_field.field.segment)):
-        value: Any = document.value
-        schema, fields = value.get("schema"), value.get("fields")
-        is_of_manifest = isinstance(schema, str) and _file_of(path, schema) == manifest
-        if is_of_manifest and value.get("dataset", name) == name and isinstance(fields, dict):
-            yield from ((_key(path, document, ("fields", written)), written) for written in fields)
+    for one in target.all:
+        name, manifest, old = one.dataset.name, key_of(one.file.file.path), one.field.path_text
+        keys: list[tuple[str, Document, TreePath]] = []
+        for path, document in texts.overlays(name):
+            whole: Any = document.value
+            overlay = whole["datasets"].get(name)
+            fields = overlay.get("fields") if isinstance(overlay, dict) else None
+            if isinstance(fields, dict):
+                keys += [(path, document, ("datasets", name, "fields", key)) for key in fields]
+        for path, document in texts.pipelines(str(one.field.segment)):
+            value: Any = document.value
+            schema, fields = value.get("schema"), value.get("fields")
+            is_of_manifest = isinstance(schema, str) and _file_of(path, schema) == manifest
+            if is_of_manifest and value.get("dataset", name) == name and isinstance(fields, dict):
+                keys += [(path, document, ("fields", key)) for key in fields]
+        for path, document, at in keys:
+            after = path_after(str(at[-1]), {old: renamed[name][old]})
+            if after is not None:
+                named = _key(path, document, at)
+                yield FieldEdit(path, named.source, Edit(named.span, named.text(after)))

@@ -156,7 +156,17 @@ def cursor_at(lines: Sequence[str], line: int, column: int) -> Cursor:
     line = min(line, len(lines) - 1)
     flow = flow_at(lines, line, column)
     if flow is not None:
-        return _in_flow(lines, flow, Place(line, column))
+        place = Place(line, column)
+        text = lines[flow.line][: flow.column]
+        climb, document = _value_after(lines, flow.line, text)
+        path = (*reversed(climb.steps), *flow.steps)
+        starts = (*reversed(climb.starts), *(Place(flow.line, flow.column) for _ in flow.steps))
+        word = word_at(lines[place.line], place.column)
+        if flow.is_key:
+            role, key = Role.KEY, lines[place.line][word.start : word.end]
+        else:
+            role, key = (Role.START if isinstance(flow.steps[-1], int) else Role.VALUE), ""
+        return Cursor(path, role, word, place, starts, document, flow.keys, key, flow)
     return _in_block(lines, Place(line, column))
 
 
@@ -172,19 +182,6 @@ def word_at(text: str, column: int) -> Word:
     if whole.endswith(":") and column < word.end:
         return word._replace(end=word.end - 1)
     return word
-
-
-def _in_flow(lines: Sequence[str], flow: Flow, place: Place) -> Cursor:
-    text = lines[flow.line][: flow.column]
-    climb, document = _value_after(lines, flow.line, text)
-    path = (*reversed(climb.steps), *flow.steps)
-    starts = (*reversed(climb.starts), *(Place(flow.line, flow.column) for _ in flow.steps))
-    word = word_at(lines[place.line], place.column)
-    if flow.is_key:
-        role, key = Role.KEY, lines[place.line][word.start : word.end]
-    else:
-        role, key = (Role.START if isinstance(flow.steps[-1], int) else Role.VALUE), ""
-    return Cursor(path, role, word, place, starts, document, flow.keys, key, flow)
 
 
 def _value_after(lines: Sequence[str], line: int, text: str) -> tuple[_Climb, int]:

@@ -20,7 +20,7 @@ from lsprotocol import types
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
-from schemac.lsp.findings import CompletionItem, named, plain, yaml_text, zones
+from schemac.lsp.findings import CompletionItem, key_item, named, plain, yaml_text, zones
 from schemac.lsp.grammar import Context
 from schemac.lsp.locations import Scope
 from schemac.lsp.outline import Role
@@ -56,54 +56,40 @@ def pipeline_text(context: Context) -> str:
 
 def pipeline_items(context: Context, scope: Scope) -> Iterator[CompletionItem]:
     """Yield what may be written at the cursor."""
-    cursor, nodes = context.cursor, _nodes(context.cursor.path)
+    cursor, path, root = context.cursor, context.cursor.path, context.written.root
+    nodes = _nodes(path)
     if cursor.role is not Role.KEY:
         for word in _words(nodes):
             yield CompletionItem(
                 yaml_text(word), yaml_text(word), types.CompletionItemKind.EnumMember, rank=2
             )
-        yield from _named_values(context, scope)
+        # A column of the source: `fare: cost`, or `fare: {from: cost}`.
+        short = path[:-1] if path[-1:] == ("from",) else path
+        is_origin = short[-2:-1] == ("fields",) and isinstance(short[-1], str)
+        if path == ("schema",):
+            yield from plain(scope.manifests(), types.CompletionItemKind.File)
+        elif path == ("dataset",):
+            yield from plain(scope.datasets_of_manifest(root.get("schema")), types.CompletionItemKind.Struct)
+        elif path[-1:] and path[-1] in ("timezone", "zone"):
+            yield from plain(zones(), types.CompletionItemKind.Value)
+        elif is_origin or path[-2:] == ("explode", "path"):
+            yield from plain(_columns(context, scope), types.CompletionItemKind.Field)
     if cursor.role is not Role.VALUE:
         present_keys = set(cursor.keys)
-        yield from (item for item in _named_keys(context, scope) if item.label not in present_keys)
+        dataset = scope.dataset_of_pipeline(root)
+        items: Iterator[CompletionItem] = iter(())
+        if path[-1:] == ("fields",) and dataset is not None:
+            items = named((str(field.segment) for field in dataset.columns), types.CompletionItemKind.Field)
+        elif path == ("references",) and dataset is not None:
+            references = REFERENCES.read(dataset.schema.extra) or ()
+            items = named((one.dataset for one in references), types.CompletionItemKind.Struct)
+        yield from (item for item in items if item.label not in present_keys)
         for node in nodes:
             required = node.get("required", ())
             for name, property_schema in node.get("properties", {}).items():
                 if name not in present_keys:
-                    is_required = name in required
-                    detail, rank = ("required", 1) if is_required else ("", 3)
-                    kind = types.CompletionItemKind.Property
-                    yield CompletionItem(
-                        name, f"{name}: ", kind, detail, _description(property_schema), rank=rank
-                    )
-
-
-def _named_values(context: Context, scope: Scope) -> Iterator[CompletionItem]:
-    path, root = context.cursor.path, context.written.root
-    if path == ("schema",):
-        yield from plain(scope.manifests(), types.CompletionItemKind.File)
-    elif path == ("dataset",):
-        yield from plain(scope.datasets_of_manifest(root.get("schema")), types.CompletionItemKind.Struct)
-    elif path[-1:] and path[-1] in ("timezone", "zone"):
-        yield from plain(zones(), types.CompletionItemKind.Value)
-    elif _is_origin(path) or (path[-1:] == ("path",) and path[-2:-1] == ("explode",)):
-        yield from plain(_columns(context, scope), types.CompletionItemKind.Field)
-
-
-def _is_origin(path: TreePath) -> bool:
-    """Whether a place names a column of the source: `fare: cost`, or `fare: {from: cost}`."""
-    short = path[:-1] if path[-1:] == ("from",) else path
-    return len(short) > 1 and short[-2] == "fields" and isinstance(short[-1], str)
-
-
-def _named_keys(context: Context, scope: Scope) -> Iterator[CompletionItem]:
-    path, root = context.cursor.path, context.written.root
-    dataset = scope.dataset_of_pipeline(root)
-    if path[-1:] == ("fields",) and dataset is not None:
-        yield from named((str(field.segment) for field in dataset.columns), types.CompletionItemKind.Field)
-    elif path == ("references",) and dataset is not None:
-        references = REFERENCES.read(dataset.schema.extra) or ()
-        yield from named((one.dataset for one in references), types.CompletionItemKind.Struct)
+                    text, is_required = _description(property_schema), name in required
+                    yield key_item(name, text, rank=3, is_required=is_required)
 
 
 # The columns of a source
@@ -131,24 +117,21 @@ _FILES = ("csv", "tsv", "json", "ndjson", "jsonl", "geojson", "parquet")
 def columns_of(path: Path, format: Any) -> list[str]:
     """Return the paths of the columns of a file, or of the first one that a folder or a pattern has; none where it cannot be read."""
     try:
-        data_file = _first(path)
-        if data_file is None:
+        if path.is_file():
+            files = [path]
+        elif path.is_dir():
+            files = sorted(one for one in path.iterdir() if one.suffix.removeprefix(".") in _FILES)
+        else:
+            is_pattern = any(sign in path.name for sign in "*?[")
+            files = sorted(filter(Path.is_file, path.parent.glob(path.name))) if is_pattern else []
+        if not files:
             return []
+        data_file = files[0]
         state = data_file.stat()
         is_small = state.st_size <= _MOST_BYTES or data_file.suffix == ".parquet"
         return list(_sampled(str(data_file), format, state.st_mtime_ns)) if is_small else []
     except (OSError, ValueError):
         return []
-
-
-def _first(path: Path) -> Path | None:
-    if path.is_file():
-        return path
-    if path.is_dir():
-        inside = sorted(one for one in path.iterdir() if one.suffix.removeprefix(".") in _FILES)
-        return inside[0] if inside else None
-    matches = sorted(path.parent.glob(path.name)) if any(sign in path.name for sign in "*?[") else []
-    return next((one for one in matches if one.is_file()), None)
 
 
 @lru_cache(32)
@@ -181,17 +164,12 @@ def _nodes(path: TreePath) -> list[Json]:
     """Return what may be at a path, each without references and alternatives."""
     nodes = list(_alternatives(_grammar()))
     for step in path:
-        nodes = [one for node in nodes for below in _below(node, step) for one in _alternatives(below)]
+        if isinstance(step, int):
+            below = [node.get("items") for node in nodes]
+        else:
+            below = [node.get("properties", {}).get(step, node.get("additionalProperties")) for node in nodes]
+        nodes = [one for node in below if isinstance(node, dict) for one in _alternatives(node)]
     return nodes
-
-
-def _below(node: Json, step: str | int) -> Iterator[Json]:
-    if isinstance(step, int):
-        items = node.get("items")
-        yield from (items,) if isinstance(items, dict) else ()
-        return
-    property_schema = node.get("properties", {}).get(step, node.get("additionalProperties"))
-    yield from (property_schema,) if isinstance(property_schema, dict) else ()
 
 
 def _alternatives(node: Json) -> Iterator[Json]:
@@ -244,11 +222,18 @@ def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
     findings = checked.findings.get(path, ())
     if any(one.severity is Severity.ERROR for one in findings):
         return findings
-    report = Report()
+    report, name = Report(), checked.name(path)
     if is_pipeline(_keys(content)):
-        _check_pipeline(path, checked, report)
-    else:
-        _check_overlay(path, content, checked, report)
+        try:
+            from schemac.pipeline.conforming.load import checked_job  # for start-up time, and it is an extra
+        except ModuleNotFoundError:
+            pass
+        else:
+            checked_job(Path(path), report, edited=checked.buffers, is_typed=True)
+    elif (overlay := overlay_of(content, name, report)) is not None:
+        overlay.check_names([one.name for file in checked.files for one in file.named], report, is_whole=True)
+        for dataset in (one for file in checked.files if file.named for one in file.datasets):
+            overlay.over(dataset, None, checked.project, report)
     new_findings = [
         _with_relative_paths(one, checked) for one in report.diagnostics if checked.path(one.file) == path
     ]
@@ -256,14 +241,16 @@ def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
         new_findings = [
             _with_relative_paths(one, checked) for one in _of_manifest(path, content, checked, report)
         ]
-    return tuple(_not_ignored(path, content, checked, [*findings, *new_findings]))
+    # Under one name of the file.
+    all_findings = [replace(one, file=name) for one in (*findings, *new_findings)]
+    return tuple(without_ignored(all_findings, {name: content}.get, checked.project))
 
 
 def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) -> Iterator[Diagnostic]:
     """Yield a pipeline's findings about its manifest, if the manifest itself is not checked."""
     for one in report.diagnostics:
         if one.severity is Severity.ERROR and checked.file(checked.path(one.file)) is None:
-            source = decode_text(content, _name(path, checked), Report())
+            source = decode_text(content, checked.name(path), Report())
             documents = parse(source, Report()) if source is not None else []
             if source is not None and documents:
                 region = source.region(documents[0].span(("schema",)))
@@ -278,38 +265,8 @@ def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) ->
             return
 
 
-def _check_pipeline(path: str, checked: Checked, report: Report) -> None:
-    try:
-        from schemac.pipeline.conforming.load import checked_job  # for start-up time, and it is an extra
-    except ModuleNotFoundError:
-        return
-    checked_job(Path(path), report, edited=checked.buffers, is_typed=True)
-
-
-def _check_overlay(path: str, content: bytes, checked: Checked, report: Report) -> None:
-    overlay = overlay_of(content, _name(path, checked), report)
-    if overlay is None:
-        return
-    names = [named.name for file in checked.files for named in file.named]
-    overlay.check_names(names, report, is_whole=True)
-    for file in checked.files:
-        for dataset in file.datasets if file.named else ():
-            overlay.over(dataset, None, checked.project, report)
-
-
-def _name(path: str, checked: Checked) -> str:
-    return Path(os.path.relpath(path, checked.project.folder)).as_posix()
-
-
 def _with_relative_paths(diagnostic: Diagnostic, checked: Checked) -> Diagnostic:
     """Return a finding with files spoken of from the project's folder."""
     folder = os.path.join(checked.project.folder, "")
     message, help = (text.replace(folder, "") for text in (diagnostic.message, diagnostic.help))
     return replace(diagnostic, message=message, help=help)
-
-
-def _not_ignored(path: str, content: bytes, checked: Checked, findings: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the findings that no comment ignores, under one name of the file."""
-    name = _name(path, checked)
-    named = [replace(one, file=name) for one in findings]
-    return without_ignored(named, {name: content}.get, checked.project)

@@ -20,7 +20,7 @@ from schemac.language.manifest.library import Scope as GroupScope
 from schemac.project.building import Builds, across_files, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
 from schemac.project.configuration import Project, find_project, find_root
-from schemac.project.discovery import ManifestFile, find_manifests
+from schemac.project.discovery import ManifestFile, content_of, find_manifests
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import CompileOptions
@@ -31,7 +31,7 @@ from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
-from schemac.text.source.text import decode_text, read_content, read_file
+from schemac.text.source.text import decode_text, read_content
 from schemac.text.syntax.document import Document, parse
 
 Buffers = Mapping[str, bytes]
@@ -64,6 +64,10 @@ class Checked:
         """Return the manifest at an absolute path."""
         return next((one for one in self.files if key_of(one.file.path) == path), None)
 
+    def name(self, path: str) -> str:
+        """Return how the file at an absolute path is spoken of."""
+        return Path(os.path.relpath(path, self.project.folder)).as_posix()
+
     def path(self, name: str) -> str:
         """Return the absolute path of the file of a finding."""
         return os.path.normpath(os.path.join(self.project.folder, name))
@@ -93,20 +97,25 @@ class ProjectFolder:
         self._override: Project | None = None
         """Settings that count in place of those on disk."""
 
-    def check(self, buffers: Buffers, *, only: str | None = None, is_built: bool = True) -> Checked:
-        """Check all manifests; or `only` one of them as if it were alone, for a first look.
-
-        With `is_built` locks and the project's targets are checked, too.
-        """
+    def check(self, buffers: Buffers, *, is_built: bool = True) -> Checked:
+        """Check all manifests; with `is_built` locks and the project's targets, too."""
         report = Report()
         project = self._opened(report, buffers)
-        files = self._files(project, buffers, report)
-        if only is not None:
-            files = [file for file in files if key_of(file.path) == only]
+        manifests: list[ManifestFile] = []
+        if self.is_project:
+            local_report = Report()
+            manifests = project.manifests(local_report)
+            report.extend(d for d in local_report.diagnostics if d.code != NOTHING_TO_COMPILE.id)
+        known = {key_of(file.path) for file in manifests}
+        for path in (one for one in buffers if one not in known and is_yaml(one)):
+            is_in_project = self.is_project and path.startswith(os.path.join(self.folder, ""))
+            if is_in_project or (not self.is_project and os.path.dirname(path) == str(self.folder)):
+                manifests.append(ManifestFile(Path(path), "", is_named=False))
+        files = [file._replace(name=self.name(key_of(file.path))) for file in manifests]
         with collector_paused():
             compiled = self._compiled(files, project, buffers, report)
             compiled = apart(compiled, report)
-        if only is None and self.is_project:
+        if self.is_project:
             around = ((FolderFiles(one.file.path, one.file.name, buffers), one.imported) for one in compiled)
             across = Report()
             if not report.has_errors:
@@ -114,8 +123,12 @@ class ProjectFolder:
             report_unused_groups(around, across)
             report_unused_vocabularies(compiled, project, across, buffers)
             report.extend(across_files(across, compiled, project))
-        if is_built and only is None and not report.has_errors:
-            self._build(compiled, project, buffers, report)
+        if is_built and not report.has_errors:
+            builds = Builds(replace(project, cache=self._passing), _options(project, buffers))
+            of_builds = Report()
+            report_builds([builds.cached(file) or builds.fresh(file) for file in compiled], of_builds)
+            # Whoever types makes a manifest differ from its lock: that is no news before it is done.
+            report.extend(d for d in of_builds.diagnostics if d.code != UNLOCKED_CHANGE.id)
         findings: dict[str, tuple[Diagnostic, ...]] = {}
         for diagnostic in report.diagnostics:
             path = os.path.normpath(os.path.join(project.folder, diagnostic.file))
@@ -129,7 +142,7 @@ class ProjectFolder:
         project = self._project or self._opened(Report(), buffers)
         checks = Checks(replace(project, cache=NO_CACHE), _options(project, buffers))
         content = text.encode("utf-8", "surrogatepass")
-        checks.content(content, ManifestFile(Path(path), self._name(path), is_named=False), report)
+        checks.content(content, ManifestFile(Path(path), self.name(path), is_named=False), report)
         return report.diagnostics
 
     def tried(self, buffers: Buffers, project: Project) -> Checked:
@@ -142,7 +155,11 @@ class ProjectFolder:
 
     def name(self, path: str) -> str:
         """Return how a file is spoken of: by its path from the project's folder."""
-        return self._name(path)
+        try:
+            return Path(os.path.relpath(path, self.folder)).as_posix()
+        except ValueError:
+            # Windows: on another drive.
+            return Path(path).as_posix()
 
     def _opened(self, report: Report, buffers: Buffers) -> Project:
         if self._override is not None:
@@ -168,34 +185,6 @@ class ProjectFolder:
             project = self._project
         return project
 
-    def _files(self, project: Project, buffers: Buffers, report: Report) -> list[ManifestFile]:
-        manifests: list[ManifestFile] = []
-        if self.is_project:
-            local_report = Report()
-            configured = project.configuration.manifests or (".",)
-            out = project.folder / project.configuration.out
-            manifests = find_manifests(configured, project.folder, out, local_report)
-            report.extend(d for d in local_report.diagnostics if d.code != NOTHING_TO_COMPILE.id)
-        known = {key_of(file.path) for file in manifests}
-        manifests += [
-            ManifestFile(Path(path), "", is_named=False)
-            for path in buffers
-            if path not in known and is_yaml(path) and self._has(path)
-        ]
-        return [file._replace(name=self._name(key_of(file.path))) for file in manifests]
-
-    def _has(self, path: str) -> bool:
-        if not self.is_project:
-            return os.path.dirname(path) == str(self.folder)
-        return path.startswith(os.path.join(self.folder, ""))
-
-    def _name(self, path: str) -> str:
-        try:
-            return Path(os.path.relpath(path, self.folder)).as_posix()
-        except ValueError:
-            # Windows: on another drive.
-            return Path(path).as_posix()
-
     def _compiled(
         self, files: Sequence[ManifestFile], project: Project, buffers: Buffers, report: Report
     ) -> list[CompiledFile]:
@@ -212,7 +201,11 @@ class ProjectFolder:
             if content is None:
                 continue
             known = self._known.get(file)
-            if known is None or not _is_current(known, content, file, buffers, contents):
+            if known is not None and known.compiled is not None:
+                files_around = FolderFiles(file.path, file.name, buffers)
+                is_current = known.compiled.imported.is_current(contents, files_around)
+                known = known if is_current else None
+            if known is None or known.content != content:
                 local_report = Report()
                 one = (passing if buffer is not None else checks).content(content, file, local_report)
                 known = self._known[file] = Known(content, one, local_report.diagnostics)
@@ -224,30 +217,10 @@ class ProjectFolder:
             project.cache.save()
         return compiled
 
-    def _build(
-        self, compiled: Sequence[CompiledFile], project: Project, buffers: Buffers, report: Report
-    ) -> None:
-        """Report the findings of the project's targets for manifests."""
-        options = _options(project, buffers)
-        builds = Builds(replace(project, cache=self._passing), options)
-        local_report = Report()
-        report_builds([builds.cached(file) or builds.fresh(file) for file in compiled], local_report)
-        # Whoever types makes a manifest differ from its lock: that is no news before it is done.
-        report.extend(d for d in local_report.diagnostics if d.code != UNLOCKED_CHANGE.id)
-
 
 def _options(project: Project, buffers: Buffers) -> CompileOptions:
     """Return what `schemac check` would have, with the texts of the editor in place of files."""
     return replace(CompileOptions.of(project), edited=buffers, has_rules=True)
-
-
-def _is_current(
-    known: Known, content: bytes, file: ManifestFile, buffers: Buffers, contents: Contents
-) -> bool:
-    if known.content != content:
-        return False
-    imported = known.compiled.imported if known.compiled is not None else None
-    return imported is None or imported.is_current(contents, FolderFiles(file.path, file.name, buffers))
 
 
 class Projects:
@@ -297,13 +270,13 @@ class ProjectTexts:
         if path not in self._documents:
             content = self._contents.get(path)
             content = self._read(path) if content is None else content
-            source = decode_text(content, self.name(path), Report()) if content is not None else None
+            source = decode_text(content, self.checked.name(path), Report()) if content is not None else None
             self._documents[path] = parse(source, Report()) if source is not None else []
         return self._documents[path]
 
     def groups(self, path: str) -> GroupScope | None:
         """Return the groups that a text knows."""
-        files = FolderFiles(Path(path), self.name(path), self.checked.buffers)
+        files = FolderFiles(Path(path), self.checked.name(path), self.checked.buffers)
         return scope_of(self.documents(path), Path(path).stem, Reuse(files), Report())
 
     def overlays(self, word: str) -> Iterator[tuple[str, Document]]:
@@ -316,10 +289,6 @@ class ProjectTexts:
         for path in self.with_word(word):
             yield from ((path, one) for one in self.documents(path) if is_pipeline(one.value))
 
-    def name(self, path: str) -> str:
-        """Return how a file is spoken of."""
-        return Path(os.path.relpath(path, self.checked.project.folder)).as_posix()
-
     @cached_property
     def _contents(self) -> dict[str, bytes]:
         """By absolute path."""
@@ -330,29 +299,21 @@ class ProjectTexts:
             for file in checked.files
             for path, _ in file.imported.files
         }
-        for path in (*sorted(imported), *self._others()):
+        others: list[ManifestFile] = []
+        project = checked.project
+        if project.configuration.manifests:
+            # Elsewhere than in the folders of manifests there may be more YAML files.
+            out = project.folder / project.configuration.out
+            others = find_manifests((".",), project.folder, out, Report(), project.exclusion)
+        for path in (*sorted(imported), *(key_of(file.path) for file in others)):
             content = self._read(path) if path not in contents else None
             if content is not None:
                 contents[path] = content
         return contents
 
-    def _others(self) -> Iterator[str]:
-        """Yield the YAML files of the project that are not manifests, if the settings name the folders of manifests."""
-        project = self.checked.project
-        if not project.configuration.manifests:
-            return
-        out = project.folder / project.configuration.out
-        for file in find_manifests((".",), project.folder, out, Report(), project.exclusion):
-            yield key_of(file.path)
-
     def _read(self, path: str) -> bytes | None:
         buffer = self.checked.buffers.get(path)
-        if buffer is not None:
-            return buffer
-        try:
-            return read_file(path)
-        except OSError:
-            return None
+        return content_of(Path(path)) if buffer is None else buffer
 
 
 def uses_in(document: Document, name: str) -> Iterator[TreePath]:

@@ -8,7 +8,7 @@ and the fields of all datasets have to be what they were.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,23 +22,22 @@ from schemac.lsp.locations import (
     DatasetTarget,
     FieldTarget,
     FileTarget,
-    GroupTarget,
     NamedTarget,
     ParameterTarget,
     VocabularyTarget,
 )
 from schemac.lsp.navigation import Navigator
-from schemac.lsp.occurrences import Occurrence, datasets_of, field_edits, occurrences_of
+from schemac.lsp.occurrences import datasets_of, field_edits, occurrences_of
 from schemac.lsp.outline import word_at
 from schemac.lsp.projects import Checked, ProjectFolder, ProjectTexts, key_of
 from schemac.lsp.texts import Lines, line_edits
 from schemac.project.locking import open_lock
-from schemac.project.manifests import CompiledFile
-from schemac.project.name_edits import Edit, NoEditError, Renamed, Rewriting, Surroundings, edited, fields_of
+from schemac.project.name_edits import Edit, NoEditError, Surroundings, edited, fields_of
 from schemac.project.renaming import planned_rename
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.report import Report
 from schemac.text.source.span import Region
+from schemac.text.source.text import SourceText
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import write_lock
 
@@ -54,30 +53,46 @@ def refusal(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def renamed_texts(
-    target: NamedTarget, old: str, new: str, texts: ProjectTexts, folder: ProjectFolder
+    target: NamedTarget, new: str, texts: ProjectTexts, folder: ProjectFolder
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the texts and the locks with another name, by absolute path. Raises RefusedRenameError."""
-    new = _checked_name(target, old, new)
-    if new == old:
+    new = _checked_name(target, new)
+    if new == target.name:
         return {}, {}
     occurrences = occurrences_of(target, texts)
-    _check_definition(target, occurrences)
+    defined = [one for one in occurrences if one.is_definition]
+    if len(defined) != 1:
+        match target:
+            case DatasetTarget() if defined:
+                reason = f"There are {len(defined)} datasets called {target.name}."
+            case DatasetTarget():
+                reason = f"{target.name} is named after its file. Write `name: {target.name}` in its manifest, then rename it."
+            case VocabularyTarget():
+                reason = f"The vocabulary has no property `{target.name.partition('/')[2]}`."
+            case _:
+                reason = f"It cannot be found where {target.name} is defined."
+        raise RefusedRenameError(reason)
     locks = _locks(target, new, texts) if isinstance(target, DatasetTarget) else {}
+    edits: dict[str, dict[Edit, SourceText]] = {}
+    for one in occurrences:
+        edits.setdefault(one.path, {})[Edit(one.span, one.text(new))] = one.source
     afters = {
-        path: _edited([one for one in occurrences if one.path == path], new)
-        for path in dict.fromkeys(one.path for one in occurrences)
+        path: edited(next(iter(by_edit.values())).content, list(by_edit)) for path, by_edit in edits.items()
     }
-    keys = {old: new} if isinstance(target, VocabularyTarget) else {}
-    _compare(texts.checked, _tried(target, afters, texts, folder), keys)
+    keys = {target.name: new} if isinstance(target, VocabularyTarget) else {}
+    before = texts.checked
+    edited_contents = {path: text.encode("utf-8", "surrogatepass") for path, text in afters.items()}
+    project = before.project
+    if isinstance(target, VocabularyTarget):
+        domain = domain_of(target.name)
+        path = key_of(project.folder / project.configuration.vocabularies[domain])
+        contents = {**project.vocabulary_contents, domain: edited_contents.pop(path)}
+        project = replace(project, vocabulary_contents=contents)
+    _compare(texts.checked, folder.tried({**before.buffers, **edited_contents}, project), keys)
     return afters, locks
 
 
-def _edited(occurrences: Sequence[Occurrence], new: str) -> str:
-    edits = [Edit(one.span, one.text(new)) for one in occurrences]
-    return edited(occurrences[0].source.content, list(dict.fromkeys(edits)))
-
-
-def _checked_name(target: NamedTarget, old: str, new: str) -> str:
+def _checked_name(target: NamedTarget, new: str) -> str:
     """Return the new name. Raises RefusedRenameError if it is not allowed."""
     new = new.strip()
     if not new.isprintable() or not new:
@@ -85,7 +100,7 @@ def _checked_name(target: NamedTarget, old: str, new: str) -> str:
     if isinstance(target, ParameterTarget) and re.search(r"[()$\s\"'\\]", new):
         raise RefusedRenameError(f"`{new}` cannot be written as `$(…)`. Use letters, digits and underscores.")
     if isinstance(target, VocabularyTarget):
-        domain = domain_of(old)
+        domain = domain_of(target.name)
         name = new.removeprefix(f"{domain}/")
         if not name or "/" in name:
             raise RefusedRenameError(
@@ -93,21 +108,6 @@ def _checked_name(target: NamedTarget, old: str, new: str) -> str:
             )
         return f"{domain}/{name}"
     return new
-
-
-def _check_definition(target: NamedTarget, occurrences: Sequence[Occurrence]) -> None:
-    defined = [one for one in occurrences if one.is_definition]
-    if len(defined) == 1:
-        return
-    if isinstance(target, DatasetTarget):
-        if defined:
-            raise RefusedRenameError(f"There are {len(defined)} datasets called {target.name}.")
-        raise RefusedRenameError(
-            f"{target.name} is named after its file. Write `name: {target.name}` in its manifest, then rename it."
-        )
-    if isinstance(target, VocabularyTarget):
-        raise RefusedRenameError(f"The vocabulary has no property `{target.key.partition('/')[2]}`.")
-    raise RefusedRenameError(f"It cannot be found where {target.name} is defined.")
 
 
 def _locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, str]:
@@ -127,24 +127,6 @@ def _locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, st
     others = [one for one in lock_file.lock.datasets if one.name != target.name]
     datasets = sorted([*others, replace(locked, name=new)], key=lambda one: one.name)
     return {key_of(lock_file.path): write_lock(Lock(tuple(datasets)))}
-
-
-def _tried(
-    target: NamedTarget,
-    afters: Mapping[str, str],
-    texts: ProjectTexts,
-    folder: ProjectFolder,
-) -> Checked:
-    """Return the project with the edited texts."""
-    before = texts.checked
-    edited_contents = {path: text.encode("utf-8", "surrogatepass") for path, text in afters.items()}
-    project = before.project
-    if isinstance(target, VocabularyTarget):
-        domain = domain_of(target.key)
-        path = key_of(project.folder / project.configuration.vocabularies[domain])
-        contents = {**project.vocabulary_contents, domain: edited_contents.pop(path)}
-        project = replace(project, vocabulary_contents=contents)
-    return folder.tried({**before.buffers, **edited_contents}, project)
 
 
 def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> None:
@@ -224,24 +206,11 @@ def renamable(path: str, context: Context, navigator: Navigator) -> Renamable | 
         return Renamable(target, name, region, navigator) if word.start < word.end else None
     for one in occurrences_of(target, navigator.texts):
         region = one.site.region
-        if one.path == path and _covers(region, line + 1, column + 1):
-            return Renamable(target, name_of(target), region, navigator)
+        # At its end and on its quotes, too.
+        start, end = (region.line, region.column - 1), (region.end_line, region.end_column + 1)
+        if one.path == path and start <= (line + 1, column + 1) <= end:
+            return Renamable(target, target.name, region, navigator)
     return None
-
-
-def _covers(region: Region, line: int, column: int) -> bool:
-    """Whether a place is in a region, or at its end; quotes around it count."""
-    start, end = (region.line, region.column - 1), (region.end_line, region.end_column + 1)
-    return start <= (line, column) <= end
-
-
-def name_of(target: NamedTarget) -> str:
-    """Return what something is called."""
-    match target:
-        case VocabularyTarget():
-            return target.key
-        case GroupTarget() | ParameterTarget() | DatasetTarget():
-            return target.name
 
 
 class RenameEdits(NamedTuple):
@@ -277,70 +246,48 @@ def rename_edits(
     renamable: Renamable, new: str, folder: ProjectFolder, lines_of: Callable[[str], Lines]
 ) -> RenameEdits:
     """Return what a renaming changes; `lines_of` gives texts by absolute path. Raises RefusedRenameError."""
-    checked = renamable.navigator.checked
-    if isinstance(renamable.target, FieldTarget):
-        rewriting = _planned(renamable.target, new, checked)
+    target, navigator = renamable.target, renamable.navigator
+    checked = navigator.checked
+    if isinstance(target, FieldTarget):
+        file, dataset, field = target.dataset_field
+        if new == field.segment:
+            # Alone, the present name would mean a move.
+            return RenameEdits({}, {})
+        report, around = Report(), Surroundings(checked.buffers, checked.files)
+        rewriting = planned_rename(
+            file, dataset, field.path_text, quoted(new), checked.project, report, around
+        )
+        if rewriting is None:
+            raise RefusedRenameError(refusal(report.diagnostics))
         texts = {key_of(text.path): text.after for text in rewriting.texts}
         locks = {key_of(one.file.path): write_lock(one.lock) for one in rewriting.locks}
     else:
-        texts, locks = renamed_texts(renamable.target, renamable.name, new, renamable.navigator.texts, folder)
+        texts, locks = renamed_texts(target, new, navigator.texts, folder)
     edits = RenameEdits(
         *[
             {path: edits for path, after in afters.items() if (edits := line_edits(lines_of(path), after))}
             for afters in (texts, locks)
         ]
     )
-    if isinstance(renamable.target, FieldTarget) and edits.texts:
-        _add_others(renamable.target, new, renamable.navigator.texts, edits, lines_of)
+    if isinstance(target, FieldTarget) and edits.texts:
+        # What other texts call the field; a line that changes anyway is left to the author.
+        try:
+            other_edits = list(field_edits(target, new, navigator.texts))
+        except NoEditError as error:
+            raise RefusedRenameError(f"It cannot be renamed: {error}.") from error
+        changed_lines: dict[str, set[int]] = {}
+        for path, text_edits in edits.texts.items():
+            for start, end in ((one.range.start, one.range.end) for one in text_edits):
+                # An edit may end where the next line begins.
+                lines = {start.line, *range(start.line, end.line + (end.character > 0))}
+                changed_lines.setdefault(path, set()).update(lines)
+        for path, edit, source in dict.fromkeys((one.path, one.edit, one.source) for one in other_edits):
+            range_ = lines_of(path).range(source.region(edit.span))
+            if range_.start.line not in changed_lines.get(path, ()):
+                edits.texts.setdefault(path, []).append(types.TextEdit(range_, edit.text))
         contents = {
             path: lines_of(path).edited(text_edits).encode("utf-8", "surrogatepass")
             for path, text_edits in edits.texts.items()
         }
         check_findings(checked, folder.tried({**checked.buffers, **contents}, checked.project))
     return edits
-
-
-def _add_others(
-    target: FieldTarget, new: str, texts: ProjectTexts, edits: RenameEdits, lines_of: Callable[[str], Lines]
-) -> None:
-    """Add the edits of what other texts call a field; a line that changes anyway is left to the author. Raises RefusedRenameError."""
-    try:
-        other_edits = list(field_edits(target, new, texts))
-    except NoEditError as error:
-        raise RefusedRenameError(f"It cannot be renamed: {error}.") from error
-    before = {path: list(text_edits) for path, text_edits in edits.texts.items()}
-    for path, edit, source in dict.fromkeys((one.path, one.edit, one.source) for one in other_edits):
-        range_ = lines_of(path).range(source.region(edit.span))
-        if not any(_is_on_line(range_.start.line, other.range) for other in before.get(path, ())):
-            edits.texts.setdefault(path, []).append(types.TextEdit(range_, edit.text))
-
-
-def _is_on_line(line: int, range_: types.Range) -> bool:
-    """Whether a line is one of those that are in a range."""
-    last = range_.end.line - 1 if range_.end.character == 0 < range_.end.line else range_.end.line
-    return range_.start.line <= line <= max(last, range_.start.line)
-
-
-def _planned(target: FieldTarget, new: str, checked: Checked) -> Rewriting:
-    dataset_field = target.dataset_field
-    report = Report()
-
-    def manifests(_: Report) -> list[CompiledFile]:
-        return list(checked.files)
-
-    around = Surroundings(checked.buffers, manifests)
-    if new == dataset_field.field.segment:
-        # Alone, the present name would mean a move.
-        return Rewriting(Renamed(dataset_field.file.file.name, dataset_field.field.path_text, None), (), ())
-    rewriting = planned_rename(
-        dataset_field.file,
-        dataset_field.dataset,
-        dataset_field.field.path_text,
-        quoted(new),
-        checked.project,
-        report,
-        around,
-    )
-    if rewriting is None:
-        raise RefusedRenameError(refusal(report.diagnostics))
-    return rewriting

@@ -95,7 +95,45 @@ def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
     session = Session(server)
     session.projects.has_custom_rules = has_custom_rules
     _add_texts(server, session)
-    _add_requests(server, Answers(session), session)
+    answers = Answers(session)
+
+    def answer(method: str, function: Callable[[P], Awaitable[Any]], options: Any = None) -> None:
+        async def answered(params: P) -> Any:
+            try:
+                return await function(params)
+            except Exception as error:
+                if answers.is_user_error(error):
+                    raise
+                session.log(error)
+                return None
+
+        server.feature(method, options)(answered)
+
+    answer(types.TEXT_DOCUMENT_COMPLETION, answers.completion, types.CompletionOptions(_TRIGGERS))
+    answer(types.TEXT_DOCUMENT_HOVER, answers.hover)
+    answer(types.TEXT_DOCUMENT_DEFINITION, answers.definition)
+    answer(types.TEXT_DOCUMENT_REFERENCES, answers.references)
+    answer(types.TEXT_DOCUMENT_PREPARE_RENAME, answers.prepare_rename)
+    answer(types.TEXT_DOCUMENT_RENAME, answers.rename, types.RenameOptions(prepare_provider=True))
+    kinds = types.CodeActionOptions([types.CodeActionKind.QuickFix])
+    answer(types.TEXT_DOCUMENT_CODE_ACTION, answers.code_actions, kinds)
+    answer(types.TEXT_DOCUMENT_INLAY_HINT, answers.inlay_hints)
+    answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answers.document_symbols)
+    answer(types.WORKSPACE_SYMBOL, answers.workspace_symbols)
+    answer(types.TEXT_DOCUMENT_FORMATTING, answers.formatting)
+
+    @server.command(EXPLAIN)
+    def explain(code: str) -> str:
+        """Open the page of a code in the editor, and return its text."""
+        entry = codes().get(code)
+        if entry is None:
+            return ""
+        link = page_link(code)
+        window = server.client_capabilities.window
+        if link is not None and window is not None and window.show_document is not None:
+            server.window_show_document(types.ShowDocumentParams(link, take_focus=True))
+        return page(entry).text
+
     return server
 
 
@@ -177,44 +215,3 @@ def _add_texts(server: LanguageServer, session: Session) -> None:
     @server.feature(types.SHUTDOWN)
     def shutdown(_: None) -> None:
         session.end()
-
-
-def _add_requests(server: LanguageServer, answers: Answers, session: Session) -> None:
-    """Answer what is asked."""
-
-    def answer(method: str, function: Callable[[P], Awaitable[Any]], options: Any = None) -> None:
-        async def answered(params: P) -> Any:
-            try:
-                return await function(params)
-            except Exception as error:
-                if answers.is_user_error(error):
-                    raise
-                session.log(error)
-                return None
-
-        server.feature(method, options)(answered)
-
-    answer(types.TEXT_DOCUMENT_COMPLETION, answers.completion, types.CompletionOptions(_TRIGGERS))
-    answer(types.TEXT_DOCUMENT_HOVER, answers.hover)
-    answer(types.TEXT_DOCUMENT_DEFINITION, answers.definition)
-    answer(types.TEXT_DOCUMENT_REFERENCES, answers.references)
-    answer(types.TEXT_DOCUMENT_PREPARE_RENAME, answers.prepare_rename)
-    answer(types.TEXT_DOCUMENT_RENAME, answers.rename, types.RenameOptions(prepare_provider=True))
-    kinds = types.CodeActionOptions([types.CodeActionKind.QuickFix])
-    answer(types.TEXT_DOCUMENT_CODE_ACTION, answers.code_actions, kinds)
-    answer(types.TEXT_DOCUMENT_INLAY_HINT, answers.inlay_hints)
-    answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answers.document_symbols)
-    answer(types.WORKSPACE_SYMBOL, answers.workspace_symbols)
-    answer(types.TEXT_DOCUMENT_FORMATTING, answers.formatting)
-
-    @server.command(EXPLAIN)
-    def explain(code: str) -> str:
-        """Open the page of a code in the editor, and return its text."""
-        entry = codes().get(code)
-        if entry is None:
-            return ""
-        link = page_link(code)
-        window = server.client_capabilities.window
-        if link is not None and window is not None and window.show_document is not None:
-            server.window_show_document(types.ShowDocumentParams(link, take_focus=True))
-        return page(entry).text

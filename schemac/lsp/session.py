@@ -50,9 +50,8 @@ class Opened:
     version: int
     text: str
     folder: ProjectFolder
-    checked_version: int = -1
-    """That of the last whole check."""
     checked_lines: list[str] = field(default_factory=list)
+    """Those of the last whole check."""
     displayed: list[tuple[Diagnostic, types.Diagnostic]] = field(default_factory=list)
     """What the editor shows of it."""
     findings: tuple[Diagnostic, ...] = ()
@@ -112,8 +111,13 @@ class Session:
     def open(self, uri: str, version: int, text: str) -> None:
         """Take a text that the editor has opened."""
         path = to_fs_path(uri)
-        is_file = path is not None and uri.startswith("file:")
-        key = key_of(path) if path is not None and is_file else _path_of_untitled(uri)
+        if path is not None and uri.startswith("file:"):
+            key = key_of(path)
+        else:
+            # A path at which nothing is.
+            name = "".join(c if c.isalnum() else "-" for c in uri)
+            root = "C:\\" if sys.platform == "win32" else "/"
+            key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
         self.opened[uri] = Opened(uri, key, version, text, self.projects.of(key))
         self.changed(self.opened[uri])
 
@@ -230,7 +234,23 @@ class Session:
                 checked = state.checked or Checked(Project(state.folder.folder))
             state.cost = time.perf_counter() - started
             state.checked = checked
-            self._show(state, checked, versions)
+            # What was edited in the meantime is shown when it is checked again.
+            for path in {*checked.findings, *state.published}:
+                if self.opened_at(path) is None:
+                    findings = self._to_lsp(state, checked.findings.get(path, ()))
+                    self._publish(state, path, findings, None)
+            for opened in self.opened.values():
+                if opened.folder is not state.folder or opened.uri not in versions:
+                    continue
+                version, text = versions[opened.uri]
+                opened.findings = checked.findings.get(opened.path, ())
+                opened.checked_lines = Lines(text, self.codec).lines
+                # A pipeline or an overlay is told of with what else is found in it.
+                if opened.is_manifest and opened.version == version:
+                    opened.displayed = self._to_lsp(state, opened.findings)
+                    self._publish(state, opened.path, opened.displayed, version)
+                elif opened.is_manifest:
+                    self._later(opened)
             if not state.is_dirty:
                 await self._show_companions(state, checked, versions)
 
@@ -250,29 +270,6 @@ class Session:
             if self.opened.get(opened.uri) is opened and opened.version == versions[opened.uri][0]:
                 opened.displayed = self._to_lsp(state, opened.findings)
                 self._publish(state, opened.path, opened.displayed, opened.version)
-
-    def _show(self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]) -> None:
-        """Publish the findings, except those of texts that were edited in the meantime."""
-        for path in {*checked.findings, *state.published}:
-            opened = self.opened_at(path)
-            findings = checked.findings.get(path, ())
-            if opened is None:
-                self._publish(state, path, self._to_lsp(state, findings), None)
-        for opened in self.opened.values():
-            if opened.folder is not state.folder or opened.uri not in versions:
-                continue
-            version, text = versions[opened.uri]
-            opened.findings = checked.findings.get(opened.path, ())
-            opened.checked_version = version
-            opened.checked_lines = Lines(text, self.codec).lines
-            if not opened.is_manifest:
-                # It is told of with what else is found in it.
-                continue
-            if opened.version == version:
-                opened.displayed = self._to_lsp(state, opened.findings)
-                self._publish(state, opened.path, opened.displayed, version)
-            else:
-                self._later(opened)
 
     def _to_lsp(
         self, state: State, findings: tuple[Diagnostic, ...] | list[Diagnostic]
@@ -345,10 +342,3 @@ class Session:
             if state.timer is not None:
                 state.timer.cancel()
         self._worker.shutdown(wait=False, cancel_futures=True)
-
-
-def _path_of_untitled(uri: str) -> str:
-    """Return a path for a text that is not a file; nothing is there."""
-    name = "".join(c if c.isalnum() else "-" for c in uri)
-    root = "C:\\" if sys.platform == "win32" else "/"
-    return os.path.join(root, ".schemac-untitled", f"{name}.yaml")

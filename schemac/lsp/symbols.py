@@ -3,7 +3,7 @@
 Layer: lsp.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lsprotocol import types
@@ -33,24 +33,17 @@ def document_symbols(
     """Return the datasets of a text with their fields, and its groups with theirs."""
     symbols: list[types.DocumentSymbol] = []
     for dataset in file.datasets if file is not None else ():
-        symbol = _dataset(dataset, lines)
-        if symbol is not None:
-            symbols.append(symbol)
+        source, span = dataset.origins.source, dataset.origins.name_span
+        place = dataset.origins.location(())
+        if source is None or span is None or place is None:
+            continue
+        members = [one for field in dataset.columns if (one := _field(dataset, field, lines)) is not None]
+        name = lines.range(source.region(span))
+        around = _around(lines.range(source.region(place.span)), name)
+        kind = types.SymbolKind.Struct
+        symbols.append(types.DocumentSymbol(dataset.name, kind, around, name, children=members))
     symbols += _groups(documents, lines)
     return symbols
-
-
-def _dataset(dataset: LogicalDataset, lines: Lines) -> types.DocumentSymbol | None:
-    source, span = dataset.origins.source, dataset.origins.name_span
-    place = dataset.origins.location(())
-    if source is None or span is None or place is None:
-        return None
-    members = [one for field in dataset.columns if (one := _field(dataset, field, lines)) is not None]
-    name = lines.range(source.region(span))
-    whole = lines.range(source.region(place.span))
-    return types.DocumentSymbol(
-        dataset.name, types.SymbolKind.Struct, _around(whole, name), name, children=members
-    )
 
 
 def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.DocumentSymbol | None:
@@ -178,47 +171,27 @@ def inlay_hints(
     """Return the hints of the fields between two lines, both zero-based."""
     report = Report()
     locked = locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=False)
-    hints: list[types.InlayHint] = []
-    for dataset in file.datasets:
+    lowering = CompileOptions.of(checked.project).lowering
+    hints: list[types.InlayHint | None] = []
+    for dataset in (one for one in file.datasets if one.is_whole):
         dataset_lock = locked.get(dataset.name)
         is_locked = dataset_lock is not None and dataset_lock.dataset.newest is not None
         ids = dataset_lock.identities.ids if dataset_lock is not None and is_locked else {}
-        hints += _of_dataset(dataset, ids, checked, lines, (first, last))
-    return hints
-
-
-def _of_dataset(
-    dataset: LogicalDataset,
-    ids: Mapping[SchemaField, int],
-    checked: Checked,
-    lines: Lines,
-    range_: tuple[int, int],
-) -> Iterator[types.InlayHint]:
-    if not dataset.is_whole:
-        return
-    visible = [schema_field for schema_field in dataset.columns if _is_visible(dataset, schema_field, range_)]
-    alone = replace(dataset, columns=tuple(visible))
-    lowering = CompileOptions.of(checked.project).lowering
-    arrow = {field.field: str(field.arrow.type) for field in lower(alone, lowering).preorder()}
-    for schema_field in preorder(visible):
-        if not schema_field.is_member:
-            continue
-        if schema_field in ids:
-            hint = _hint(dataset, schema_field, "name", f"id {ids[schema_field]}", lines, range_)
-            if hint is not None:
-                yield hint
-        hint = _hint(dataset, schema_field, "type", _short(arrow.get(schema_field, "")), lines, range_)
-        if hint is not None:
-            yield hint
-
-
-def _is_visible(dataset: LogicalDataset, field: SchemaField, range_: tuple[int, int]) -> bool:
-    where = location_of(dataset, field)
-    place = dataset.origins.location(field.declared_at)
-    if where is None or place is None or where.file != dataset.origins.file:
-        return False
-    region = place.source.region(place.span)
-    return region.line - 1 <= range_[1] and region.end_line - 1 >= range_[0]
+        visible: list[SchemaField] = []
+        for field in dataset.columns:
+            where, place = location_of(dataset, field), dataset.origins.location(field.declared_at)
+            if where is not None and place is not None and where.file == dataset.origins.file:
+                region = place.source.region(place.span)
+                if region.line - 1 <= last and region.end_line - 1 >= first:
+                    visible.append(field)
+        alone = replace(dataset, columns=tuple(visible))
+        arrow = {field.field: str(field.arrow.type) for field in lower(alone, lowering).preorder()}
+        for field in (one for one in preorder(visible) if one.is_member):
+            text = arrow.get(field, "")
+            text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+            for key, hint in (("name", f"id {ids[field]}" if field in ids else ""), ("type", text)):
+                hints.append(_hint(dataset, field, key, hint, lines, (first, last)))
+    return [hint for hint in hints if hint is not None]
 
 
 def _hint(
@@ -238,7 +211,3 @@ def _hint(
     if not range_[0] <= line <= range_[1]:
         return None
     return types.InlayHint(lines.position(line, column), text, types.InlayHintKind.Type, padding_left=True)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

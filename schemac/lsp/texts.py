@@ -23,7 +23,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument
 
 from schemac.lsp.flow_cursor import entries_of, indent_of, is_content, is_document_start
-from schemac.text.source.diagnostic import Diagnostic, Edit, Label
+from schemac.text.source.diagnostic import Diagnostic, Edit
 from schemac.text.source.span import Region
 
 _LINE_END = re.compile("\r\n|\n|\r")
@@ -248,32 +248,18 @@ class Edited(NamedTuple):
 def edited_lines(old: Sequence[str], new: Sequence[str]) -> Edited:
     """Return where two texts differ, from the first line to the last one."""
     first = _equal(old, new)
-    rest = min(len(old), len(new)) - first
-    same = _equal_from_end(old, new, rest)
+    same = _equal(old[first:][::-1], new[first:][::-1])
     return Edited(first, len(old) - same, len(new) - same)
 
 
 def _equal(old: Sequence[str], new: Sequence[str]) -> int:
     """Return how many lines are equal at the start."""
-    least = min(len(old), len(new))
-    low, step = 0, 1024
-    while low < least and old[low : low + step] == new[low : low + step]:
-        low += step
-    low = min(low, least)
-    while low < least and old[low] == new[low]:
-        low += 1
-    return low
-
-
-def _equal_from_end(old: Sequence[str], new: Sequence[str], most: int) -> int:
+    most = min(len(old), len(new))
     count, step = 0, 1024
-    while (
-        count + step <= most
-        and old[len(old) - count - step : len(old) - count]
-        == (new[len(new) - count - step : len(new) - count])
-    ):
+    while count < most and old[count : count + step] == new[count : count + step]:
         count += step
-    while count < most and old[len(old) - count - 1] == new[len(new) - count - 1]:
+    count = min(count, most)
+    while count < most and old[count] == new[count]:
         count += 1
     return count
 
@@ -281,17 +267,8 @@ def _equal_from_end(old: Sequence[str], new: Sequence[str], most: int) -> int:
 def narrowed(lines: Sequence[str], edited: Edited) -> Narrowed | None:
     """Return a text with the edited fields alone; None if the edit is not inside of a long list of fields."""
     first = min(edited.first, len(lines) - 1)
-    for start in _lists_above(lines, first):
-        part = _within(lines, start, edited)
-        if part is not None:
-            return part
-    return None
-
-
-def _lists_above(lines: Sequence[str], line: int) -> list[int]:
-    """Return the lines with `fields:` above a line, outermost first."""
     line_numbers = []
-    for number in range(line - 1, -1, -1):
+    for number in range(first - 1, -1, -1):
         text = lines[number]
         if text.startswith(("---", "...")) and is_document_start(text):
             break
@@ -300,7 +277,11 @@ def _lists_above(lines: Sequence[str], line: int) -> list[int]:
             is_block = not text.split("fields:", 1)[1].split("#")[0].strip()
             if entries and entries[-1].name == "fields" and is_block:
                 line_numbers.append(number)
-    return line_numbers[::-1]
+    for start in line_numbers[::-1]:
+        part = _within(lines, start, edited)
+        if part is not None:
+            return part
+    return None
 
 
 def _within(lines: Sequence[str], start: int, edited: Edited) -> Narrowed | None:
@@ -340,24 +321,18 @@ def merged(
 ) -> list[Diagnostic]:
     """Return the findings about a file after an edit: those of its edited fields, and those that were elsewhere before it."""
     by = edited.new_end - edited.old_end
-    remaining = [moved for d in former if (moved := _moved(d, file, edited, by)) is not None]
+    remaining: list[Diagnostic] = []
+    for one in former:
+        labels = tuple(
+            replace(label, line=label.line + by, end_line=label.end_line + by)
+            if label.file == file and label.line > edited.old_end
+            else label
+            for label in one.labels
+        )
+        one = replace(one, labels=labels) if labels else one
+        if one.file != file or one.line <= edited.first:
+            remaining.append(one)
+        elif one.line > edited.old_end:
+            remaining.append(replace(one, line=one.line + by, end_line=one.end_line + by, fix=None))
     outside = [d for d in remaining if not (d.file == file and part.first < d.line <= part.end)]
     return [*outside, *(d for d in now if d.file == file and part.first < d.line <= part.end)]
-
-
-def _moved(diagnostic: Diagnostic, file: str, edited: Edited, by: int) -> Diagnostic | None:
-    if diagnostic.labels:
-        diagnostic = replace(
-            diagnostic, labels=tuple(_moved_label(label, file, edited, by) for label in diagnostic.labels)
-        )
-    if diagnostic.file != file or diagnostic.line <= edited.first:
-        return diagnostic
-    if diagnostic.line <= edited.old_end:
-        return None
-    return replace(diagnostic, line=diagnostic.line + by, end_line=diagnostic.end_line + by, fix=None)
-
-
-def _moved_label(label: Label, file: str, edited: Edited, by: int) -> Label:
-    if label.file != file or label.line <= edited.old_end:
-        return label
-    return replace(label, line=label.line + by, end_line=label.end_line + by)

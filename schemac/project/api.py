@@ -47,8 +47,7 @@ def compile_text(
     a folder in it. Then it may also import files, by paths relative to the project's folder. Raises SchemaError with all findings if there are errors.
     """
     report = Report()
-    settings = _project(project, report) if project is not None else Project(Path())
-    reuse = _around(settings, name) if project is not None else None
+    settings, reuse = _surroundings(name, project, report)
     return _compile(SourceText(text, name), settings, report, strict, system_columns, reuse)
 
 
@@ -66,9 +65,8 @@ def build_text(
     findings if there are errors.
     """
     report = Report()
-    settings = _project(project, report) if project is not None else Project(Path())
+    settings, reuse = _surroundings(name, project, report)
     options = CompileOptions.of(settings, targets, strict=strict)
-    reuse = _around(settings, name) if project is not None else None
     made = compile_source(SourceText(text, name), settings, options, report, reuse=reuse)
     report.raise_errors()
     return {f"{one.dataset.name}/{a.path}": a.content for one in made for a in one.artifacts}
@@ -113,6 +111,14 @@ def _project(location: str | Path, report: Report) -> Project:
     project = find_project(path, report, None if path.is_dir() else path)
     report.raise_errors()
     return project
+
+
+def _surroundings(name: str, location: str | Path | None, report: Report) -> tuple[Project, Reuse | None]:
+    """Return the project of a text, and the files that it may import: none without a location."""
+    if location is None:
+        return Project(Path()), None
+    project = _project(location, report)
+    return project, Reuse(FolderFiles(project.folder / "text", name, project=project))
 
 
 def diff(old: Dataset, new: Dataset) -> "Changes":
@@ -171,16 +177,10 @@ def check_text(
     If `project` is set, the findings of its targets are included.
     """
     report = Report()
-    settings = _project(project, report) if project is not None else Project(Path())
+    settings, reuse = _surroundings(name, project, report)
     options = CompileOptions.of(settings, None if project is not None else (), strict=strict)
-    reuse = _around(settings, name) if project is not None else None
     compile_source(SourceText(text, name), settings, options, report, reuse=reuse)
     return report.diagnostics
-
-
-def _around(project: Project, name: str) -> Reuse:
-    """Return the files that a text of a project may import."""
-    return Reuse(FolderFiles(project.folder / "text", name, project=project))
 
 
 def _compile(
@@ -204,18 +204,14 @@ def _compile(
 
 def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Diagnostic, ...]]:
     """Return the findings about each dataset, by the lines that its schema is on; those elsewhere are about all."""
-    lines = [_lines(dataset) for dataset in datasets]
-
-    def is_about(diagnostic: Diagnostic, dataset_lines: range) -> bool:
-        is_outside = not any(diagnostic.line in other for other in lines)
-        return diagnostic.line in dataset_lines or is_outside
-
-    return [tuple(d for d in report.diagnostics if is_about(d, dataset_lines)) for dataset_lines in lines]
-
-
-def _lines(dataset: LogicalDataset) -> range:
-    place = dataset.origins.location(())
-    if place is None:
-        return range(0)
-    source, span = place.source, place.span
-    return range(source.position(span.start).line, source.position(max(span.start, span.end - 1)).line + 1)
+    lines = [range(0)] * len(datasets)
+    for i, dataset in enumerate(datasets):
+        place = dataset.origins.location(())
+        if place is not None:
+            source, span = place.source, place.span
+            last = source.position(max(span.start, span.end - 1)).line
+            lines[i] = range(source.position(span.start).line, last + 1)
+    elsewhere = {d.line for d in report.diagnostics if not any(d.line in of_one for of_one in lines)}
+    return [
+        tuple(d for d in report.diagnostics if d.line in of_one or d.line in elsewhere) for of_one in lines
+    ]

@@ -21,7 +21,7 @@ from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, has_lock, read_lock_bytes
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
-from schemac.project.lock_index import LockSearch
+from schemac.project.lock_index import LostLocks
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references, report_unused_vocabularies
@@ -32,7 +32,6 @@ from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
 
 if TYPE_CHECKING:
-    from schemac.project.lock_index import LostLocks
     from schemac.project.locking import Locked
 
 
@@ -60,13 +59,7 @@ class Builds:
         self._keys = project.cache.keys("build", options)
 
     @cached_property
-    def _search(self) -> LockSearch:
-        return LockSearch(self._project)
-
-    @cached_property
-    def _lost(self) -> "LostLocks":
-        from schemac.project.lock_index import LostLocks  # for start-up time, as above
-
+    def _lost_locks(self) -> LostLocks:
         return LostLocks(self._project)
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
@@ -80,7 +73,11 @@ class Builds:
         if not is_of_manifest or not all(are_inside(one.files, name) for name, one in datasets.items()):
             return None
         locks = entry.searched_locks
-        return entry.built if locks is None or locks == self._search.digest_for(file.file.path) else None
+        return (
+            entry.built
+            if locks is None or locks == self._lost_locks.search.digest_for(file.file.path)
+            else None
+        )
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and add the result to the cache."""
@@ -90,7 +87,7 @@ class Builds:
         made, is_looked_for = self._made(file)
         key = self._key(file, lock)
         if key is not None:
-            searched_locks = self._search.digest_for(file.file.path) if is_looked_for else None
+            searched_locks = self._lost_locks.search.digest_for(file.file.path) if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
             if _lock_of(file) == lock:
                 self._project.cache.put(key, _Entry(made._replace(contents={}), searched_locks))
@@ -104,14 +101,24 @@ class Builds:
         from schemac.project.stages import emit  # for start-up time, as above
 
         locks, targets = Report(), Report()
-        is_looked_for = self._lost.report(file, locks)
-        locked = _locked(file, self._options, locks)
+        is_looked_for = self._lost_locks.report(file, locks)
+        locked: Mapping[str, Locked] = {}
+        if self._options.locked or has_lock(file.file.path):
+            from schemac.project.locking import (
+                locked_datasets,  # for start-up time: many projects have no locks
+            )
+
+            is_error = self._options.locked
+            locked = locked_datasets(file.file.path, file.file.name, file.datasets, locks, is_error=is_error)
         if locks.has_errors:
             return BuiltFile(locks.diagnostics), is_looked_for
         datasets: dict[str, Built] = {}
         contents: dict[str, bytes] = {}
         losses = 0
         overlay = self._options.overlay
+        inputs = file.content
+        if file.imported.files or overlay is not None:
+            inputs += digest(file.imported.files, overlay)
         for dataset in file.datasets:
             is_large = len(file.content) >= LARGE_FROM
             lock = locked.get(dataset.name)
@@ -122,7 +129,7 @@ class Builds:
             made = emit(dataset, self._options, targets, lock, is_large=is_large)
             files = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in made.artifacts}
             contents |= files
-            datasets[dataset.name] = built(self._manifest(file), self._inputs(file), files)
+            datasets[dataset.name] = built(self._manifest(file), inputs, files)
             losses += len(made.losses)
         diagnostics = self._not_ignored(file, targets.diagnostics)
         return BuiltFile(locks.diagnostics, diagnostics, datasets, losses, contents), is_looked_for
@@ -143,13 +150,6 @@ class Builds:
         # Findings about attributes that the overlay brings are told at it.
         overlay_contents = {overlay.overlay.document.source.name: overlay.content}
         return tuple(without_ignored(remaining, overlay_contents.get, self._project))
-
-    def _inputs(self, file: CompiledFile) -> bytes:
-        """Return the inputs of a manifest's digest: its bytes, and those of its imports and of the overlay."""
-        overlay = self._options.overlay
-        if not file.imported.files and overlay is None:
-            return file.content
-        return file.content + digest(file.imported.files, overlay)
 
     def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
         """Return the cache key of a manifest with its lock; None if the lock exists and cannot be read."""
@@ -185,16 +185,6 @@ def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
         return read_lock_bytes(file.file.path)
     except OSError as error:
         return error
-
-
-def _locked(file: CompiledFile, options: CompileOptions, report: Report) -> "Mapping[str, Locked]":
-    """Return the locked datasets of the lock next to a manifest, by name; empty without a lock."""
-    if not options.locked and not has_lock(file.file.path):
-        return {}
-    # Imported here for start-up time: many projects have no locks.
-    from schemac.project.locking import locked_datasets
-
-    return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
 
 
 class _Entry(NamedTuple):
@@ -277,7 +267,7 @@ def compile_files(
         if report.has_errors:
             return Output()
     with collector_paused():
-        checks, builds = Checks(project, options), _builds(project, options) if options.targets else None
+        checks, builds = Checks(project, options), Builds(project, options) if options.targets else None
         work = SharedWork(checks, builds, project.cache, SHARED_FROM)
         compiled = apart(work.checked(files, report), report)
         across = Report()
@@ -303,16 +293,8 @@ def compile_files(
         # What targets say counts only where every manifest is sound, however the files were shared out.
         if report.has_errors or not options.targets:
             return output
-        # DROPPED  # for start-up time, as below
-
         made = work.done(compiled)
         report_builds(made, report)
         for one in made:
             output.add(one)
     return output
-
-
-def _builds(project: Project, options: CompileOptions) -> "Builds":
-    # DROPPED  # for start-up time, as above
-
-    return Builds(project, options)

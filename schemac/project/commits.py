@@ -11,7 +11,7 @@ import hashlib
 import os
 import posixpath
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
@@ -62,9 +62,29 @@ def read_commit(
         return None
     places = _Places(tree, Path.cwd())
     settings = _settings_then(places, project)
-    whole = [*folders, *(_folders_then(settings, project) if is_project else ())]
+    whole = [*folders]
+    if is_project and settings is not None:
+        named = settings.get("manifests")
+        whole += [
+            project.folder / str(one) for one in (named if isinstance(named, list) and named else ["."])
+        ]
     before = _Reading(places, ref, files, report, _exclusion_then(settings, project)).before(whole)
-    _report_nothing(files, folders, before, places, report)
+    for folder in folders:
+        if folder.exists():
+            continue
+        if not any(True for place in places.places_of(folder) for _ in places.tree.below(place)):
+            report.add(
+                UNREADABLE_FILE,
+                f"there is no file or folder {folder}, neither now nor in the version to compare with",
+                file=str(folder),
+                help="check the path",
+            )
+    if not files and not before.gone and not report.has_errors:
+        report.add(
+            NOTHING_TO_COMPILE,
+            "there is no YAML file to compare, neither now nor in the version to compare with",
+            help="name a manifest, or start one with `schemac init`",
+        )
     return before
 
 
@@ -190,33 +210,44 @@ class _Reading:
         others = {
             path
             for path in self._tree.listed
-            if path.endswith(_SUFFIXES) and path not in self._paired and self._is_manifest(path)
+            if path.endswith(_SUFFIXES)
+            and path not in self._paired
+            # An artifact in the standard's own form is a manifest too, but lies beside its binary form.
+            and f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
         }
         self._pair_moved(others)
         keys = {self._places.today(path): path for path in sorted(others)}
         self._names |= {key: f"{self._ref}:{self._places.display_path(path)}" for key, path in keys.items()}
         self._load(self._pending)
-        gone = self._gone(keys, folders)
+        # Of what may have had one of the datasets.
+        unreadable_reasons = [submodule.reason for submodule in self._tree.unread if submodule.is_changed]
+        for key, path in keys.items():
+            entry = self._tree.find(path) if not os.path.lexists(key) else None
+            if entry is not None and entry.unreadable:
+                unreadable_reasons.append(entry.unreadable)
+        gone: set[Path] = set()
+        paths = {path: key for key, path in keys.items()}
+        for folder in folders:
+            for place in self._places.places_of(folder):
+                for path, inside in self._tree.below(place):
+                    if path in paths and (path == place or is_manifest_name(folder, inside, self._exclusion)):
+                        gone.add(paths[path])
         return Before(
             self._contents,
             self._names,
-            gone,
+            tuple(sorted(gone)),
             tuple(keys),
             self._load_others,
             is_of_places=True,
             moved=self._moved,
             files=self._files_of,
-            unreadable_reasons=tuple(self._unreadable_reasons(keys)),
+            unreadable_reasons=tuple(unreadable_reasons),
         )
 
     def _files_of(self, path: Path) -> Files:
         """Return the files around a manifest at the commit."""
         place = self._places.path_of(self._moved.get(path, path))
         return FolderFiles(path, path.name) if place is None else _TreeFiles(self._places, self._ref, place)
-
-    def _is_manifest(self, path: str) -> bool:
-        # An artifact in the standard's own form is a manifest too, but lies beside its binary form.
-        return f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
 
     def _pair(self, file: ManifestFile) -> None:
         """Pair a manifest with the file that was at its path."""
@@ -241,19 +272,13 @@ class _Reading:
                 else "compare with a folder or a manifest",
             )
             return
-        self._take(file.path, entry)
-        path = self._places.path_of(file.path)
-        self._paired |= {entry.path, path or entry.path}
-
-    def _take(self, key: Path, entry: Entry) -> None:
-        self._pending[key] = entry
+        self._pending[file.path] = entry
         # The lock lies beside the manifest as it is called, also where that is a link.
-        path = self._places.path_of(key)
-        for manifest in dict.fromkeys((path, entry.path)):
-            lock = self._tree.find(_lock_of(manifest)) if manifest is not None else None
-            if lock is not None and not lock.unreadable:
-                self._pending[lock_path(key)] = lock
-                return
+        path = self._places.path_of(file.path) or entry.path
+        lock = self._tree.readable(_lock_of(path)) or self._tree.readable(_lock_of(entry.path))
+        if lock is not None:
+            self._pending[lock_path(file.path)] = lock
+        self._paired |= {entry.path, path}
 
     def _pair_moved(self, others: set[str]) -> None:
         """Manifests that have left their places as they were, with what was there."""
@@ -263,17 +288,26 @@ class _Reading:
         left: dict[tuple[str, str], list[str]] = {}
         for path in others:
             if not os.path.lexists(self._places.today(path)):
-                entry = self._tree.find(path)
-                if entry is not None and not entry.unreadable:
+                entry = self._tree.readable(path)
+                if entry is not None:
                     left.setdefault((PurePosixPath(path).name, entry.id), []).append(path)
+        algorithm = "sha256" if len(self._tree.commit) == 64 else "sha1"
         for file in missing:
-            places = left.get((file.path.name, _object_id(file.path, self._tree.commit)), [])
+            try:
+                content = read_file(file.path)
+            except OSError:
+                continue
+            # What git calls the content of a file.
+            id_ = hashlib.new(
+                algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False
+            ).hexdigest()
+            places = left.get((file.path.name, id_), [])
             if len(places) == 1:
                 entry = self._tree.find(places[0])
                 assert entry is not None
                 self._pending[file.path] = entry
-                lock = self._tree.find(_lock_of(places[0]))
-                if lock is not None and not lock.unreadable:
+                lock = self._tree.readable(_lock_of(places[0]))
+                if lock is not None:
                     self._pending[lock_path(file.path)] = lock
                 self._names[file.path] = f"{self._ref}:{self._places.display_path(places[0])}"
                 self._moved[file.path] = self._places.today(places[0])
@@ -299,52 +333,22 @@ class _Reading:
                 continue
             path = key.relative_to(self._tree.top).as_posix()
             for one, place in ((key, path), (lock_path(key), _lock_of(path))):
-                entry = self._tree.find(place)
-                if entry is not None and not entry.unreadable:
+                entry = self._tree.readable(place)
+                if entry is not None:
                     entries[one] = entry
         self._load(entries)
-
-    def _gone(self, keys: Mapping[Path, str], folders: Sequence[Path]) -> tuple[Path, ...]:
-        """Return the others that were in these folders, or at these paths."""
-        gone: dict[Path, None] = {}
-        paths = {path: key for key, path in keys.items()}
-        for folder in folders:
-            for place in self._places.places_of(folder):
-                for path, inside in self._tree.below(place):
-                    if path in paths and (path == place or is_manifest_name(folder, inside, self._exclusion)):
-                        gone[paths[path]] = None
-        return tuple(sorted(gone))
-
-    def _unreadable_reasons(self, keys: Mapping[Path, str]) -> Iterator[str]:
-        """Yield the manifests that may have had one of the datasets."""
-        yield from (submodule.reason for submodule in self._tree.unread if submodule.is_changed)
-        for key, path in keys.items():
-            if not os.path.lexists(key):
-                entry = self._tree.find(path)
-                if entry is not None and entry.unreadable:
-                    yield entry.unreadable
 
 
 def _lock_of(path: str) -> str:
     return lock_name(path).replace(os.sep, "/")
 
 
-def _object_id(path: Path, commit: str) -> str:
-    """Return what git calls the content of a file."""
-    try:
-        content = read_file(path)
-    except OSError:
-        return ""
-    name = "sha256" if len(commit) == 64 else "sha1"
-    return hashlib.new(name, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-
-
 def _settings_then(places: _Places, project: Project) -> Json | None:
     """Return the project's settings at the commit; None if it had none, or if they cannot be read."""
     for name in ("schemac.toml", "pyproject.toml"):
         path = places.path_of(project.folder / name)
-        entry = places.tree.find(path) if path is not None else None
-        if entry is None or entry.unreadable:
+        entry = places.tree.readable(path) if path is not None else None
+        if entry is None:
             continue
         try:
             table = tomllib.loads(places.tree.read([entry])[entry.id].decode())
@@ -356,15 +360,6 @@ def _settings_then(places: _Places, project: Project) -> Json | None:
         if isinstance(table, dict):
             return table
     return None
-
-
-def _folders_then(settings: Json | None, project: Project) -> list[Path]:
-    """Return the folders of manifests in the project's settings at the commit."""
-    if settings is None:
-        return []
-    named = settings.get("manifests")
-    folders = named if isinstance(named, list) and named else ["."]
-    return [project.folder / str(folder) for folder in folders]
 
 
 def _exclusion_then(settings: Json | None, project: Project) -> Exclusion:
@@ -379,25 +374,3 @@ def _exclusion_then(settings: Json | None, project: Project) -> Exclusion:
     }
     configuration = Configuration(exclude=texts.get("exclude"), extend_exclude=texts.get("extendExclude", ()))
     return replace(project, configuration=configuration).exclusion
-
-
-def _report_nothing(
-    files: Sequence[ManifestFile], folders: Sequence[Path], before: Before, places: _Places, report: Report
-) -> None:
-    """Report the paths that exist neither in the working folder nor in the commit."""
-    for folder in folders:
-        if folder.exists():
-            continue
-        if not any(True for place in places.places_of(folder) for _ in places.tree.below(place)):
-            report.add(
-                UNREADABLE_FILE,
-                f"there is no file or folder {folder}, neither now nor in the version to compare with",
-                file=str(folder),
-                help="check the path",
-            )
-    if not files and not before.gone and not report.has_errors:
-        report.add(
-            NOTHING_TO_COMPILE,
-            "there is no YAML file to compare, neither now nor in the version to compare with",
-            help="name a manifest, or start one with `schemac init`",
-        )

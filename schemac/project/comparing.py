@@ -16,7 +16,7 @@ from schemac.language.manifest.library import Library, imports_of
 from schemac.project.commits import read_commit
 from schemac.project.comparisons import ComparedFile, Comparison, ComparisonRequest, light, light_rename
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lock_path
+from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow
@@ -30,7 +30,6 @@ from schemac.project.past_manifests import (
 )
 from schemac.project.references import (
     artifact_versions,
-    content_of,
     find_path,
     is_output,
     lock_number,
@@ -53,7 +52,6 @@ from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,
-    VersionPair,
     locked_schema_version,
     pair_versions,
 )
@@ -96,14 +94,42 @@ def compare(
     comparisons: list[Comparison] = []
     names: set[str] = set()
     with collector_paused():
-        for part in _compared(files, run, report):
+        options = CompileOptions.of(project)
+        work = SharedWork(Checks(project, options), _Comparing(run), project.cache, SHARED_FROM)
+        read = Report()
+        compiled = apart(work.checked(files, read), read)
+        check_references(compiled, read)
+        # Whoever asks what a change means does not ask what else there is to say of a manifest.
+        report.extend(d for d in read.diagnostics if d.severity is Severity.ERROR)
+        for part in [] if read.has_errors else work.done(compiled):
             comparisons += part.comparisons
             names.update(part.names)
             report.extend(part.diagnostics)
         if run.before is not None and not report.has_errors:
-            comparisons = _with_moved(comparisons, every, files, folders, run, report)
+            # Datasets follow their names: one that left a file and came in another has only moved.
+            unpaired = Unpaired(
+                frozenset(c.dataset for c in comparisons if not c.old),
+                frozenset(c.dataset for c in comparisons if not c.new),
+                files,
+                folders,
+                partial(_elsewhere, every, project),
+            )
+            followed = follow(unpaired, run.before, project, report)
+            remaining = [c for c in comparisons if (c.old and c.new) or c.dataset not in followed.names]
+            remaining += [_compare(old, None, request) for old in followed.dropped]
+            for version, new in followed.pairs:
+                remaining += [_compare(old, new, request) for old in _versions(version, request)]
+            comparisons = [comparison for comparison in remaining if comparison.changes]
     if run.fixed is not None and not report.has_errors:
-        comparisons += _missing(run, names, bool(folders), report)
+        missing = sorted(run.fixed.keys() - names)
+        if is_output(Path(request.against)):
+            comparisons += [_compare(run.fixed[name], None, request) for name in missing if folders]
+        elif not run.is_alone and len(missing) == len(run.fixed):
+            report.add(
+                UNKNOWN_REFERENCE,
+                f"{request.against} has none of the datasets to compare",
+                help=f"it has {', '.join(missing)}" if missing else "it contains no schema",
+            )
     return sorted(comparisons, key=lambda comparison: (comparison.dataset, comparison.old))
 
 
@@ -132,56 +158,10 @@ def _prepare(
     return _Run(request, project, fixed=fixed, is_alone=len(fixed) == len(files) == 1)
 
 
-def _missing(run: _Run, names: set[str], is_whole: bool, report: Report) -> list[Comparison]:
-    """Return a comparison for each dataset of a build that no longer exists; report manifests with none of the datasets."""
-    assert run.fixed is not None
-    missing = sorted(run.fixed.keys() - names)
-    if is_output(Path(run.request.against)):
-        return [_compare(run.fixed[name], None, run.request) for name in missing] if is_whole else []
-    if not run.is_alone and len(missing) == len(run.fixed):
-        report.add(
-            UNKNOWN_REFERENCE,
-            f"{run.request.against} has none of the datasets to compare",
-            help=f"it has {', '.join(missing)}" if missing else "it contains no schema",
-        )
-    return []
-
-
-def _with_moved(
-    comparisons: list[Comparison],
-    every: Sequence[ManifestFile],
-    files: Sequence[ManifestFile],
-    folders: Sequence[Path],
-    run: _Run,
-    report: Report,
-) -> list[Comparison]:
-    """Datasets follow their names: one that left a file and came in another has only moved."""
-    assert run.before is not None
-    unpaired = Unpaired(
-        frozenset(c.dataset for c in comparisons if not c.old),
-        frozenset(c.dataset for c in comparisons if not c.new),
-        files,
-        folders,
-        partial(_elsewhere, every, run.project),
-    )
-    followed = follow(unpaired, run.before, run.project, report)
-    remaining = [c for c in comparisons if (c.old and c.new) or c.dataset not in followed.names]
-    remaining += [_compare(old, None, run.request) for old in followed.dropped]
-    for version, new in followed.pairs:
-        remaining += [_compare(old, new, run.request) for old in _versions(version, run.request)]
-    return [comparison for comparison in remaining if comparison.changes]
-
-
 def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
     """Return the project's other manifests."""
     known = {file.path.resolve() for file in files}
-    paths = project.configuration.manifests or (".",)
-    out = project.folder / project.configuration.out
-    return [
-        file
-        for file in find_manifests(paths, project.folder, out, Report(), project.exclusion)
-        if file.path.resolve() not in known
-    ]
+    return [file for file in project.manifests(Report()) if file.path.resolve() not in known]
 
 
 def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:
@@ -194,18 +174,6 @@ def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:
         return True
     now = imports_of(content or b"", FolderFiles(path, file.name), library)
     return bool(now) and now != before.imports(path)
-
-
-def _compared(files: Sequence[ManifestFile], run: _Run, report: Report) -> list[ComparedFile]:
-    """Return the comparisons of each manifest; none if a manifest has an error."""
-    options = CompileOptions.of(run.project)
-    work = SharedWork(Checks(run.project, options), _Comparing(run), run.project.cache, SHARED_FROM)
-    read = Report()
-    compiled = apart(work.checked(files, read), read)
-    check_references(compiled, read)
-    # Whoever asks what a change means does not ask what else there is to say of a manifest.
-    report.extend(d for d in read.diagnostics if d.severity is Severity.ERROR)
-    return [] if read.has_errors else work.done(compiled)
 
 
 class _Comparing:
@@ -284,7 +252,7 @@ def _versions(old: SchemaVersion | None, request: ComparisonRequest) -> list[Sch
 
 
 def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: ComparisonRequest) -> Comparison:
-    engines = request.engines
+    engines: Sequence[str] = request.engines
     if old is None or new is None:
         version = new or old
         assert version is not None
@@ -307,13 +275,14 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: Comp
             verdicts,
             touched,
         )
-    return _judged(pair_versions(old, new), request)
-
-
-def _judged(pair: VersionPair, request: ComparisonRequest) -> Comparison:
+    pair = pair_versions(old, new)
     changes = diff_of(pair)
-    engines = _engines(pair.new, request)
     is_by_any_way = not request.is_asked_outright
+    if is_by_any_way:
+        engines = engines_of(new.dataset, engines, is_named=request.are_targets_named)
+        if not request.are_targets_named:
+            engines = [name for name in engines if not is_left_out(name, new.dataset)]
+    engines = [name for name in judged_engines() if name in engines]
     verdicts = (
         judge(changes, pair, engines, request.versions, is_by_any_way=is_by_any_way)
         if request.engines
@@ -328,12 +297,3 @@ def _judged(pair: VersionPair, request: ComparisonRequest) -> Comparison:
         concerns(pair),
         tuple(map(light_rename, undeclared_renames(pair))),
     )
-
-
-def _engines(new: SchemaVersion, request: ComparisonRequest) -> list[str]:
-    names = list(request.engines)
-    if not request.is_asked_outright:
-        names = engines_of(new.dataset, names, is_named=request.are_targets_named)
-        if not request.are_targets_named:
-            names = [name for name in names if not is_left_out(name, new.dataset)]
-    return [name for name in judged_engines() if name in names]

@@ -15,7 +15,7 @@ from schemac.language.manifest.write import scalar
 from schemac.project.cache.entries import read_with
 from schemac.text.source.catalogue import POSSIBLE_RENAME
 from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.phrases import counted, listed
+from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import Change, Verdict, facts
@@ -110,11 +110,6 @@ def question(rename: UndeclaredRename, file: str) -> Question:
         command = f"schemac lock {shlex.quote(file)} --drop {shlex.quote(rename.path)}"
         help += f"; if its values are to go, run `{command}`"
     return Question(message, help)
-
-
-def possible_renames_text(count: int) -> str:
-    """Return the number of possible renames in words."""
-    return counted(count, "possible rename")
 
 
 def rename_findings(comparison: Comparison) -> tuple[Diagnostic, ...]:

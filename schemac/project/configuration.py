@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from schemac.project.cache.store import NO_CACHE, Cache, has_cache
-from schemac.project.discovery import Exclusion, is_within
+from schemac.project.discovery import Exclusion, ManifestFile, find_manifests, is_within
 from schemac.project.setting_values import Configuration
 from schemac.project.settings_file import SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
@@ -82,7 +82,10 @@ class Project:
     @cached_property
     def rule_contents(self) -> tuple[bytes, ...]:
         """The contents of the files with lint rules of its own; empty if one of them cannot be read."""
-        return tuple(_bytes_of(self.folder / file) for file in self.rule_files)
+        try:
+            return tuple(read_file(self.folder / file) for file in self.rule_files)
+        except OSError:
+            return ()
 
     def path_for_rules(self, manifest: str | Path, name: str) -> str:
         """Return the path by which the settings may give a manifest other rules, relative to the folder; `name` if they give none."""
@@ -108,6 +111,13 @@ class Project:
         report.extend(local_report.diagnostics)
         if not local_report.has_errors:
             self.cache.put(key, True)
+
+    def manifests(self, report: Report) -> list[ManifestFile]:
+        """Return the manifests that its settings name."""
+        out = self.folder / self.configuration.out
+        return find_manifests(
+            self.configuration.manifests or (".",), self.folder, out, report, self.exclusion
+        )
 
     @cached_property
     def exclusion(self) -> Exclusion:
@@ -146,7 +156,11 @@ def find_project(
     `open_cache` opens the cache in its folder, if it is a project: if it has a configuration, a repository, or a cache already.
     """
     for path in [explicit] if explicit else _candidates(start):
-        file = SettingsFile(path, _name(path, base), edited.get(os.path.abspath(path)))
+        here = Path(base or Path.cwd()).resolve()
+        folder = Path(os.path.realpath(path)).parent  # a link to itself stays, and cannot be read
+        is_near = folder == here or folder in here.parents or here in folder.parents
+        name = Path(os.path.relpath(folder / path.name, here)) if is_near else path
+        file = SettingsFile(path, name.as_posix(), edited.get(os.path.abspath(path)))
         table = _read(file, report)
         if table is not None:
             return _project(file, table, report, open_cache(path.parent))
@@ -196,14 +210,6 @@ def _root(start: Path) -> Path | None:
     return None
 
 
-def _name(path: Path, base: Path | None) -> str:
-    """Return the path of a file in findings: relative to a folder if it is below or above it."""
-    here = Path(base or Path.cwd()).resolve()
-    folder = Path(os.path.realpath(path)).parent  # a link to itself stays, and cannot be read
-    is_near = folder == here or folder in here.parents or here in folder.parents
-    return Path(os.path.relpath(folder / path.name, here)).as_posix() if is_near else path.as_posix()
-
-
 def _read(file: SettingsFile, report: Report) -> Json | None:
     """Return the table of settings in a file; None if there is none."""
     path, content = file.path, file.content
@@ -211,25 +217,29 @@ def _read(file: SettingsFile, report: Report) -> Json | None:
     import tomllib
 
     try:
-        document = _parsed(read_file(path, _MOST_BYTES) if content is None else content)
+        if content is None:
+            content = read_file(path, _MOST_BYTES)
+        is_readable = len(content) <= _MOST_BYTES and not _DEEP.search(content)
+        document = tomllib.loads(content.decode("utf-8")) if is_readable else None
     except (OSError, UnicodeDecodeError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else f"it is not UTF-8: {error.reason}"
         report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {reason}", file=file.name)
         return None
     except RecursionError:
-        message = f"{path.name} is nested too deeply or too large for a configuration"
-        report.add(
-            INVALID_CONFIGURATION,
-            message,
-            file=file.name,
-            help="the page `Settings` of the guide lists all of them",
-        )
-        return None
+        document = None
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"at line (\d+), column (\d+)", str(error))
         line, column = (int(at[1]), int(at[2])) if at else (0, 0)
         message = f"{path.name} is not TOML: {re.sub(r' [(]at .*', '', str(error)).lower()}"
         report.add(INVALID_CONFIGURATION, message, file=file.name, at=Region.within(line, column, column + 1))
+        return None
+    if document is None:
+        report.add(
+            INVALID_CONFIGURATION,
+            f"{path.name} is nested too deeply or too large for a configuration",
+            file=file.name,
+            help="the page `Settings` of the guide lists all of them",
+        )
         return None
     if path.name != "pyproject.toml":
         return document
@@ -238,18 +248,17 @@ def _read(file: SettingsFile, report: Report) -> Json | None:
     return table if isinstance(table, dict) else None
 
 
-def _parsed(content: bytes) -> Json:
-    """Return the document of a text. Raises RecursionError for one that would take too long to read."""
-    import tomllib  # for start-up time, as above
-
-    if len(content) > _MOST_BYTES or _DEEP.search(content):
-        raise RecursionError
-    return tomllib.loads(content.decode("utf-8"))
-
-
 def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> Project:
     path = file.path
-    contents = _vocabulary_contents(path, table)
+    # The files that the settings name as JSON Schemas, valid or not.
+    contents: dict[str, bytes | OSError] = {}
+    vocabularies = table.get("vocabularies")
+    for domain, name in vocabularies.items() if isinstance(vocabularies, dict) else ():
+        if isinstance(name, str):
+            try:
+                contents[domain] = read_file(path.parent / name)
+            except OSError as error:
+                contents[domain] = error
     key = _key(path, table, contents, cache)
     configuration = cache.get(key, Configuration) if key is not None else None
     if configuration is None:
@@ -286,39 +295,15 @@ def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache
         return None
     lint = table.get("lint")
     files = lint.get("rules") if isinstance(lint, dict) else None
-    rules = [
-        _sort_of(path.parent, file)
+    paths = [
+        os.path.realpath(path.parent / file)
         for file in (files if isinstance(files, list) else ())
         if isinstance(file, str)
     ]
+    # Whether a rule file is inside the project, and whether it exists.
+    rules = [f"{is_within(file, path.parent)} {os.path.isfile(file)}" for file in paths]
     try:
         return cache.keys("configuration", path.name).key(table, rules, contents)
     except (TypeError, RecursionError):
         # TOML has dates and times, and no setting is one.
         return None
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return read_file(path)
-    except OSError:
-        return b""
-
-
-def _sort_of(folder: Path, file: str) -> str:
-    """Return whether a rule file is inside the project and whether it exists, as a part of a cache key."""
-    path = os.path.realpath(folder / file)
-    return f"{is_within(path, folder)} {os.path.isfile(path)}"
-
-
-def _vocabulary_contents(path: Path, table: Json) -> dict[str, bytes | OSError]:
-    """Return the contents of the files that the settings name as JSON Schemas, valid or not."""
-    files = table.get("vocabularies")
-    contents: dict[str, bytes | OSError] = {}
-    for domain, file in files.items() if isinstance(files, dict) else ():
-        if isinstance(file, str):
-            try:
-                contents[domain] = read_file(path.parent / file)
-            except OSError as error:
-                contents[domain] = error
-    return contents

@@ -80,17 +80,13 @@ class Exclusion:
 
     def _matches(self, path: str, end: str) -> bool:
         try:
-            place = os.path.relpath(os.path.abspath(path), self._root)
+            place = os.path.relpath(path, self.base)
         except ValueError:
             # On another drive of Windows.
             return False
         inside = place.replace(os.sep, "/")
         # What lies outside of the project has no path that a pattern could match.
         return not inside.startswith("../") and self._match(f"{inside}{end}")
-
-    @cached_property
-    def _root(self) -> str:
-        return os.path.abspath(self.base)
 
     @cached_property
     def _match(self) -> Callable[[str], bool]:
@@ -120,6 +116,14 @@ class ManifestFile(NamedTuple):
             if self.provided_content is None
             else self.provided_content
         )
+
+
+def content_of(path: Path) -> bytes | None:
+    """Return the bytes of a file; None if it is not there, or cannot be read."""
+    try:
+        return read_file(path)
+    except OSError:
+        return None
 
 
 def lock_path(manifest: Path) -> Path:
@@ -213,10 +217,21 @@ def _entries(
         here = todo.pop()
         folders: list[str] = []
         files: list[os.DirEntry[str]] = []
-        for entry in _sorted_entries(here):
-            if not _is_folder(entry):
+        try:
+            with os.scandir(here) as scanned:
+                entries = sorted(scanned, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            try:
+                is_folder = entry.is_dir()
+            except OSError:
+                is_folder = False
+            if not is_folder:
                 files.append(entry)
-            elif not entry.is_symlink() and not _is_passed_over(entry, here, out, exclusion):
+            elif not entry.is_symlink() and not (
+                exclusion.hides_folder(here, entry.name) or Path(entry.path) == out
+            ):
                 folders.append(entry.path)
         todo += reversed(folders)
         # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
@@ -227,25 +242,6 @@ def _entries(
             for entry in files
             if entry.name.endswith(suffixes) and not exclusion.hides_file(here, entry.name)
         )
-
-
-def _sorted_entries(folder: str) -> "list[os.DirEntry[str]]":
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
-def _is_passed_over(folder: "os.DirEntry[str]", parent: str, out: Path, exclusion: Exclusion) -> bool:
-    return exclusion.hides_folder(parent, folder.name) or Path(folder.path) == out
 
 
 def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:

@@ -59,7 +59,11 @@ class Fixing:
         """Apply all fixes, and return the remaining findings; `given` are contents that are not on disk."""
         findings = check(unsaved)
         for _ in range(MOST_ROUNDS):
-            fixable = [d for d in findings if d.fix is not None and self._is_accepted(d.fix)]
+            fixable = [
+                d
+                for d in findings
+                if d.fix is not None and (d.fix.is_safe or self.is_unsafe) and d.fix not in self._refused
+            ]
             # Copies of a key go first, alone: another fix may change what they are copies of.
             copies = [d for d in fixable if d.code == DUPLICATE_KEY.id]
             if not any(self._changes(part, unsaved) for part in (copies, fixable)):
@@ -70,43 +74,34 @@ class Fixing:
     def _changes(self, findings: Sequence[Diagnostic], unsaved: dict[str, bytes]) -> bool:
         """Carry out the fixes of findings, in every file; whether a file changed."""
         fixes = [d.fix for d in findings if d.fix is not None]
-        changed = [name for name in files_of(fixes) if self._round(name, fixes, unsaved)]
-        return bool(changed)
-
-    def _is_accepted(self, fix: Fix) -> bool:
-        return (fix.is_safe or self.is_unsafe) and fix not in self._refused
-
-    def _round(self, name: str, fixes: Sequence[Fix], unsaved: dict[str, bytes]) -> bool:
-        """Fix one text; whether it changed."""
-        content = self.after.get(name)
-        if content is None:
-            content = self._read(name, unsaved)
-        if content is None:
-            return False
-        source = SourceText(content, name)
-        mine = [fix for fix in fixes if any(edit.file == name for edit in fix.edits)]
-        fixed = applied(source, mine)
-        broken = _mistakes(source)
-        if len(fixed.fixes) > 1 and _mistakes(SourceText(fixed.content, name)) - broken:
-            fixed = applied(source, fixed.fixes[:1])
-        if _mistakes(SourceText(fixed.content, name)) - broken:
-            self._refused.update(fixed.fixes)
-            return True
-        if not fixed.fixes or fixed.content == source.content:
-            self._refused.update(mine)
-            return False
-        self.after[name] = fixed.content
-        self.done += fixed.fixes
-        return True
-
-    def _read(self, name: str, unsaved: dict[str, bytes]) -> str | None:
-        content = unsaved.get(os.path.abspath(name))
-        try:
-            text = (read_file(name) if content is None else content).decode("utf-8")
-        except (OSError, UnicodeDecodeError):
-            return None
-        self.before[name] = text
-        return text.removeprefix(_FIX_MARK)
+        is_changed = False
+        for name in files_of(fixes):
+            content = self.after.get(name)
+            if content is None:
+                unsaved_content = unsaved.get(os.path.abspath(name))
+                try:
+                    self.before[name] = (
+                        read_file(name) if unsaved_content is None else unsaved_content
+                    ).decode("utf-8")
+                except (OSError, UnicodeDecodeError):
+                    continue
+                content = self.before[name].removeprefix(_FIX_MARK)
+            source = SourceText(content, name)
+            mine = [fix for fix in fixes if any(edit.file == name for edit in fix.edits)]
+            fixed = applied(source, mine)
+            broken = _mistakes(source)
+            if len(fixed.fixes) > 1 and _mistakes(SourceText(fixed.content, name)) - broken:
+                fixed = applied(source, fixed.fixes[:1])
+            if _mistakes(SourceText(fixed.content, name)) - broken:
+                self._refused.update(fixed.fixes)
+                is_changed = True
+            elif not fixed.fixes or fixed.content == source.content:
+                self._refused.update(mine)
+            else:
+                self.after[name] = fixed.content
+                self.done += fixed.fixes
+                is_changed = True
+        return is_changed
 
     @property
     def edited(self) -> dict[str, bytes]:
@@ -166,15 +161,13 @@ class Ignoring:
         has_rules: bool = False,
     ) -> None:
         self._project = project
-        self._has_rules = has_rules
-        """Whether rules are looked at, also those of the project's own."""
         texts = [source]
         for path, _ in imported.files:
             content = contents.of(files, path)
             text = None if isinstance(content, OSError) else decode_text(content, files.name(path), Report())
             texts += [text] if text is not None else []
         self._ignores = [
-            _ignores(text, self._project, has_rules=self._has_rules)
+            _ignores(text, self._project, has_rules=has_rules)
             for text in texts
             if _COMMENT_MARK in text.content
         ]

@@ -10,6 +10,7 @@ import dataclasses
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -40,8 +41,7 @@ class Store:
         if not self.folder:
             return git_output(*words, input=input)
         # Hooks get variables that bind git to their own repository.
-        environment = {name: value for name, value in os.environ.items() if name not in _local_variables()}
-        return git_output(f"--git-dir={self.folder}", *words, input=input, environment=environment)
+        return git_output(f"--git-dir={self.folder}", *words, input=input, environment=_free_environment())
 
     def read(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Contents by object id; objects that the store does not have are left out."""
@@ -123,6 +123,11 @@ class Tree:
                 return Entry(place, "", unreadable=f"{place} was a link to a place outside the repository")
         return None
 
+    def readable(self, path: str) -> Entry | None:
+        """Return the file at a path; None if there was none, or git cannot say what it was."""
+        entry = self.find(path)
+        return entry if entry is not None and not entry.unreadable else None
+
     def _step(self, path: str) -> tuple[str, _Listed] | None:
         """Return the file at a path, or the first link on the way to it."""
         if (entry := self.listed.get(path)) is not None:
@@ -191,23 +196,16 @@ def open_tree(ref: str) -> Tree:
         listed, unread = _list(store, commit, top)
     except GitError as error:
         messages = str(error).strip().splitlines()
-        raise NoCommitError(_way_out(messages[0] if messages else "")) from error
+        way_out = messages[0] if messages else "name a branch, a tag or a commit of this repository"
+        with suppress(GitError):
+            if store.git("rev-parse", "--is-shallow-repository").strip() == b"true":
+                way_out = (
+                    "this clone is shallow; fetch the rest with `git fetch --unshallow origin"
+                    " '+refs/heads/*:refs/remotes/origin/*'`, or let CI clone the whole history"
+                    " (`fetch-depth: 0` of actions/checkout)"
+                )
+        raise NoCommitError(way_out) from error
     return Tree(top, commit, listed, tuple(unread))
-
-
-def _way_out(message: str) -> str:
-    """How to come by a commit that is not here."""
-    try:
-        is_shallow = Store().git("rev-parse", "--is-shallow-repository").strip() == b"true"
-    except GitError:
-        is_shallow = False
-    if is_shallow:
-        return (
-            "this clone is shallow; fetch the rest with `git fetch --unshallow origin"
-            " '+refs/heads/*:refs/remotes/origin/*'`, or let CI clone the whole history"
-            " (`fetch-depth: 0` of actions/checkout)"
-        )
-    return message or "name a branch, a tag or a commit of this repository"
 
 
 def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], list[Submodule]]:
@@ -224,11 +222,17 @@ def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], lis
     unread: list[Submodule] = []
     names = _names_of_submodules(store, listed.get(".gitmodules")) if submodules else {}
     for path, id in submodules.items():
-        inside = _inside(store, top, path, names.get(path, path), id)
-        if inside is None:
+        folder = top / path
+        try:
+            if (folder / ".git").exists():
+                git_folder = os.fsdecode(_git_in(folder, "rev-parse", "--absolute-git-dir")[:-1])
+            else:
+                common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
+                git_folder = os.path.abspath(posixpath.join(common, "modules", names.get(path, path)))
+            files, deeper = _list(Store(git_folder), id, folder)
+        except GitError:
             unread.append(Submodule(path, id, _commit_today(store, top, path) != id))
             continue
-        files, deeper = inside
         listed |= {f"{path}/{name}": file for name, file in files.items()}
         unread += [Submodule(f"{path}/{s.path}", s.commit, s.is_changed) for s in deeper]
     return listed, unread
@@ -252,34 +256,20 @@ def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
     return names
 
 
-def _inside(
-    store: Store, top: Path, path: str, name: str, commit: str
-) -> tuple[dict[str, _Listed], list[Submodule]] | None:
-    """Return the files of a submodule at a commit; None if this clone does not have it."""
-    folder = top / path
-    try:
-        if (folder / ".git").exists():
-            git_folder = git_output(
-                "-C", str(folder), "rev-parse", "--absolute-git-dir", environment=_free_environment()
-            )
-        else:
-            common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
-            git_folder = os.fsencode(os.path.abspath(posixpath.join(common, "modules", name))) + b"\n"
-        return _list(Store(os.fsdecode(git_folder[:-1])), commit, folder)
-    except GitError:
-        return None
-
-
 def _commit_today(store: Store, top: Path, path: str) -> str:
     """Return the commit that a submodule is at now: that of its own folder, else that of the index."""
     try:
         if (top / path / ".git").exists():
-            output = git_output("-C", str(top / path), "rev-parse", "HEAD", environment=_free_environment())
-            return output.strip().decode()
+            return _git_in(top / path, "rev-parse", "HEAD").strip().decode()
         output = store.git("-C", str(top), "ls-files", "--stage", "-z", "--", path)
         return os.fsdecode(output).split(" ")[1] if output.startswith(_SUBMODULE.encode()) else ""
     except GitError:
         return ""
+
+
+def _git_in(folder: Path, *words: str) -> bytes:
+    """Return what a git command prints in the folder of a submodule."""
+    return git_output("-C", str(folder), *words, environment=_free_environment())
 
 
 def git_output(*words: str, input: bytes = b"", environment: Mapping[str, str] | None = None) -> bytes:
@@ -303,9 +293,18 @@ def _free_environment() -> dict[str, str]:
 
 def tracked_files(folder: Path) -> list[str]:
     """Return the files of a cache that git tracks; none where git is not there or knows no such file."""
-    index = next(
-        (index_path for one in folder.parents if (index_path := _index_of(one / ".git")) is not None), None
-    )
+    index = None
+    for git in (one / ".git" for one in folder.parents):
+        if git.is_file():
+            # It names the folder that it stands for.
+            try:
+                line = git.read_text(encoding="utf-8", errors="replace").strip()
+            except OSError:
+                continue
+            git = git.parent / line.removeprefix("gitdir: ")
+        if (git / "index").is_file():
+            index = git / "index"
+            break
     try:
         # Git is asked only where its index has the name of one: most runs need no other program.
         if index is None or FILE.encode() not in index.read_bytes():
@@ -315,14 +314,3 @@ def tracked_files(folder: Path) -> list[str]:
         return []
     names = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
     return [f"{folder.name}/{name}" for name in names]
-
-
-def _index_of(git: Path) -> Path | None:
-    """Return the index of a repository, by its folder `.git` or the file that stands for it; None if there is none."""
-    if git.is_file():
-        try:
-            line = git.read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            return None
-        git = git.parent / line.removeprefix("gitdir: ")
-    return git / "index" if (git / "index").is_file() else None

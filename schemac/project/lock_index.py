@@ -16,13 +16,12 @@ from pathlib import Path
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, has_lock, lock_path, walk
+from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path, walk
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import LOST_LOCK
 from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
-from schemac.text.source.text import read_file
-from schemac.versions.identity.lock import Lock, LockedDataset
+from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import read_lock
 
 _MARKS = (".git", "schemac.toml", "pyproject.toml")
@@ -46,17 +45,15 @@ class LockSearch:
         """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests next to them."""
         folder = "" if self._is_marked else os.path.dirname(manifest)
         if folder not in self._digests_by_folder:
-            digests = [self._digest(path) for path in self.locks_for(manifest)]
+            digests = []
+            for lock in self.locks_for(manifest):
+                if lock not in self._digests:
+                    where = os.path.relpath(lock, self._project.folder).replace(os.sep, "/")
+                    contents = [(path.suffix, content_of(path)) for path in (lock, *manifests_of_lock(lock))]
+                    self._digests[lock] = digest(where, contents)
+                digests.append(self._digests[lock])
             self._digests_by_folder[folder] = digest(digests).hex()
         return self._digests_by_folder[folder]
-
-    def _digest(self, lock: Path) -> bytes:
-        content_digest = self._digests.get(lock)
-        if content_digest is None:
-            where = os.path.relpath(lock, self._project.folder).replace(os.sep, "/")
-            contents = [(path.suffix, _content(path)) for path in (lock, *manifests_of_lock(lock))]
-            content_digest = self._digests[lock] = digest(where, contents)
-        return content_digest
 
     def locks_for(self, manifest: Path) -> Sequence[Path]:
         """Return all locks of the project; without a project, those in the folders up to the working folder."""
@@ -67,14 +64,10 @@ class LockSearch:
         if locks is None:
             folder = Path(os.path.abspath(name))
             folders = [f for f in (folder, *folder.parents) if f.is_relative_to(self._project.folder)]
-            locks = self._up[name] = [path for one in folders for path in self._in(one)]
-        return locks
-
-    def _in(self, folder: Path) -> list[Path]:
-        """Return the locks of one folder, looked for once."""
-        locks = self._in_folders.get(folder)
-        if locks is None:
-            locks = self._in_folders[folder] = sorted(folder.glob("*.lock"))
+            for one in folders:
+                if one not in self._in_folders:
+                    self._in_folders[one] = sorted(one.glob("*.lock"))
+            locks = self._up[name] = [path for one in folders for path in self._in_folders[one]]
         return locks
 
     @cached_property
@@ -88,13 +81,6 @@ def manifests_of_lock(lock: Path) -> list[Path]:
     return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
 
 
-def _content(path: Path) -> bytes | None:
-    try:
-        return read_file(path)
-    except OSError:
-        return None
-
-
 _START = b"# schemac lock "
 
 
@@ -103,7 +89,7 @@ class LostLocks:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._search = LockSearch(project)
+        self.search = LockSearch(project)
 
     def report(self, file: CompiledFile, report: Report) -> bool:
         """Report the datasets of a manifest whose lock is elsewhere; return whether any was looked for."""
@@ -113,7 +99,7 @@ class LostLocks:
         # What is wrong with a lock is told where it is opened.
         known = {dataset.name for dataset in lock.datasets} if lock is not None else None
         lost = {named.name for named in file.named if known is not None and named.name not in known}
-        if lost and (is_locked or self._search.locks_for(manifest)):
+        if lost and (is_locked or self.search.locks_for(manifest)):
             for dataset in file.datasets:
                 if dataset.name in lost:
                     self._report_lock_of(dataset, file, report)
@@ -123,19 +109,36 @@ class LostLocks:
         """Report where the lock of a dataset may be."""
         expected_path = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
-        for path in dict.fromkeys((expected_path, *self._search.locks_for(file.file.path))):
+        news = {str(field.segment) for field in dataset.columns}
+        for path in dict.fromkeys((expected_path, *self.search.locks_for(file.file.path))):
             lock = _read(path) if path.is_file() else None
             for locked in lock.datasets if lock is not None else ():
-                if locked.name == dataset.name and not _has(path, dataset.name, self._project):
-                    _add(file, dataset, expected_path, path, "", report)
-                    return
+                if locked.name == dataset.name:
+                    near = [ManifestFile(one, one.name, is_named=False) for one in manifests_of_lock(path)]
+                    compiled = read_manifests(near, self._project, Report())
+                    if not any(one.name == dataset.name for other in compiled for one in other.datasets):
+                        _add(file, dataset, expected_path, path, "", report)
+                        return
                 is_free = locked.name not in names and (path == expected_path or not manifests_of_lock(path))
-                if is_free and _is_alike(dataset, locked):
+                present = [state.shape for state in locked.states if state.last is None]
+                olds = {str(shape.segment) for shape in present if shape.parent is None}
+                # Half of the columns of the poorer one have the same names in both.
+                is_alike = olds & news and 2 * len(olds & news) >= min(len(olds), len(news))
+                if is_free and is_alike:
                     _add(file, dataset, expected_path, path, locked.name, report)
                     return
         lock = _read(expected_path) if expected_path.is_file() else None
         if lock is not None and lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
-            _add_foreign(file, dataset, expected_path, lock, report)
+            origins, mine = dataset.origins, _display_path(expected_path)
+            others = listed([one.name for one in lock.datasets])
+            report.add(
+                LOST_LOCK,
+                f"{mine} is the lock of {others}, and {file.file.name} has no dataset of that name",
+                source=origins.source,
+                span=origins.name_span,
+                file=origins.file,
+                help=f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}",
+            )
 
 
 def _add(
@@ -171,46 +174,12 @@ def _add(
     )
 
 
-def _add_foreign(
-    file: CompiledFile, dataset: LogicalDataset, expected_path: Path, lock: Lock, report: Report
-) -> None:
-    """Report a lock that has none of the manifest's datasets: it belongs to another manifest, or its datasets are gone."""
-    origins, mine = dataset.origins, _display_path(expected_path)
-    others = listed([one.name for one in lock.datasets])
-    report.add(
-        LOST_LOCK,
-        f"{mine} is the lock of {others}, and {file.file.name} has no dataset of that name",
-        source=origins.source,
-        span=origins.name_span,
-        file=origins.file,
-        help=f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}",
-    )
-
-
 def _read(path: Path) -> Lock | None:
     """Return a lock; None if the file is invalid or cannot be read, which is reported elsewhere."""
-    try:
-        content = read_file(path)
-    except OSError:
-        return None
-    if not content.removeprefix(b"\xef\xbb\xbf").startswith(_START):
+    content = content_of(path)
+    if content is None or not content.removeprefix(b"\xef\xbb\xbf").startswith(_START):
         return None
     return read_lock(content.decode("utf-8", "replace"), path.name, Report())
-
-
-def _has(lock: Path, name: str, project: Project) -> bool:
-    """Whether a manifest next to a lock has a dataset of this name."""
-    files = [ManifestFile(path, path.name, is_named=False) for path in manifests_of_lock(lock)]
-    return any(
-        dataset.name == name for file in read_manifests(files, project, Report()) for dataset in file.datasets
-    )
-
-
-def _is_alike(dataset: LogicalDataset, locked: LockedDataset) -> bool:
-    """Whether half of the columns of the poorer one have the same names in both."""
-    olds = {str(s.shape.segment) for s in locked.states if s.last is None and s.shape.parent is None}
-    news = {str(field.segment) for field in dataset.columns}
-    return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))
 
 
 def _display_path(path: Path) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schemac.language.attributes.builtin import DESCRIPTION, Classification
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import LogicalDataset, Named, Variant, with_distinct_names
-from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder, type_text_of
+from schemac.language.logical.schema_fields import Ownership, preorder, type_text_of
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -140,28 +140,26 @@ class Checks:
     def _files(self, file: ManifestFile) -> FolderFiles:
         return FolderFiles(file.path, file.name, self._options.edited, self._project)
 
-    @property
-    def _imports(self) -> "Library":
-        """The imported files of this run."""
-        if self._library is None:
-            from schemac.language.manifest.library import Library  # for start-up time, as above
-
-            self._library = Library(self._contents)
-        return self._library
-
     def fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Check a manifest with these bytes, and keep what is found; as `file`."""
         local_report = Report()
         source = decode_text(content, file.name, local_report)
-        datasets, imported = (
-            self._check(source, file, local_report, self._options) if source is not None else ([], NOTHING)
-        )
         if source is None:
             report.extend(local_report.diagnostics)
             return None
-        findings = self._not_ignored(
-            local_report.diagnostics, source, file, imported, has_schema=bool(datasets)
+        datasets, imported = self._check(source, file, local_report, self._options)
+        from schemac.project.fixing import Ignoring  # for start-up time, as above
+
+        has_rules = self._options.has_rules
+        ignoring = Ignoring(
+            source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
         )
+        remaining = Report()
+        remaining.extend(ignoring.not_ignored(local_report.diagnostics))
+        if has_rules:
+            path = self._project.path_for_rules(file.path, file.name)
+            remaining.extend(ignoring.of_comments(path, local_report.diagnostics, has_schema=bool(datasets)))
+        findings = remaining.diagnostics
         report.extend(findings)
         named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
         checked = _Checked(findings, named, imported)
@@ -170,32 +168,6 @@ class Checks:
         compiled = self._compiled(file, content, named, imported, key)
         compiled.__dict__["datasets"] = datasets
         return compiled
-
-    def _not_ignored(
-        self,
-        findings: tuple[Diagnostic, ...],
-        source: SourceText,
-        file: ManifestFile,
-        imported: Imported,
-        *,
-        has_schema: bool,
-    ) -> tuple[Diagnostic, ...]:
-        """Return the findings that no comment ignores, and those about the comments."""
-        from schemac.project.fixing import Ignoring  # for start-up time, as above
-
-        has_rules = self._options.has_rules
-        ignoring = Ignoring(
-            source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
-        )
-        report = Report()
-        report.extend(ignoring.not_ignored(findings))
-        if self._options.has_rules:
-            report.extend(
-                ignoring.of_comments(
-                    self._project.path_for_rules(file.path, file.name), findings, has_schema=has_schema
-                )
-            )
-        return report.diagnostics
 
     def _compiled(
         self,
@@ -206,44 +178,44 @@ class Checks:
         content_key: bytes,
     ) -> CompiledFile:
         def make() -> "list[LogicalDataset]":
-            source = decode_text(content, file.name, Report())
-            return (
-                self._check(source, file, Report(), replace(self._options, has_rules=False))[0]
-                if source is not None
-                else []
+            source, options = (
+                decode_text(content, file.name, Report()),
+                replace(self._options, has_rules=False),
             )
+            return self._check(source, file, Report(), options)[0] if source is not None else []
 
-        key = (
-            content_key
-            if imported == NOTHING or not content_key
-            else self._keys.key(content_key, imported.files)
-        )
+        key = content_key
+        if imported != NOTHING and content_key:
+            key = self._keys.key(content_key, imported.files)
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(
         self, source: SourceText, file: ManifestFile, report: Report, options: CompileOptions
     ) -> "tuple[list[LogicalDataset], Imported]":
-        from schemac.language.manifest.library import Reuse  # for start-up time, as above
+        from schemac.language.manifest.library import Library, Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
 
-        reuse = Reuse(self._files(file), self._imports)
+        if self._library is None:
+            self._library = Library(self._contents)
+        reuse = Reuse(self._files(file), self._library)
         datasets = check_source(source, self._project, report, options, is_named=file.is_named, reuse=reuse)
         return datasets, Imported.of(reuse)
-
-
-def check_manifests(
-    files: Sequence[ManifestFile], project: Project, options: CompileOptions, report: Report
-) -> list[CompiledFile]:
-    """Manifests checked, with every dataset's name used once."""
-    checks = Checks(project, options)
-    compiled = [one for file in files if (one := checks.file(file, report)) is not None]
-    return apart(compiled, report)
 
 
 def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
     """Return the manifests with distinct names of datasets; a name that is used twice is an error."""
     names = iter(with_distinct_names([named for file in files for named in file.named]))
-    renamed = [_renamed(file, tuple(islice(names, len(file.named)))) for file in files]
+    renamed: list[CompiledFile] = []
+    for file in files:
+        distinct = tuple(islice(names, len(file.named)))
+        if distinct == file.named:
+            renamed.append(file)
+            continue
+        renamed.append(replace(file, named=distinct))
+        made = file.__dict__.get("datasets")
+        if made is not None:
+            datasets = [replace(d, name=n.name) for d, n in zip(made, distinct, strict=True)]
+            renamed[-1].__dict__["datasets"] = datasets
     files_of: dict[str, list[int]] = {}
     for number, file in enumerate(renamed):
         for named in file.named:
@@ -256,21 +228,13 @@ def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
     return renamed
 
 
-def _renamed(file: CompiledFile, named: tuple[Named, ...]) -> CompiledFile:
-    if named == file.named:
-        return file
-    renamed = replace(file, named=named)
-    made = file.__dict__.get("datasets")
-    if made is not None:
-        renamed.__dict__["datasets"] = [replace(d, name=n.name) for d, n in zip(made, named, strict=True)]
-    return renamed
-
-
 def read_manifests(
     files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
 ) -> list[CompiledFile]:
-    """Return the checked datasets of these manifests, one process."""
-    return check_manifests(files, project, CompileOptions.of(project, strict=strict), report)
+    """Return manifests, checked in one process; the name of every dataset is used once."""
+    checks = Checks(project, CompileOptions.of(project, strict=strict))
+    compiled = [one for file in files if (one := checks.file(file, report)) is not None]
+    return apart(compiled, report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,24 +295,15 @@ def listed_fields(
     report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
     if report.has_errors:
         return []
-    return [
-        _listed(dataset, field, ownership)
-        for file in compiled
-        for dataset in file.datasets
-        for field in preorder(dataset.columns)
-        if field.is_member and field_filter.takes(ownership := Ownership.of(field, dataset.schema))
-    ]
-
-
-def _listed(dataset: LogicalDataset, field: SchemaField, ownership: Ownership) -> ListedField:
-    place = dataset.origins.location(field.declared_at)
-    assert place is not None
-    return ListedField(
-        dataset.name,
-        field.path_text,
-        type_text_of(field),
-        DESCRIPTION.read(field.extra),
-        ownership,
-        place.source.name,
-        place.source.position(place.span.start).line,
-    )
+    listed: list[ListedField] = []
+    for dataset in (dataset for file in compiled for dataset in file.datasets):
+        for one in (one for one in preorder(dataset.columns) if one.is_member):
+            ownership = Ownership.of(one, dataset.schema)
+            if field_filter.takes(ownership):
+                place = dataset.origins.location(one.declared_at)
+                assert place is not None
+                line = place.source.position(place.span.start).line
+                text, description = type_text_of(one), DESCRIPTION.read(one.extra)
+                where = (place.source.name, line)
+                listed.append(ListedField(dataset.name, one.path_text, text, description, ownership, *where))
+    return listed

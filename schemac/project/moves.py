@@ -7,15 +7,15 @@ Errors: SC415 possible-origin, SC416 unknown-past, and whatever is wrong with wh
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile
+from schemac.project.discovery import ManifestFile, content_of
 from schemac.project.manifests import read_manifests
 from schemac.project.past_manifests import Before, SchemaVersions, versions_before
-from schemac.project.references import content_of, versions_in_file
+from schemac.project.references import versions_in_file
 from schemac.text.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import SchemaVersion
@@ -119,16 +119,30 @@ class _Following:
     def from_others(self) -> None:
         """Out of any other manifest that there was."""
         candidates: dict[str, list[Path]] = {}
-        for path in self._others_with(self._left):
+        if self._left:
+            self._before.load(self._before.others)
+        for path in self._before.others if self._left else ():
+            if not _may_have(self._before.contents.get(path), path, self._left):
+                continue
             for name in self._then(path).keys() & self._left:
                 candidates.setdefault(name, []).append(path)
         for name, paths in sorted(candidates.items()):
-            still_present = [p for p in paths if self._stays(name, p)]
+            today = self._files[name].resolve()
+            # What has the name of a dataset that is still in its place is another.
+            still_present = [
+                path
+                for path in paths
+                if self._before.is_of_places
+                and path.exists()
+                and path.resolve() != today
+                and name in self._today([ManifestFile(path, path.name, is_named=False)], {name})[0]
+            ]
             paths = self._likeliest(name, [p for p in paths if p not in still_present])
             if len(paths) > 1:
                 places = " and ".join(self._before.names[path] for path in paths)
                 self._add_doubt(name, f"{name} may have come from {places}")
-            elif not paths and self._are_siblings(name, still_present):
+            elif not paths and any(path.resolve().parent == today.parent for path in still_present):
+                # One folder is one project, which has a name once.
                 places = " and ".join(self._before.names[path] for path in still_present)
                 self._add_doubt(
                     name,
@@ -138,26 +152,6 @@ class _Following:
             elif paths:
                 self.followed.pairs.append((self._then(paths[0])[name], self._news[name]))
                 self._origins[self._files[name]] = paths[0]
-
-    def _others_with(self, names: Collection[str]) -> Iterator[Path]:
-        if not names:
-            return
-        self._before.load(self._before.others)
-        for path in self._before.others:
-            if _may_have(self._before.contents.get(path), path, names):
-                yield path
-
-    def _are_siblings(self, name: str, paths: Sequence[Path]) -> bool:
-        """Whether a dataset and others of its name are in one folder: that is one project, which has a name once."""
-        return any(path.resolve().parent == self._files[name].resolve().parent for path in paths)
-
-    def _stays(self, name: str, path: Path) -> bool:
-        """Whether the dataset is still in that place, so that what has its name now is another."""
-        if not self._before.is_of_places or not path.exists():
-            return False
-        if path.resolve() == self._files[name].resolve():
-            return False
-        return name in self._today([ManifestFile(path, path.name, is_named=False)], {name})[0]
 
     def _likeliest(self, name: str, paths: list[Path]) -> list[Path]:
         """Of several places the one with the same content, in the same project, or of the same name."""
@@ -175,7 +169,16 @@ class _Following:
 
     def gone(self) -> None:
         """Report what was in manifests that are gone, and is nowhere now."""
-        paths = [*self._before.gone, *self._gone_with_folders()]
+        paths = [*self._before.gone]
+        for today, then in self._origins.items():
+            for folder in (one.resolve() for one in self._unpaired.folders):
+                if today.resolve().is_relative_to(folder):
+                    inside = today.resolve().relative_to(folder).parts
+                    old = Path(*then.parts[: -len(inside)])
+                    # What the folder was called, where the manifest kept its place below it.
+                    is_renamed = then.parts[-len(inside) :] == inside and old != folder
+                    if is_renamed and not any(old.rglob("*.y*ml")):
+                        paths += [path for path in self._before.others if path.is_relative_to(old)]
         self._before.load(paths)
         versions: SchemaVersions = {}
         for path in dict.fromkeys(paths):
@@ -190,26 +193,16 @@ class _Following:
         elsewhere = self._unpaired.elsewhere() if names and self._before.is_of_places else ()
         news, places = self._today(elsewhere, names)
         for name in sorted(olds):
-            if name in news and not self._was_there(name, places[name]):
+            place = places[name].resolve() if name in news else Path()
+            # Whether a manifest that is not compared had a dataset of this name already.
+            was_there = False
+            if place in self._before.others and place not in self._before.gone and self._before.is_of_places:
+                self._before.load([place])
+                was_there = name in self._then(place)
+            if name in news and not was_there:
                 self.followed.pairs.append((olds[name], news[name]))
             elif name in versions:
                 self.followed.dropped.append(olds[name])
-
-    def _was_there(self, name: str, place: Path) -> bool:
-        """Whether a manifest that is not compared had a dataset of this name already."""
-        path = place.resolve()
-        if not self._before.is_of_places or path not in self._before.others or path in self._before.gone:
-            return False
-        self._before.load([path])
-        return name in self._then(path)
-
-    def _gone_with_folders(self) -> Iterator[Path]:
-        """Yield what was in the folders that were renamed to those that are compared."""
-        for today, then in self._origins.items():
-            for folder in self._unpaired.folders:
-                old = _renamed(folder.resolve(), today.resolve(), then)
-                if old is not None and not any(True for _ in old.rglob("*.y*ml")):
-                    yield from (path for path in self._before.others if path.is_relative_to(old))
 
     def report_uncertain(self) -> None:
         """Report fields that seem new but may be renamed ones."""
@@ -230,11 +223,15 @@ class _Following:
             self._before.load([path])
             for old in self._then(path).values():
                 for name in sorted(self._left) if old.dataset.name not in explained else ():
-                    if _is_alike(old, self._news[name]):
+                    new = self._news[name]
+                    olds, news = (
+                        {str(field.segment) for field in version.dataset.columns} for version in (old, new)
+                    )
+                    # Half of the columns of the poorer one have the same names in both.
+                    if olds & news and 2 * len(olds & news) >= min(len(olds), len(news)):
                         self._add_doubt(
                             name,
-                            f"{name} seems new, but {old.dataset.name} of {old.label}, which is very similar, no longer exists"
-                            "",
+                            f"{name} seems new, but {old.dataset.name} of {old.label}, which is very similar, no longer exists",
                         )
 
     def _add_doubt(self, name: str, message: str, help: str = _WHICH) -> None:
@@ -250,17 +247,6 @@ class _Following:
         )
 
 
-def _renamed(folder: Path, today: Path, then: Path) -> Path | None:
-    """Return what a folder was called where a manifest kept its place below it."""
-    if not today.is_relative_to(folder):
-        return None
-    inside = today.relative_to(folder).parts
-    if then.parts[-len(inside) :] != inside:
-        return None
-    old = Path(*then.parts[: -len(inside)])
-    return old if old != folder else None
-
-
 def _may_have(content: bytes | None, path: Path, names: Collection[str]) -> bool:
     """Whether a text can have a dataset of one of these names; the name may be that of the file, or be escaped."""
     if content is None:
@@ -268,9 +254,3 @@ def _may_have(content: bytes | None, path: Path, names: Collection[str]) -> bool
     if len(names) > _FEW or b"\\" in content:
         return True
     return any(name.encode() in content or path.name.startswith(name) for name in names)
-
-
-def _is_alike(old: SchemaVersion, new: SchemaVersion) -> bool:
-    """Whether half of the columns of the poorer one have the same names in both."""
-    olds, news = ({str(field.segment) for field in version.dataset.columns} for version in (old, new))
-    return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))

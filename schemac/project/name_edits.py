@@ -9,7 +9,7 @@ Errors: SC406 lock-contention, SC542 write-failed.
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -71,8 +71,11 @@ def block_of(text: str, item: Span) -> Block:
 def moved(text: str, block: Block, content: str, last: Block) -> str:
     """Return the text with a block's lines, now `content`, after the last block of another list."""
     line_end = "\r\n" if "\r\n" in text else "\n"
-    lines = [_shifted(line, last.indent - block.indent) for line in content.splitlines(keepends=True)]
-    put = "".join(lines)
+    deeper = last.indent - block.indent
+    put = ""
+    for line in content.splitlines(keepends=True):
+        spaces = len(line) - len(line.lstrip(" "))
+        put += " " * max(deeper, 0) + line[min(max(-deeper, 0), spaces) :] if line.strip() else line
     if not put.endswith("\n"):
         put += line_end
     if not text[: last.end].endswith("\n"):
@@ -83,12 +86,6 @@ def moved(text: str, block: Block, content: str, last: Block) -> str:
     if block.start < last.end:
         return text[: block.start] + text[block.end : last.end] + put + text[last.end :]
     return text[: last.end] + put + text[last.end : block.start] + text[block.end :]
-
-
-def _shifted(line: str, by: int) -> str:
-    if not line.strip():
-        return line
-    return " " * by + line if by > 0 else line[min(-by, len(line) - len(line.lstrip(" "))) :]
 
 
 def _line_end(text: str, offset: int) -> int:
@@ -122,15 +119,12 @@ class Edit:
 class Renamed:
     """What a renaming did to one dataset."""
 
-    manifest: str
+    file: str
+    """The file that has the name; of another dataset with the field from the same group, its manifest."""
     path: str
     """Where the field is now."""
     version: int | None
     """The locked version that has the new name; None if there is no lock."""
-    edited: str = ""
-    """The file that has the name, if it is another one."""
-    others: "tuple[Renamed, ...]" = ()
-    """The other datasets that have the field from the same group."""
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
@@ -142,7 +136,11 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
     """Return where the name of a field is written, with the uses of groups that lead there."""
-    place = dataset.origins.location((*field.declared_at, "name"))
+    return _place(dataset, (*field.declared_at, "name"))
+
+
+def _place(dataset: LogicalDataset, path: TreePath, *, on_key: bool = False) -> Location:
+    place = dataset.origins.location(path, on_key=on_key)
     assert place is not None, "every value of a manifest has a place"
     return place
 
@@ -157,8 +155,7 @@ def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tup
     for attribute in ATTRIBUTES.values():
         for renaming in attribute.renamings(dataset.schema.extra, old, new):
             path = ("extra", attribute.key, *renaming.steps)
-            place = dataset.origins.location(path, on_key=renaming.is_key)
-            assert place is not None, "every value of a manifest has a place"
+            place = _place(dataset, path, on_key=renaming.is_key)
             yield place, edit_of(place, renaming.text)
 
 
@@ -191,24 +188,21 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
         if reference.to is not None:
             for j, (path, new) in enumerate(zip(reference.to, after, strict=True)):
                 if path != new:
-                    place = dataset.origins.location((*at, "to", j))
-                    assert place is not None, "every value of a manifest has a place"
+                    place = _place(dataset, (*at, "to", j))
                     yield place, edit_of(place, new)
         elif after != [path_after(name, renamed_here) or name for name in reference.fields]:
-            yield _with_to(dataset, at, after)
-
-
-def _with_to(dataset: LogicalDataset, at: TreePath, names: Sequence[str]) -> tuple[Location, Edit]:
-    place = dataset.origins.location(at)
-    assert place is not None, "every value of a manifest has a place"
-    fix = place.fix(Help.add_key("to", f"[{', '.join(map(written, names))}]"))
-    if fix is None:
-        raise NoEditError(
-            f"the reference in {place.source.name}, line {place.source.region(place.span).line}, needs"
-            f" `to: [{', '.join(names)}]`, and its text also stands for others"
-        )
-    (edit,) = fix.edits
-    return place, Edit(span_of(place.source, edit), with_line_ends(edit.text, place.source.content))
+            place = _place(dataset, at)
+            names = ", ".join(map(written, after))
+            fix = place.fix(Help.add_key("to", f"[{names}]"))
+            if fix is None:
+                line = place.source.region(place.span).line
+                raise NoEditError(
+                    f"the reference in {place.source.name}, line {line}, needs"
+                    f" `to: [{', '.join(after)}]`, and its text also stands for others"
+                )
+            (edit,) = fix.edits
+            text = with_line_ends(edit.text, place.source.content)
+            yield place, Edit(span_of(place.source, edit), text)
 
 
 def edits_of_successors(
@@ -221,8 +215,7 @@ def edits_of_successors(
             continue
         paths = field.extra_places(DEPRECATED.key)
         path = next((path for path in paths if dataset.origins.has(path)), paths[0])
-        place = dataset.origins.location((*path, "successor"))
-        assert place is not None, "every value of a manifest has a place"
+        place = _place(dataset, (*path, "successor"))
         yield place, edit_of(place, successor)
 
 
@@ -292,7 +285,8 @@ class Relocked:
 class Rewriting:
     """All that a renaming changes; nothing of it is written yet."""
 
-    renamed: Renamed
+    renamed: tuple[Renamed, ...]
+    """The dataset that was asked for, and the others that have the field from the same group."""
     texts: tuple[Rewritten, ...]
     locks: tuple[Relocked, ...]
     """Those that there are; a manifest without a lock has none."""
@@ -304,7 +298,7 @@ class Surroundings:
 
     edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     """By absolute path."""
-    manifests: Callable[[Report], list[CompiledFile]] | None = None
+    manifests: Sequence[CompiledFile] | None = None
     """All manifests of the project; without it, they are looked for on disk."""
 
 

@@ -32,7 +32,7 @@ from schemac.text.source.files import Files
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, decode_text
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import parse
 from schemac.versions.evolution.version_pair import InferredSchemaVersion, LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.freeze import identify
 from schemac.versions.identity.lock import Lock, LockedDataset
@@ -57,7 +57,14 @@ def with_inferred(
             _drop_first_declared(one.value)
     places = {(document.index, at) for document in documents for at in _last_events(document.value, ())}
     for index, at in places:
-        _put_in(documents[index], at, report)
+        event: Any = documents[index].value
+        for step in at:
+            event = event[step]
+        try:
+            event["schema"] = read_raw_arrow(decode_raw_arrow(event[RAW_ARROW_SCHEMA]), source.name, report)
+        except MalformedArrowError as error:
+            span = documents[index].span((*at, RAW_ARROW_SCHEMA))
+            refuse(source.name, str(error), report, source=documents[index].source, span=span)
     if not places:
         return None
     if report.has_errors:
@@ -108,27 +115,7 @@ def _has_any(event: Any) -> bool:
     return isinstance(event, dict) and bool({RAW_ARROW_SCHEMA, "schema"} & event.keys())
 
 
-def _put_in(document: Document, at: TreePath, report: Report) -> None:
-    event: Any = document.value
-    for step in at:
-        event = event[step]
-    name = document.source.name
-    try:
-        event["schema"] = read_raw_arrow(decode_raw_arrow(event[RAW_ARROW_SCHEMA]), name, report)
-    except MalformedArrowError as error:
-        refuse(name, str(error), report, source=document.source, span=document.span((*at, RAW_ARROW_SCHEMA)))
-
-
 SchemaVersions = dict[str, SchemaVersion]
-
-
-def _manifest_files(path: Path) -> FolderFiles:
-    """Return the present files around a manifest."""
-    return FolderFiles(path, path.as_posix())
-
-
-def _nothing_more(paths: Sequence[Path]) -> None:
-    """Everything was read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +130,15 @@ class Before:
     """Manifests of the folders that are compared, which nothing of today is in place of."""
     others: tuple[Path, ...] = ()
     """All manifests that nothing of today is in place of, wherever they were."""
-    load: Callable[[Sequence[Path]], None] = dataclasses.field(default=_nothing_more, repr=False)
+    load: Callable[[Sequence[Path]], None] = dataclasses.field(default=lambda _: None, repr=False)
     """Reads the contents of some of the others."""
     is_of_places: bool = False
     """Whether each of the others would be under its path today, so that one can see what became of it."""
     moved: Mapping[Path, Path] = dataclasses.field(default_factory=dict, repr=False)
     """Manifests of today that were elsewhere, with that place."""
-    files: "Callable[[Path], Files]" = dataclasses.field(default=_manifest_files, repr=False)
+    files: "Callable[[Path], Files]" = dataclasses.field(
+        default=lambda path: FolderFiles(path, path.as_posix()), repr=False
+    )
     """The files around a manifest as they were, for its imports."""
     library: Library = dataclasses.field(default_factory=Library, repr=False)
     """The imported files as they were."""

@@ -18,7 +18,7 @@ from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, find_manifests, lock_path
+from schemac.project.discovery import ManifestFile, content_of, find_manifests, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -34,7 +34,6 @@ from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.text import read_file
 from schemac.versions.evolution.version_pair import SchemaVersion, locked_schema_version
-from schemac.versions.identity.lock import LockedDataset
 
 
 def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
@@ -56,22 +55,19 @@ def locked_versions(file: CompiledFile, number: int | None, report: Report) -> S
         version = locked.version(number) if number is not None else locked.newest
         if version is None:
             what = f"version {number}" if number is not None else "version"
+            help = f"create the first one with `schemac lock {file.file.name}`"
+            if locked.newest is not None:
+                last = locked.newest.number
+                help = "its only version is 1" if last == 1 else f"its versions are 1 to {last}"
             report.add(
                 UNKNOWN_REFERENCE,
                 f"{lock_file.name} has no {what} of {dataset.name}",
                 file=file.file.name,
-                help=_versions(locked) or f"create the first one with `schemac lock {file.file.name}`",
+                help=help,
             )
             continue
         versions[dataset.name] = locked_schema_version(locked, version.number)
     return versions
-
-
-def _versions(locked: LockedDataset) -> str:
-    if locked.newest is None:
-        return ""
-    last = locked.newest.number
-    return "its only version is 1" if last == 1 else f"its versions are 1 to {last}"
 
 
 def lock_number(against: str, report: Report) -> int | None:
@@ -148,14 +144,6 @@ def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: di
             contents[key] = content
 
 
-def content_of(path: Path) -> bytes | None:
-    """Return the bytes of a file; None if it cannot be read."""
-    try:
-        return read_file(path)
-    except OSError:
-        return None
-
-
 def find_path(reference: str, report: Report) -> Path | None:
     """Return the path in a reference; None after reporting that it does not exist."""
     path = Path(reference)
@@ -177,23 +165,21 @@ def manifest_versions(reference: str, project: Project, report: Report) -> Schem
     versions: SchemaVersions = {}
     out = project.folder / project.configuration.out
     for file in find_manifests([reference], Path.cwd(), out, report, project.exclusion):
-        versions.update(_manifest_versions(file, project, report))
+        contents: dict[Path, bytes] = {}
+        names: dict[Path, str] = {}
+        _take(file, file.path, contents, names)
+        if RAW_ARROW_SCHEMA.encode() in contents.get(file.path, b""):
+            versions |= versions_before(Before(contents, names), file.path, project, report)
+            continue
+        compiled = read_manifests([file], project, report)
+        if compiled and not report.has_errors:
+            versions |= versions_in_file(compiled[0], report)
     return versions
 
 
 def is_output(path: Path) -> bool:
     """Whether a build has written here."""
     return (path / NAME).is_file()
-
-
-def _manifest_versions(file: ManifestFile, project: Project, report: Report) -> SchemaVersions:
-    contents: dict[Path, bytes] = {}
-    names: dict[Path, str] = {}
-    _take(file, file.path, contents, names)
-    if RAW_ARROW_SCHEMA.encode() in contents.get(file.path, b""):
-        return versions_before(Before(contents, names), file.path, project, report)
-    compiled = read_manifests([file], project, report)
-    return {} if report.has_errors or not compiled else versions_in_file(compiled[0], report)
 
 
 def artifact_versions(folder: Path, report: Report) -> SchemaVersions:

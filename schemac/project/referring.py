@@ -8,8 +8,10 @@ to a known one.
 Errors: SC342, SC343; warning SC344; SC803 unused-vocabulary.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -30,13 +32,16 @@ if TYPE_CHECKING:
     from schemac.language.logical.schema_fields import SchemaField
 
 _WORD = b"references"
-_COMPARED_BY = {
-    Family.DECIMAL: ("precision", "scale"),
-    Family.FLOAT: ("bits",),
-    Family.TIME: ("unit",),
-    Family.DURATION: ("unit",),
+_COMPARED_BY: dict[Family, Callable[[Any], object]] = {
+    Family.DECIMAL: attrgetter("precision", "scale"),
+    Family.FLOAT: attrgetter("bits"),
+    Family.TIME: attrgetter("unit"),
+    Family.DURATION: attrgetter("unit"),
+    # Whether values need more than 64 bits with a sign.
+    Family.INTEGER: lambda type_: type_.bits == 64 and not type_.is_signed,
+    Family.TIMESTAMP: lambda type_: (type_.timezone is None, type_.unit == "Nanosecond"),
 }
-"""Properties without which values of a family are not compared."""
+"""What has to be the same in two types of a family for a run to compare their values."""
 
 
 def check_references(files: Sequence[CompiledFile], report: Report) -> None:
@@ -99,9 +104,18 @@ class _Checks:
                     else f"its fields are {', '.join(theirs)}"
                 )
                 message = f"{other.name} has no field `{name}` that can be referred to"
-                self._add(UNFIT_REFERENCE, message, place, labels=_named(other), help=help)
+                source, span = other.origins.source, other.origins.name_span
+                self._add(
+                    UNFIT_REFERENCE,
+                    message,
+                    place,
+                    labels=() if source is None or span is None else (label("this dataset", source, span),),
+                    help=help,
+                )
                 is_sound = False
-            elif field in local_fields and not _are_alike(local_fields[field].type, theirs[name].type):
+            elif field in local_fields and _compared(local_fields[field].type) != _compared(
+                theirs[name].type
+            ):
                 there = theirs[name]
                 message = f"{field} is {local_fields[field].type.type_text()}, but `{name}` of {other.name} is {there.type.type_text()}"
                 labels = _at(other, there, "this field")
@@ -140,24 +154,8 @@ def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new:
                     yield f"{file.file.name}: `references` of {one.name} names {old} of {dataset}; write `to: [{', '.join(names)}]`"
 
 
-def _are_alike(one: "LogicalType", other: "LogicalType") -> bool:
-    """Whether a run compares values of two types."""
-    if one.family is not other.family:
-        return False
-    if one.family is Family.INTEGER:
-        return _is_widest(one) == _is_widest(other)
-    if one.family is Family.TIMESTAMP:
-        return _of_timestamp(one) == _of_timestamp(other)
-    return all(getattr(one, name) == getattr(other, name) for name in _COMPARED_BY.get(one.family, ()))
-
-
-def _is_widest(type_: Any) -> bool:
-    """Whether values need more than 64 bits with a sign."""
-    return bool(type_.bits == 64 and not type_.is_signed)
-
-
-def _of_timestamp(type_: Any) -> tuple[bool, bool]:
-    return type_.timezone is None, type_.unit == "Nanosecond"
+def _compared(type_: "LogicalType") -> tuple[Family, object]:
+    return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
 
 
 def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
@@ -176,11 +174,6 @@ def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
 def _at(dataset: "LogicalDataset", field: "SchemaField", message: str) -> tuple[Label, ...]:
     place = dataset.origins.location((*field.declared_at, "name"))
     return () if place is None else (label(message, place.source, place.span), *place.labels)
-
-
-def _named(dataset: "LogicalDataset") -> tuple[Label, ...]:
-    source, span = dataset.origins.source, dataset.origins.name_span
-    return () if source is None or span is None else (label("this dataset", source, span),)
 
 
 def report_unused_vocabularies(
@@ -202,7 +195,13 @@ def report_unused_vocabularies(
     (rule,) = RULES
     if rule not in project.selection.rules_for(""):
         return
-    texts = [text for one in files for text in _texts(one, edited)]
+    texts: list[bytes] = []
+    for one in files:
+        texts.append(one.content)
+        around = FolderFiles(one.file.path, one.file.name, edited)
+        for path, _ in one.imported.files:
+            with suppress(OSError):
+                texts.append(around.read(path))
     for domain in unused_domains(project.vocabulary_contents, texts):
         keys = ("vocabularies", domain)
         help = Help.remove(help="check how the domain is written, or remove it", is_safe=False)
@@ -217,13 +216,3 @@ def report_unused_vocabularies(
         )
         severity = project.selection.severity(rule)
         report.extend(replace(one, severity=severity or one.severity) for one in local_report.diagnostics)
-
-
-def _texts(file: CompiledFile, edited: Mapping[str, bytes]) -> Iterable[bytes]:
-    yield file.content
-    around = FolderFiles(file.file.path, file.file.name, edited)
-    for path, _ in file.imported.files:
-        try:
-            yield around.read(path)
-        except OSError:
-            continue

@@ -19,7 +19,6 @@ from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.library import Reuse
 from schemac.project.configuration import Project
-from schemac.project.discovery import find_manifests
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -44,7 +43,6 @@ from schemac.project.name_edits import (
     moved,
     place_of_name,
     refuse_edit,
-    write,
 )
 from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
@@ -58,6 +56,8 @@ from schemac.text.syntax.document import Location
 from schemac.versions.identity.freeze import freeze, identify
 
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+"""A name of a path; those with dots or backticks are in backticks."""
+_PATH = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +104,6 @@ class _Member:
         return cls(file, dataset, (field,), {field.path_text: goal.path_text}, after)
 
 
-def rename(
-    file: CompiledFile, dataset: LogicalDataset, old: str, new: str, project: Project, report: Report
-) -> Renamed | None:
-    """Rename or move a field; None after reporting why not."""
-    planned = planned_rename(file, dataset, old, new, project, report)
-    return planned.renamed if planned is not None and write(planned, report) else None
-
-
 def planned_rename(
     file: CompiledFile,
     dataset: LogicalDataset,
@@ -152,43 +144,32 @@ def planned_rename(
     try:
         texts = _moved(members[0], goal) if is_move else _renamed(members, place, goal.name)
     except NoEditError as error:
-        message = f"{field.path_text} cannot be {'moved' if is_move else 'renamed'}: {error}"
-        refuse_edit(dataset, field, message, report)
+        what = "moved" if is_move else "renamed"
+        refuse_edit(dataset, field, f"{field.path_text} cannot be {what}: {error}", report)
         return None
-    edited_contents = {str(path.resolve()): text.after.encode() for path, text in texts.items()}
+    contents = {str(path.resolve()): text.after.encode() for path, text in texts.items()}
     local_report = Report()
-    after = _datasets_after(files, members, {**around.edited, **edited_contents}, project, local_report)
+    after = _datasets_after(files, members, {**around.edited, **contents}, project, local_report)
     if local_report.has_errors and (is_shared or after is not None):
         # The edit is as it was meant, and what it makes is not allowed: a name that is taken, a key without its column.
         report.extend(local_report.diagnostics)
         return None
     if after is None:
-        message = (
-            f"{field.path_text} cannot be edited alone: its text, for example that of an anchor, also stands for"
-            " other fields"
-        )
-        refuse_edit(dataset, field, message, report)
+        why = "its text, for example that of an anchor, also stands for other fields"
+        refuse_edit(dataset, field, f"{field.path_text} cannot be edited alone: {why}", report)
         return None
     report.extend(local_report.diagnostics if not is_shared else ())
     relocked = _relocked(members, after, locks)
-    renames = {
-        member.dataset.name: _renamed_dataset(member, relocked, next(iter(member.new_paths.values())))
-        for member in members
-    }
-    member = next(member for member in members if member.dataset.name == dataset.name)
-    others = tuple(renamed for name, renamed in renames.items() if name != dataset.name)
-    renamed = replace(
-        _renamed_dataset(member, relocked, member.new_paths[field.path_text]),
-        edited=place.source.name,
-        others=others,
-    )
+    renamed: list[Renamed] = []
+    for member in members:
+        is_asked = member.dataset.name == dataset.name
+        new_path = member.new_paths[field.path_text] if is_asked else next(iter(member.new_paths.values()))
+        newest = relocked[member.file.file.path].lock.dataset(member.dataset.name).newest
+        name = place.source.name if is_asked else member.file.file.name
+        one = Renamed(name, new_path, newest.number if newest is not None else None)
+        renamed.insert(0 if is_asked else len(renamed), one)
     existing = tuple(lock for lock in relocked.values() if lock.file.exists)
-    return Rewriting(renamed, tuple(texts.values()), existing)
-
-
-def _renamed_dataset(member: _Member, locks: Mapping[Path, Relocked], path_text: str) -> Renamed:
-    newest = locks[member.file.file.path].lock.dataset(member.dataset.name).newest
-    return Renamed(member.file.file.name, path_text, newest.number if newest is not None else None)
+    return Rewriting(tuple(renamed), tuple(texts.values()), existing)
 
 
 def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
@@ -205,14 +186,15 @@ def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaFiel
 
 
 def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report) -> _Goal | None:
-    steps = _steps(new)
-    if steps is None:
+    if _PATH.fullmatch(new) is None:
         message = f"'{new}' is not a valid field path"
         report.add(
             UNKNOWN_COLUMN, message, file=dataset.origins.file, help="put names with dots in backticks"
         )
         return None
-    *above, name = steps
+    *above, name = [
+        step[1].replace("``", "`") if step[1] is not None else step[2] for step in _STEP.finditer(new)
+    ]
     if not above:
         return _Goal(None if name == field.segment else field.parent, name)
     path_text = dotted(tuple(above))
@@ -233,21 +215,6 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
         refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)
         return None
     return _Goal(parent, name)
-
-
-def _steps(path: str) -> list[str] | None:
-    """Return the names of a dotted path; those with dots or backticks are in backticks."""
-    steps: list[str] = []
-    at = 0
-    while (match := _STEP.match(path, at)) is not None:
-        steps.append(match[1].replace("``", "`") if match[1] is not None else match[2])
-        at = match.end()
-        if at == len(path):
-            return steps
-        if path[at] != ".":
-            return None
-        at += 1
-    return None
 
 
 def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[SchemaField]:
@@ -299,41 +266,28 @@ def _files_with(
     """Return a manifest, and all others of the project that are a file, or import it."""
     manifest_path, target = file.file.path.resolve(), path.resolve()
     if around.manifests is not None:
-        manifests = around.manifests(report)
+        manifests = around.manifests
     else:
-        configured = project.configuration.manifests or (".",)
-        out = project.folder / project.configuration.out
-        manifest_files = find_manifests(configured, project.folder, out, Report(), project.exclusion)
-        others = [one for one in manifest_files if one.path.resolve() != manifest_path]
+        others = [one for one in project.manifests(Report()) if one.path.resolve() != manifest_path]
         manifests = read_manifests([one._replace(is_named=False) for one in others], project, report)
-    others_with_path = (
-        one
-        for one in manifests
-        if one.file.path.resolve() != manifest_path
-        and (one.file.path.resolve() == target or target in _imports_of(one))
-    )
-    return [file, *others_with_path]
-
-
-def _imports_of(file: CompiledFile) -> set[Path]:
-    files = FolderFiles(file.file.path, file.file.name)
-    return {files.place(path).resolve() for path, _ in file.imported.files}
+    files = [file]
+    for one in manifests:
+        folder, place = FolderFiles(one.file.path, one.file.name), one.file.path.resolve()
+        imported = {folder.place(name).resolve() for name, _ in one.imported.files}
+        if place != manifest_path and target in {place, *imported}:
+            files.append(one)
+    return files
 
 
 def _members(files: Sequence[CompiledFile], place: Location, new: str) -> Iterator[_Member]:
     """Yield the datasets with fields whose name is written at a place."""
     for file in files:
         for dataset in file.datasets:
-            fields = [field for field in preorder(dataset.columns) if _has_name_at(dataset, field, place)]
+            names = [(one, place_of_name(dataset, one)) for one in preorder(dataset.columns) if one.is_member]
+            where = (place.source.name, place.span)
+            fields = [field for field, name in names if (name.source.name, name.span) == where]
             if fields:
                 yield _Member.renamed(file, dataset, fields, new)
-
-
-def _has_name_at(dataset: LogicalDataset, field: SchemaField, place: Location) -> bool:
-    if not field.is_member:
-        return False
-    name = place_of_name(dataset, field)
-    return (name.source.name, name.span) == (place.source.name, place.span)
 
 
 def _unchanged_locks(members: Iterable[_Member], report: Report) -> dict[Path, LockFile] | None:
@@ -408,7 +362,14 @@ def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
     source = dataset.origins.source
     assert source is not None, "a manifest on disk has a text"
     text, block = source.content, _block(dataset, field.declared_at)
-    last = _last_block(dataset, goal.parent)
+    siblings = _siblings(dataset, goal.parent)
+    where = goal.parent.path_text if goal.parent is not None else "the columns"
+    if not siblings:
+        raise NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
+    try:
+        last = _block(dataset, siblings[-1].declared_at)
+    except NoEditError:
+        raise NoEditError(f"the fields of {where} are not on lines of their own") from None
     if len(_siblings(dataset, field.parent)) == 1:
         raise NoEditError("the struct it is in would have no fields left")
     content = text[block.start : block.end]
@@ -426,18 +387,6 @@ def _block(dataset: LogicalDataset, place: TreePath) -> Block:
     if location.labels:
         raise NoEditError("it stands in a group")
     return block_of(location.source.content, location.span)
-
-
-def _last_block(dataset: LogicalDataset, parent: SchemaField | None) -> Block:
-    """Return the last field of the list that a moved one goes to."""
-    siblings = _siblings(dataset, parent)
-    where = parent.path_text if parent is not None else "the columns"
-    if not siblings:
-        raise NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
-    try:
-        return _block(dataset, siblings[-1].declared_at)
-    except NoEditError:
-        raise NoEditError(f"the fields of {where} are not on lines of their own") from None
 
 
 def _datasets_after(

@@ -7,6 +7,7 @@ Errors: SC601 invalid-configuration.
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_model
@@ -168,7 +169,16 @@ else:
 def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configuration | None:
     """Return the values of a table of settings; None after reporting what is wrong with it."""
     try:
-        return _values(Settings.model_validate(table))
+        settings = Settings.model_validate(table)
+        named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
+        same = {one.name for one in fields(Configuration)} & _Settings.model_fields.keys()
+        values = {name: getattr(settings, name) for name in same} | {
+            "are_targets_named": "targets" in settings.model_fields_set,
+            "encodings": settings.encodings.model_dump(),
+            "versions": {name: version for name, version in named.items() if version is not None},
+            "lint": LintSettings(**settings.lint.model_dump()),
+        }
+        return Configuration(**values)
     except ValidationError as error:
         for diagnostic in model_errors(error, Settings, table):
             keys = [str(step) for step in diagnostic.path]
@@ -182,27 +192,6 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
                 fix=fix,
             )
         return None
-
-
-def _values(settings: Settings) -> Configuration:
-    named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
-    return Configuration(
-        settings.manifests,
-        settings.out,
-        settings.targets,
-        "targets" in settings.model_fields_set,
-        settings.strict,
-        settings.metadata,
-        settings.encodings.model_dump(),
-        settings.system_columns,
-        settings.vocabularies,
-        settings.exclude,
-        settings.extend_exclude,
-        settings.import_folders,
-        {name: version for name, version in named.items() if version is not None},
-        settings.files,
-        LintSettings(**settings.lint.model_dump()),
-    )
 
 
 def report_rule_files(file: SettingsFile, configuration: Configuration, report: Report) -> None:
@@ -256,27 +245,25 @@ def report_vocabularies(
                 at=at,
                 help="register vocabularies only for your own domains",
             )
-        elif (wrong := _what_is_wrong(file, contents[domain])) is not None:
-            report.add(INVALID_CONFIGURATION, f"the vocabulary {wrong}", file=settings.name, at=at)
+            continue
+        # Imported here for start-up time: only projects with vocabularies need jsonschema.
+        from jsonschema import Draft202012Validator
+        from jsonschema.exceptions import SchemaError as InvalidSchema
 
-
-def _what_is_wrong(file: str, content: bytes | OSError) -> str | None:
-    # Imported here for start-up time: only projects with vocabularies need jsonschema.
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError as InvalidSchema
-
-    short_name = shortened(file)
-    if isinstance(content, OSError):
-        return f"{short_name} cannot be read: {reason_of(content)}"
-    try:
-        Draft202012Validator.check_schema(json.loads(content))
-    except ValueError as error:
-        return f"{short_name} cannot be read: {error}"
-    except RecursionError:
-        return f"{short_name} cannot be read: it is nested too deeply"
-    except InvalidSchema as error:
-        return f"{file} is not a valid JSON Schema: {error.message}"
-    return None
+        content = contents[domain]
+        problem = f"{shortened(file)} cannot be read: "
+        try:
+            if not isinstance(content, OSError):
+                Draft202012Validator.check_schema(json.loads(content))
+                continue
+            problem += reason_of(content)
+        except ValueError as error:
+            problem += str(error)
+        except RecursionError:
+            problem += "it is nested too deeply"
+        except InvalidSchema as error:
+            problem = f"{file} is not a valid JSON Schema: {error.message}"
+        report.add(INVALID_CONFIGURATION, f"the vocabulary {problem}", file=settings.name, at=at)
 
 
 def vocabulary(domain: str, content: bytes) -> Vocabulary:

@@ -50,8 +50,10 @@ class SettingsFile:
 
     def of(self, keys: Sequence[str]) -> Region:
         """Return where the innermost of these keys is that exists."""
-        setting = self._nearest(keys)
-        return self._text.region(setting.key) if setting is not None else WHOLE_FILE
+        for n in range(len(keys), 0, -1):
+            if (setting := self._settings.get(tuple(keys[:n]))) is not None:
+                return self._text.region(setting.key)
+        return WHOLE_FILE
 
     def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
         """Return the fix for a finding about a setting or its key with this help; None if there is none."""
@@ -68,7 +70,17 @@ class SettingsFile:
             case "quote", _:
                 new = quoted(old) if not old.startswith(('"', "'", "[", "{")) else None
             case "remove", _:
-                span, new = self._whole(setting), ""
+                # What goes with it: its lines, or the comma behind it.
+                content, new = self._text.content, ""
+                if setting.is_inline:
+                    after = re.compile(r"\s*,\s*").match(content, setting.value.end)
+                    before = None if after else re.compile(r"\s*,\s*\Z").search(content[: setting.key.start])
+                    start = before.start() if before is not None else setting.key.start
+                    span = Span(start, after.end() if after is not None else setting.value.end)
+                else:
+                    end = content.find("\n", setting.value.end)
+                    start = content.rfind("\n", 0, setting.key.start) + 1
+                    span = Span(start, len(content) if end < 0 else end + 1)
                 old = self._text.excerpt(span)
             case "write", {"key": "", "text": text} if re.fullmatch(r"[+-]?\d+|true|false", text):
                 new = text
@@ -76,24 +88,6 @@ class SettingsFile:
             return None
         edit = Edit(self.name, *self._text.region(span), new)
         return Fix(str(help), (edit,), help.is_safe and "#" not in old)
-
-    def _nearest(self, keys: Sequence[str]) -> Setting | None:
-        for n in range(len(keys), 0, -1):
-            if (setting := self._settings.get(tuple(keys[:n]))) is not None:
-                return setting
-        return None
-
-    def _whole(self, setting: Setting) -> Span:
-        """Return what goes with a setting: its lines, or the comma behind it."""
-        content = self._text.content
-        if setting.is_inline:
-            after = re.compile(r"\s*,\s*").match(content, setting.value.end)
-            before = re.compile(r"\s*,\s*\Z").search(content[: setting.key.start]) if after is None else None
-            start = before.start() if before is not None else setting.key.start
-            return Span(start, after.end() if after is not None else setting.value.end)
-        start = content.rfind("\n", 0, setting.key.start) + 1
-        end = content.find("\n", setting.value.end)
-        return Span(start, len(content) if end < 0 else end + 1)
 
     @cached_property
     def _text(self) -> SourceText:
@@ -123,18 +117,14 @@ class _Reader:
         table: _Path = ()
         while self._at < len(self._tokens):
             if self._tokens[self._at][0] == "[":
-                table, span = self._header()
+                while self._take("["):
+                    pass
+                table, span = self._key()
+                while self._take("]"):
+                    pass
                 yield table, Setting(span, span, is_inline=False)
             else:
                 yield from self._pair(table, is_inline=False)
-
-    def _header(self) -> tuple[_Path, Span]:
-        while self._take("["):
-            pass
-        path, span = self._key()
-        while self._take("]"):
-            pass
-        return path, span
 
     def _take(self, mark: str) -> bool:
         is_here = self._at < len(self._tokens) and self._tokens[self._at][0] == mark

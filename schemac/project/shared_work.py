@@ -94,19 +94,21 @@ class SharedWork(Generic[T]):
 
     def done(self, files: Sequence[CompiledFile]) -> list[T]:
         """Return the result of the work on each manifest, now that all names are settled."""
-        results = [self._known(file) for file in files]
+        assert self._work is not None
+        results: list[T | None] = []
+        for file in files:
+            early = self._early.get(file.file.path)
+            is_same = early is not None and early.named == file.named
+            results.append(early.result if early is not None and is_same else self._work.cached(file))
         made = iter(self.afresh([file for file, one in zip(files, results, strict=True) if one is None]))
         return [one if one is not None else next(made) for one in results]
 
     def afresh(self, files: Sequence[CompiledFile]) -> list[T]:
         """Do the work on manifests, whatever was kept of it."""
-        return self._shared(self._do, files, [len(file.content) for file in files])
-
-    def _known(self, file: CompiledFile) -> T | None:
-        assert self._work is not None
-        early = self._early.get(file.file.path) if self._early else None
-        is_same = early is not None and early.named == file.named
-        return early.result if early is not None and is_same else self._work.cached(file)
+        work = self._work
+        assert work is not None
+        sizes = [len(file.content) for file in files]
+        return self._shared(lambda part: [work.fresh(file) for file in part], files, sizes)
 
     def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[Early[T]]:
         """Check a part of the manifests, and work on each at once until something is wrong with one."""
@@ -125,10 +127,6 @@ class SharedWork(Generic[T]):
             result = work.fresh(file) if work is not None else None
             early_results.append(Early(file.named, file_report.diagnostics, file.imported, result))
         return early_results
-
-    def _do(self, part: Sequence[CompiledFile]) -> list[T]:
-        assert self._work is not None
-        return [self._work.fresh(file) for file in part]
 
     def _shared(
         self, act: Callable[[Sequence[P]], list[R]], items: Sequence[P], sizes: Sequence[int]

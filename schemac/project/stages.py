@@ -9,10 +9,10 @@ Layer: project.
     lower    logical fields → Arrow fields                     schemac.arrow
     emit     Arrow fields → the files of each engine           schemac.engines
 
-Which engines a dataset is emitted for is settled in `project/targets.py`, many files and processes in `project/compile.py`.
+Which engines a dataset is emitted for is settled in `project/targets.py`, many files and processes in `project/building.py`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
     # For start-up time: many projects have no locks.
@@ -43,17 +43,16 @@ def compile_source(
     project: Project,
     options: CompileOptions,
     report: Report,
-    locked: "Mapping[str, Locked] | None" = None,
     reuse: Reuse | None = None,
 ) -> "list[Emitted]":
     """Compile one text: a value for each of its datasets, in their order; none without targets or where the report has errors.
 
-    `locked` has each dataset's lock; `reuse` as for `check_source`.
+    `reuse` as for `check_source`.
     """
     datasets = check_source(source, project, report, options, reuse=reuse)
     if report.has_errors or not options.targets:
         return []
-    return [emit(dataset, options, report, (locked or {}).get(dataset.name)) for dataset in datasets]
+    return [emit(dataset, options, report) for dataset in datasets]
 
 
 def check_source(
@@ -97,15 +96,11 @@ def check_source(
         with stage("lint", source.name):
             for dataset in datasets:
                 lint(dataset, project.selection, path, report)
-            lint_groups(_groups(source, documents, import_context), project.selection, path, report)
+            groups = [scope.file for scope in import_context.scopes.values()]
+            if documents and "groups" in source.content:
+                groups.insert(0, GroupFile(documents, ""))
+            lint_groups(groups, project.selection, path, report)
     return datasets
-
-
-def _groups(source: SourceText, documents: list[Document], reuse: Reuse) -> Iterator[GroupFile]:
-    """Yield the groups of a text, and of those that it imports."""
-    if documents and "groups" in source.content:
-        yield GroupFile(documents, "")
-    yield from (scope.file for scope in reuse.scopes.values())
 
 
 def emit(

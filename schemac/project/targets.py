@@ -58,15 +58,28 @@ def emit_targets(
         all_diagnostics += diagnostics
     has_errors = any(d.severity is Severity.ERROR for d in all_diagnostics)
     # Where nothing is built it does not matter without what.
-    report.extend(d for d in all_diagnostics if not (has_errors and d.code in _left_out_codes(names)))
+    left_out = [load_target(name).left_out_code for name in names] if has_errors else []
+    codes = {code.id for code in left_out if code is not None}
+    report.extend(d for d in all_diagnostics if d.code not in codes)
     losses = [loss for name in names for loss in lost[name]]
-    artifacts.append(Artifact("losses.json", _losses_json(losses)))
+    # Many fields lose the same, and then only their paths differ.
+    around: dict[tuple[str, str, str, str], tuple[str, str]] = {}
+    lines: list[str] = []
+    for target, path, what, becomes, artifact in losses:
+        affixes = around.get((target, what, becomes, artifact))
+        if affixes is None:
+            of_file = f'"artifact": {quoted(artifact)}, ' if artifact else ""
+            affixes = (
+                f'{{{of_file}"becomes": {quoted(becomes)}, "field": ',
+                f', "lost": {quoted(what)}, "target": {quoted(target)}}}',
+            )
+            if len(around) < _REMEMBERED:
+                around[target, what, becomes, artifact] = affixes
+        lines.append(f"{affixes[0]}{quoted(path)}{affixes[1]}")
+    inside = ",\n  ".join(lines)
+    body = f"[\n  {inside}\n]" if lines else "[]"
+    artifacts.append(Artifact("losses.json", f'{{"losses": {body}}}\n'.encode()))
     return Emitted(compilation.dataset, artifacts, tuple(losses))
-
-
-def _left_out_codes(names: Sequence[str]) -> set[str]:
-    codes = [load_target(name).left_out_code for name in names]
-    return {code.id for code in codes if code is not None}
 
 
 def _emit(
@@ -162,28 +175,3 @@ def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, r
         ]
     )
     return Loss(target.name, first.path, "the dataset as a whole", f"nothing: {first.message}")
-
-
-def _losses_json(losses: Sequence[Loss]) -> bytes:
-    # Many fields lose the same, and then only their paths differ.
-    around: dict[tuple[str, str, str, str], tuple[str, str]] = {}
-    lines: list[str] = []
-    for target, path, lost, becomes, artifact in losses:
-        affixes = around.get((target, lost, becomes, artifact))
-        if affixes is None:
-            affixes = _around(target, lost, becomes, artifact)
-            if len(around) < _REMEMBERED:
-                around[target, lost, becomes, artifact] = affixes
-        start, end = affixes
-        lines.append(f"{start}{quoted(path)}{end}")
-    body = ",\n  ".join(lines)
-    return (f'{{"losses": [\n  {body}\n]}}\n' if lines else '{"losses": []}\n').encode()
-
-
-def _around(target: str, lost: str, becomes: str, artifact: str) -> tuple[str, str]:
-    """Return the JSON of a loss before and after the path of its field."""
-    of_file = f'"artifact": {quoted(artifact)}, ' if artifact else ""
-    return (
-        f'{{{of_file}"becomes": {quoted(becomes)}, "field": ',
-        f', "lost": {quoted(lost)}, "target": {quoted(target)}}}',
-    )

@@ -15,7 +15,9 @@ from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.model import LogicalType
 from schemac.lsp.completion import complete
 from schemac.lsp.locations import Scope
+from schemac.lsp.projects import Checked
 from schemac.lsp.texts import Lines
+from schemac.project.configuration import Project
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import parse
@@ -26,7 +28,12 @@ def offered(text: str, *, snippets: bool = False) -> dict[str, str]:
     before, _, after = text.partition("|")
     lines = Lines(before + after, PositionCodec())
     place = (before.count("\n"), len(before) - before.rfind("\n") - 1)
-    items = complete(lines, place, Scope(None, "/nowhere.yaml", lines.lines, place[0]), snippets=snippets)
+    items = complete(
+        lines,
+        place,
+        Scope(Checked(Project(Path("/"))), "/nowhere.yaml", lines.lines, place[0]),
+        snippets=snippets,
+    )
     return {item.label: item.text_edit.new_text for item in items if item.text_edit is not None}
 
 

@@ -95,3 +95,15 @@ def test_find_what_the_command_finds(seed: int, tmp_path: Path, monkeypatch: pyt
             assert "SC601" in {d.code for d in found}
             continue
         assert shown(found) == shown(wanted), (done, os.listdir(tmp_path))
+
+
+def test_what_the_settings_exclude_is_checked_only_if_it_is_open(tmp_path: Path) -> None:
+    (tmp_path / "schemac.toml").write_text('exclude = ["drafts/"]\n')
+    draft = tmp_path / "drafts" / "a.yaml"
+    draft.parent.mkdir()
+    draft.write_text("fields: [{name: a, type: Strin}]\n")
+    state = ProjectFolder(tmp_path, is_project=True)
+    assert not state.check({}).findings
+    assert [one.code for one in state.check({str(draft): draft.read_bytes()}).findings[str(draft)]] == [
+        "SC201"
+    ]

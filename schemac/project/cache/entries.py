@@ -176,44 +176,45 @@ _ZONES = "/usr/share/zoneinfo/tzdata.zi"
 def fingerprint() -> bytes:
     """Return the digest of everything besides the input that results depend on."""
     engines()  # loads those of other distributions
+    try:
+        with open(_ZONES, "rb") as stream:
+            zones = stream.readline(100).decode("ascii", "replace")
+    except OSError:
+        zones = ""
     parts = [
         _FORMAT,
         version.__version__,
         sys.version,
         sys.platform,
         sys.byteorder,
-        _zones(),
+        zones,
         *distribution_names(),
     ]
     digest = sha256("\n".join(parts).encode("utf-8", "replace"))
-    digest.update(_installed_code())
-    for point in (*outside_points(), *entry_points_of(_RULES)):
-        digest.update(f"\n{point.name} {point.value}\n".encode())
-        digest.update(_code(_file_of(point.module.partition(".")[0])))
-    return digest.digest()[:SIZE]
-
-
-def _file_of(package: str) -> str:
-    """Return where the code of another distribution is; rules are loaded only where something is checked afresh."""
-    module = sys.modules.get(package)
-    if module is not None:
-        file: str = getattr(module, "__file__", None) or ""
-        return file
-    from importlib.util import find_spec  # for start-up time: hardly anybody has rules of other distributions
-
-    spec = find_spec(package)
-    return (spec.origin or "") if spec is not None else ""
-
-
-def _installed_code() -> bytes:
-    """Return the list of the installed files with their digests, which pip wrote; of a working tree, that of its files."""
+    # Of an installed schemac, the list of its files with their digests, which pip wrote; of a working tree, that of its files.
     package = os.path.dirname(os.path.realpath(version.__file__))
     record = f"{os.path.dirname(package)}/schemac-{version.__version__}.dist-info/RECORD"
     try:
         content = read_file(record)
     except OSError:
         content = b""
-    return content if b"\nschemac/version.py,sha256=" in content else _code(f"{package}/__init__.py")
+    digest.update(content if b"\nschemac/version.py,sha256=" in content else _code(f"{package}/__init__.py"))
+    for point in (*outside_points(), *entry_points_of(_RULES)):
+        digest.update(f"\n{point.name} {point.value}\n".encode())
+        # Rules of other distributions are loaded only where something is checked afresh.
+        name = point.module.partition(".")[0]
+        module = sys.modules.get(name)
+        if module is not None:
+            file = getattr(module, "__file__", None)
+        else:
+            from importlib.util import (
+                find_spec,  # for start-up time: hardly anybody has rules of other distributions
+            )
+
+            spec = find_spec(name)
+            file = spec.origin if spec is not None else None
+        digest.update(_code(file or ""))
+    return digest.digest()[:SIZE]
 
 
 def _code(file: str) -> bytes:
@@ -236,11 +237,3 @@ def _modules(folder: str) -> Iterator[str]:
             yield from _modules(entry.path)
         elif entry.name.endswith(".py"):
             yield entry.path
-
-
-def _zones() -> str:
-    try:
-        with open(_ZONES, "rb") as stream:
-            return stream.readline(100).decode("ascii", "replace")
-    except OSError:
-        return ""

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from schemac.project.cache.entries import Keys, UnreadableEntryError, decode, encode, fingerprint
 from schemac.registry.installed import engines
@@ -51,14 +51,7 @@ class Cache:
 
     @cached_property
     def _rows(self) -> "Rows | None":
-        if not self._folder or self._is_fresh:
-            return None
-        # Some builds of Python have no sqlite3.
-        with suppress(ImportError):
-            # DROPPED  # for start-up time, as above
-
-            return Rows(f"{self._folder}/{FILE}", fingerprint())
-        return None
+        return Rows(f"{self._folder}/{FILE}", fingerprint()) if self._folder and not self._is_fresh else None
 
     def keys(self, sort: str, inputs: object) -> Keys:
         """Return the keys of entries of one sort, made with the same `inputs`: a frozen value, of which all fields count."""
@@ -100,9 +93,7 @@ class Cache:
         """Write the entries of this run."""
         if not self._new or not self._folder:
             return
-        with suppress(OSError, ImportError):
-            # DROPPED  # for start-up time, as above
-
+        with suppress(OSError):
             os.makedirs(self._folder, exist_ok=True)
             ignored = f"{self._folder}/.gitignore"
             if not os.path.lexists(ignored):
@@ -184,27 +175,21 @@ _EVICT = """DELETE FROM entries WHERE id NOT IN (SELECT id FROM (
     SELECT id, sum(length(content)) OVER (ORDER BY used DESC, id) AS total FROM entries) WHERE total <= ?)"""
 
 
-class Row(NamedTuple):
-    """An entry in the file."""
-
-    digest: bytes
-    content: bytes
-
-
 class Rows:
     """The entries of a compiler in a file, when it was read; empty if the file cannot be read."""
 
     def __init__(self, path: str, compiler: bytes) -> None:
-        self._rows: dict[int, Row] = {}
+        self._rows: dict[int, tuple[bytes, bytes]] = {}
+        """Digests and contents."""
         if _is_file(path):
             with suppress(sqlite3.Error), closing(_connect(path, "rw")) as connection:
                 rows = connection.execute(_SELECT, (compiler,))
-                self._rows = {id: Row(digest, content) for id, digest, content in rows}
+                self._rows = {id: (digest, content) for id, digest, content in rows}
 
     def get(self, key: bytes) -> bytes | None:
         """Return the content of an entry; None if there is none, or if it is damaged."""
-        row = self._rows.get(_id(key))
-        return row.content if row is not None and row.digest == _digest(key, row.content) else None
+        digest, content = self._rows.get(_id(key), (b"", b""))
+        return content if digest == _digest(key, content) else None
 
 
 def write_entries(
