@@ -4,13 +4,20 @@ import re
 from pathlib import Path
 
 import schemac
+from schemac.artifacts.targets import Emission
 from schemac.cli.main import COMMANDS
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
 from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical import LoweredField, LoweredSchema
 from schemac.registry.codes import builtin_codes, page
 from schemac.rows.judging.settings import LONGEST_VALUE
 from schemac.rows.judging.tokens import LONGEST_KEY, MOST_LEVELS
 from schemac.text.source.pages import rule_pages
+from schemac.versions.evolution.changes import Change
+from schemac.versions.identity.compilation import Compilation
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import write_lock
 from tests.guide.examples import examples
@@ -84,6 +91,23 @@ def test_list_the_attributes_of_every_domain() -> None:
 def test_list_the_closed_domains() -> None:
     prose, *_ = page(builtin_codes()["SC310"]).text.split("```")
     assert set(re.findall(r"`([\w.]+)`", prose)) == set(DOMAINS)
+
+
+def test_name_what_functions_of_engines_get() -> None:
+    text = (GUIDE / "how-to/write-an-engine.md").read_text(encoding="utf-8")
+    shown = {
+        cls: re.findall(r"`(\w+)`", cell)
+        for cls, cell in re.findall(r"^\| `([A-Z]\w+)`[^|]*\| (.*) \|$", text, re.MULTILINE)
+    }
+    classes = (Compilation, LogicalDataset, SchemaField, LoweredSchema, LoweredField, Emission, Change)
+    assert list(shown) == [cls.__name__ for cls in classes]
+    known = {
+        "SchemaField",
+        "findings",
+        *dir(Findings),
+    }  # what cells about other classes name, and what `Emission` has
+    for cls in classes:
+        assert set(shown[cls.__name__]) <= {*dir(cls), *getattr(cls, "__annotations__", ()), *known}
 
 
 def test_state_the_limits_of_records_and_reasons() -> None:
