@@ -12,7 +12,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema
-from schemac.registry.codes import builtin_codes, page
+from schemac.registry.codes import builtin_codes, loss_pages, page
 from schemac.rows.judging.settings import LONGEST_VALUE
 from schemac.rows.judging.tokens import LONGEST_KEY, MOST_LEVELS
 from schemac.text.source.pages import rule_pages
@@ -86,6 +86,11 @@ def test_list_the_attributes_of_every_domain() -> None:
         for key, attribute in known.items()
         if attribute.on_field or attribute.on_schema  # `linkedObjects` is an attribute of data blocks
     }
+
+
+def test_link_to_the_losses_of_every_engine() -> None:
+    text = (GUIDE / "explanation/losses.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"/losses/(\w+)\.md\)", text)) == set(loss_pages())
 
 
 def test_list_the_closed_domains() -> None:
