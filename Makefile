@@ -135,8 +135,9 @@ protos: $(READY)  ## generate the message classes from protos/
 		--pyi_out=schemac/engines/lance/_generated protos/lance/file.proto
 	$(BIN)/python protos/own_pool.py schemac/engines/lance/_generated/lance/file_pb2.py
 
-schemas: $(READY)  ## generate schemas/ from the models
+schemas: $(READY)  ## generate schemas/, and the tables of keys in the guide, from the models
 	$(BIN)/python -c 'from pathlib import Path; from schemac.cli.command_schema import write_schemas; write_schemas(Path("schemas"))'
+	$(BIN)/python -m docs.keys
 
 clean:  ## remove everything that the targets created
 	rm -rf $(CACHE)/spark-classes-* $(VENV) $(PAIMON) $(LOWEST) $(DOCS) $(WHERE) $(CONNECTORS) site build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,6 +13,8 @@ _INTO_TREE = re.compile(
     r"\]\((?:\.\./)+schemac/(?:text/source|pipeline|language/lint|engines/\w+)/pages/(losses/)?"
 )
 """Links from the guide to pages that the compiler shows with `schemac explain`, as a code host follows them."""
+_COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
+"""Where `docs.keys` writes tables."""
 
 
 def guide_pages() -> dict[str, str]:
@@ -22,4 +24,5 @@ def guide_pages() -> dict[str, str]:
 
 
 def _on_site(text: str) -> str:
+    text = _COMMENT.sub("", text)
     return captioned(_INTO_TREE.sub(lambda link: f"](../{link[1] or 'diagnostics/'}", text))

@@ -1,18 +1,13 @@
 """Writes the pages of the site as Markdown: `python -m docs.site FOLDER`."""
 
-import re
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 from docs import commands, diagnostics, engines, guide, language, lint, pictures, python_api
-from docs.markdown import heading, section, table, toctree
-from schemac.cli.command_schema import schema_of
+from docs.markdown import heading, toctree
 
 ROOT = Path(__file__).parents[1]
-_GENERATED = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
-"""Where a page of the guide has the keys of a file, by the name of its JSON Schema."""
 _REFERENCE = (
     *("kinds/index", "attributes/index", "engines/index", "commands/index", "diagnostics/index", "lint"),
     *("rules/index", "losses/index", "python", "pipeline", "changelog"),
@@ -21,7 +16,7 @@ _REFERENCE = (
 
 def pages() -> dict[str, str]:
     """All pages of the site by their path; the text is Markdown as MyST reads it."""
-    written = {path: _with_keys(text) for path, text in guide.guide_pages().items()}
+    written = guide.guide_pages()
     return {
         "index.md": _first_screen(written),
         **written,
@@ -54,27 +49,6 @@ def _first_screen(written: dict[str, str]) -> str:
             entries += _REFERENCE
         parts.append(toctree(entries, caption=title))
     return heading("schemac", (guide.FOLDER / "first_screen.md").read_text(encoding="utf-8"), *parts)
-
-
-def _with_keys(text: str) -> str:
-    return _GENERATED.sub(lambda marker: _keys(schema_of(marker[1])), text)
-
-
-def _keys(schema: dict[str, Any]) -> str:
-    """Describe the keys of a file, and of the mappings in it, by its JSON Schema."""
-    mappings = {"": schema, **{name: body for name, body in schema["$defs"].items() if "properties" in body}}
-    return "\n\n".join(
-        section(f"Keys of {name.strip('_')}" if name else "All keys", _table_of_keys(body))
-        for name, body in mappings.items()
-    )
-
-
-def _table_of_keys(body: dict[str, Any]) -> str:
-    rows = [
-        (f"`{key}`", language.accepted(value), value.get("description", ""))
-        for key, value in body["properties"].items()
-    ]
-    return table(("key", "value", "meaning"), rows)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Run a data pipeline on Spark: read, conform, quarantine what does not fit, write a Lance table, verify it.
 
 Layer: pipeline.
-Rooms: `library`, `stream` and `runner` put them together; CONTRIBUTING has a table of them in the order of their imports.
+Rooms: `library`, `stream` and `runner` put them together; the contracts of import-linter in pyproject.toml have them in the order of
+their imports.
 Shape: the way of a record of JSON to the table. Spark brings batches and takes them away; `schemac.rows` alone says what a value is.
 
 1. `reading` lists the files and cuts them into pieces; a task reads the lines of its pieces, and puts those of small files together: a

@@ -6,7 +6,7 @@ What the word behind the three backticks means:
 * `diff NAME`: an edit of that file; hunks are parted by lines of `...`;
 * `console`: commands behind `$`, with their output. A line `…` stands for any lines, and `…` in a line for any text. A command without
   output below it may print anything. A comment `# exits with 1` says that the command is meant to fail;
-* `python`: run in the folder, with the names of the page's earlier examples;
+* `python`: run in the folder, with the names of the page's earlier examples, and with a session `spark` if it mentions one;
 * `yaml`, `toml` without a name: read as the manifest, pipeline or settings that they are; `sh`: commands are parsed, not run.
 """
 

@@ -26,15 +26,27 @@ UNCHECKED = ("text", "diff", "make", "ninja", "kotlin", "lua", "elisp", "")
 
 def needs_spark(page: Path) -> bool:
     text = page.read_text(encoding="utf-8")
-    return "import fill_columns" in text or any(
-        line.startswith("$ schemac run ") and "--dry-run" not in line for line in text.splitlines()
+    return (
+        "import fill_columns" in text
+        or needs_session(page)
+        or any(line.startswith("$ schemac run ") and "--dry-run" not in line for line in text.splitlines())
     )
 
 
-def test_run_the_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def needs_session(page: Path) -> bool:
+    """Whether code on the page has a session of Spark as `spark`."""
+    return any(
+        example.language == "python" and not example.name and re.search(r"\bspark\b", example.text)
+        for example in examples(page)
+    )
+
+
+def test_run_the_examples_of_a_page(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     shell = Shell.of(tmp_path)
     monkeypatch.chdir(shell.folder)
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"spark": request.getfixturevalue("spark")} if needs_session(page) else {}
     for example in examples(page):
         carry_out(example, shell, names)
 
@@ -73,6 +85,8 @@ def carry_out(example: Example, shell: Shell, names: dict[str, Any]) -> None:
         json.loads(example.text)
     else:
         assert example.language in UNCHECKED, example
+        is_python = re.search(r"^(from \S+ )?import ", example.text, re.MULTILINE) is not None
+        assert not is_python, "mark code in Python as such, so that it is run"
 
 
 def type_commands(text: str, shell: Shell) -> None:
@@ -124,13 +138,19 @@ def read_yaml(text: str) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test of each page; those that run Spark are marked."""
     if "page" in metafunc.fixturenames:
-        marks = {True: (pytest.mark.spark, pytest.mark.slow), False: (pytest.mark.slow,)}
         metafunc.parametrize(
             "page",
             [
-                pytest.param(
-                    page, id=page.relative_to(FOLDER.parent).as_posix(), marks=marks[needs_spark(page)]
-                )
+                pytest.param(page, id=page.relative_to(FOLDER.parent).as_posix(), marks=_marks(page))
                 for page in PAGES
             ],
         )
+
+
+def _marks(page: Path) -> list[pytest.MarkDecorator]:
+    marks = [pytest.mark.slow]
+    if needs_spark(page):
+        marks.append(pytest.mark.spark)
+    if needs_session(page):  # the fixture is not among the arguments, by which tests/conftest.py groups
+        marks.append(pytest.mark.xdist_group("spark"))
+    return marks

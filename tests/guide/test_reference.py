@@ -4,9 +4,20 @@ import re
 from pathlib import Path
 
 import schemac
+from schemac.artifacts.targets import Emission
 from schemac.cli.main import COMMANDS
-from schemac.language.attributes.registry import ATTRIBUTES
+from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
 from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.findings import Findings
+from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.physical import LoweredField, LoweredSchema
+from schemac.registry.codes import builtin_codes, loss_pages, page
+from schemac.rows.judging.settings import LONGEST_VALUE
+from schemac.rows.judging.tokens import LONGEST_KEY, MOST_LEVELS
+from schemac.text.source.pages import rule_pages
+from schemac.versions.evolution.changes import Change
+from schemac.versions.identity.compilation import Compilation
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import write_lock
 from tests.guide.examples import examples
@@ -25,7 +36,7 @@ def test_compile_the_manifest_that_is_shown() -> None:
 
 def test_show_types_of_engines_as_they_are() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    manifest = next(e.text for e in examples(ROOT / "README.md") if e.name == "trips.yaml")
+    manifest = next(e.text for e in examples(ROOT / "README.md") if e.name == "tables/trips.yaml")
     (dataset,) = schemac.compile_text(manifest.replace("bigint", "Int64"))
     cells = {
         row[0].strip(): [cell.strip(" `") for cell in row[1:4]]
@@ -55,13 +66,61 @@ def test_show_lines_of_a_lock_as_they_are_written() -> None:
     assert set(shown.splitlines()) <= set(lines)
 
 
-def test_list_every_command_kind_and_attribute() -> None:
+def test_list_every_command_and_kind() -> None:
     commands = (GUIDE / "reference/command-line.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `schemac (\w+)", commands, re.MULTILINE)) == set(COMMANDS)
     manifest = (GUIDE / "reference/manifest.md").read_text(encoding="utf-8")
     assert all(re.search(rf"\b{kind}\b", manifest) for kind in BY_NAME)
-    missing = [key for key, attribute in ATTRIBUTES.items() if f"`{attribute.name}`" not in manifest]
-    assert missing == ["opendatafabric.org/linkedObjects"]
+
+
+def test_list_the_attributes_of_every_domain() -> None:
+    manifest = (GUIDE / "reference/manifest.md").read_text(encoding="utf-8")
+    shown: dict[str, tuple[bool, bool]] = {}
+    for domain, cell in re.findall(r"^\| `([\w.]+\.[a-z]+)`[^|]*\| (.*) \|$", manifest, re.MULTILINE):
+        for part in cell.split("; "):
+            places = (not part.startswith("on the schema"), part.startswith("on "))
+            shown |= {f"{domain}/{name}": places for name in re.findall(r"`(\w+)`", part)}
+    known = {**ATTRIBUTES, **OPEN}
+    assert shown == {
+        key: (attribute.on_field, attribute.on_schema)
+        for key, attribute in known.items()
+        if attribute.on_field or attribute.on_schema  # `linkedObjects` is an attribute of data blocks
+    }
+
+
+def test_link_to_the_losses_of_every_engine() -> None:
+    text = (GUIDE / "explanation/losses.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"/losses/(\w+)\.md\)", text)) == set(loss_pages())
+
+
+def test_list_the_closed_domains() -> None:
+    prose, *_ = page(builtin_codes()["SC310"]).text.split("```")
+    assert set(re.findall(r"`([\w.]+)`", prose)) == set(DOMAINS)
+
+
+def test_name_what_functions_of_engines_get() -> None:
+    text = (GUIDE / "how-to/write-an-engine.md").read_text(encoding="utf-8")
+    shown = {
+        cls: re.findall(r"`(\w+)`", cell)
+        for cls, cell in re.findall(r"^\| `([A-Z]\w+)`[^|]*\| (.*) \|$", text, re.MULTILINE)
+    }
+    classes = (Compilation, LogicalDataset, SchemaField, LoweredSchema, LoweredField, Emission, Change)
+    assert list(shown) == [cls.__name__ for cls in classes]
+    known = {
+        "SchemaField",
+        "findings",
+        *dir(Findings),
+    }  # what cells about other classes name, and what `Emission` has
+    for cls in classes:
+        assert set(shown[cls.__name__]) <= {*dir(cls), *getattr(cls, "__annotations__", ()), *known}
+
+
+def test_state_the_limits_of_records_and_reasons() -> None:
+    reading = (GUIDE / "reference/reading.md").read_text(encoding="utf-8")
+    for text in (reading, rule_pages()["malformed"].text):
+        assert f"more than {MOST_LEVELS} levels of brackets" in text
+        assert f"first {LONGEST_VALUE:,} characters" in " ".join(text.split())
+    assert f"a key of {LONGEST_KEY:,} characters or more" in reading
 
 
 def test_keep_the_front_page_short() -> None:

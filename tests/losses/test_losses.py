@@ -154,43 +154,43 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
 
 INTRODUCTIONS = {
     "protobuf": (
-        "Comments are left out here. A comment `schemac: {…}` above a field has what Protobuf does not tell of its type, its attributes and",
-        "its name; a message with `around` in its comment is there for what a label cannot say, such as an item that may be null.",
+        "Comments are left out here. A comment `schemac: {…}` above a field holds what Protobuf cannot express about its type, its attributes",
+        "and its name; a message with `around` in its comment represents what a label cannot, such as an item that may be null.",
         "",
     ),
     "avro": (
-        "Attributes are properties of their field or type, which Avro allows. A name that Avro does not take has underscores in the place",
-        "of what is no letter of ASCII, digit or underscore.",
+        "Attributes are properties of their field or type, which Avro allows. In a name, every character that Avro does not allow becomes an",
+        "underscore.",
         "",
     ),
     "pydantic": (
-        "Each type is shown without what validates it. `model_validate_json` of the models reads numbers with all digits; where they are",
-        "parts of models of your own, pydantic reads the JSON, and a decimal gets the digits of a float. `model_dump_json` writes decimals",
-        "as texts, as pydantic does, which a pipeline does not take. A field has another name where Python or a model of pydantic takes",
-        "the name for something else, with its own as alias.",
+        "Types are shown without their validators. `model_validate_json` of the models reads numbers with all digits; if they are parts of",
+        "models of your own, pydantic reads the JSON, and a decimal gets the digits of a float. `model_dump_json` writes decimals as texts, as",
+        "pydantic does; a pipeline does not accept these. A field whose name is reserved in Python or pydantic has a different name, with its",
+        "real name as the alias.",
         "",
     ),
     "python": (
-        "The module has the StructType of `spark/schema.json` and the schema of `arrow/schema.arrow`, and loses what these lose.",
+        "The module has the StructType of `spark/schema.json` and the schema of `arrow/schema.arrow`, and has the same losses.",
         "",
     ),
     "jsonschema": (
-        "Attributes are keywords of their own, and `schemac.dev/type` names the type where the standard's keywords do not tell it, so",
-        "that `schemac import` gives the manifest back. Patterns are shown as `…`. `format` stands only where every text that the",
-        "pattern takes has it: `date-time` asks for seconds and an offset, and a pipeline does not. A validator never sees a key",
-        "that stands twice in an object, for the reader of JSON has dropped one.",
+        "Attributes are keywords of their own, and `schemac.dev/type` names the type where the standard's keywords do not determine it, so",
+        "that `schemac import` restores the manifest. Patterns are shown as `…`. `format` is only written if every text that matches the",
+        "pattern has this format: `date-time` requires seconds and an offset, and a pipeline does not. A validator cannot see duplicate keys,",
+        "because the JSON parser has already dropped one of them.",
         "",
-        "Constraints are keywords of the standard. Numbers are compared with them before they are rounded to a Float16 or Float32,",
-        "so a bound of such a field is that of the numbers which are rounded to values within it: `maximum: 1.5` of a Float32 is",
-        "`maximum: 1.500000059604644775390625`. Of constraints with instants, of those of maps with keys that are no texts, and of `unique`,",
-        "`references` and `check` only the annotation is left; each of them is a loss.",
+        "Constraints are keywords of the standard. Numbers are compared with them before they are rounded to a Float16 or Float32, so the",
+        "bound is the largest (or smallest) number that rounds to a value within it: `maximum: 1.5` of a Float32 is",
+        "`maximum: 1.500000059604644775390625`. Constraints on instants, on maps whose keys are not texts, and `unique`, `references` and",
+        "`check` are kept as annotations only; each is a loss.",
         "",
     ),
     "iceberg": (
-        "The table is of format 2. Format 3, which `iceberg.apache.org/formatVersion: 3` asks for, has types for nanoseconds and",
-        "for what is always null as well. Where `create_table.sql` is named, only the table that this statement makes differs:",
-        "Spark has no word for it. Of a schema as a whole `schema.json` keeps no description, for Iceberg has it among the",
-        "properties of the table, and neither file an attribute of your own.",
+        "The table is of format 2. Format 3 (`iceberg.apache.org/formatVersion: 3`) also has types for nanoseconds and for columns that are",
+        "always null. Where `create_table.sql` is named, only the table that this statement creates differs: Spark has no syntax for it.",
+        "`schema.json` does not contain the description of the schema, which Iceberg stores in the table properties; neither file contains",
+        "your own attributes of the schema.",
         "",
     ),
     "spark": (
@@ -217,7 +217,7 @@ def _introduction(target: str) -> Iterator[str]:
     yield f"# {title} losses"
     yield ""
     yield f"For every type: what it becomes in the schema for {title}, and what is lost. `schemac build --losses` shows the same"
-    yield "for your own fields, and so does `losses.json` beside the artifacts."
+    yield "for your own fields, and so does `losses.json` next to the artifacts."
     yield ""
     yield from INTRODUCTIONS.get(target, ())
 

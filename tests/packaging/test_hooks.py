@@ -54,7 +54,7 @@ def _action(folder: Path, environment: dict[str, str], **given: str) -> list[tup
     defaults = {name: one["default"] for name, one in action["inputs"].items()}
     inputs = {**defaults, "against": "", **{name.replace("_", "-"): text for name, text in given.items()}}
     wanted = {"Check": True, "Findings as SARIF": bool(inputs["sarif-file"])}
-    wanted |= {"Build": inputs["build"] != "false", "Judge changes": bool(inputs["against"])}
+    wanted |= {"Build": inputs["build"] != "false", "Find breaking changes": bool(inputs["against"])}
     done: list[tuple[str, int, str]] = []
     for step in action["runs"]["steps"]:
         if not wanted.get(step["name"]):
@@ -83,7 +83,7 @@ def test_run_the_steps_of_the_action(folder: Path, environment: dict[str, str]) 
     assert '"SC201"' in (folder / "x.sarif").read_text()
     (folder / "tables/trips.yaml").write_text("fields: [{name: a, type: String}]\n")
     found = _action(folder, environment, against="lock", paths="tables/trips.yaml tables")
-    assert [(name, code) for name, code, _ in found] == [("Check", 0), ("Judge changes", 1)]
+    assert [(name, code) for name, code, _ in found] == [("Check", 0), ("Find breaking changes", 1)]
     assert "::error file=tables/trips.yaml" in found[1][2]
     ((_, code, said),) = _action(folder, environment, paths="$(touch hacked) ;touch hacked")
     assert code == 1, said

@@ -11,6 +11,8 @@ import pytest
 import schemac
 import schemac.pipeline
 from docs.external import requests
+from docs.keys import PAGES as PAGES_WITH_KEYS
+from docs.keys import with_keys
 from docs.markdown import captioned, table
 from docs.pictures import FOLDER as PICTURES
 from docs.pictures import pictures, svg
@@ -122,6 +124,13 @@ def test_keep_the_pictures_fresh() -> None:
     assert {file.name: file.read_text(encoding="utf-8") for file in PICTURES.iterdir()} == drawn, (
         "write them with `python -m docs.pictures`"
     )
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_KEYS, ids=lambda page: page.stem)
+def test_keep_the_tables_of_keys_fresh(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "| key | value | default | meaning |" in text
+    assert text == with_keys(text), "write them with `make schemas`"
 
 
 def test_name_the_examples() -> None:

@@ -1,6 +1,6 @@
 """SQLite as an engine of schemac: strict tables, and what ALTER TABLE can do to them.
 
-This module is loaded by every command, so it only says where the parts are.
+This module is loaded by every command, so it only names the parts.
 """
 
 from schemac.registry.engine import Engine, Format

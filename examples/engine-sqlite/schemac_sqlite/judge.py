@@ -1,6 +1,6 @@
 """What a change means for a table of SQLite with rows.
 
-Shape: ALTER TABLE adds, renames and drops columns, and changes nothing else of them. What nobody thought of has no verdict, and is
+Shape: ALTER TABLE adds, renames and drops columns, and changes nothing else of them. An unknown change has no verdict, and is
 refused.
 Source: sqlite.org, "ALTER TABLE", asked of sqlite3 (`tests/test_sqlite.py`).
 """

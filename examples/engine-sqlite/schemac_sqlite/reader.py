@@ -1,6 +1,6 @@
 """SQLite databases as `schemac import` reads them.
 
-Errors: SC551 for a type that no kind stands for, SC552 for what is no database with one table.
+Errors: SC551 for a column type without a kind, SC552 for a file that is not a database with one table.
 Source: sqlite.org, "PRAGMA table_info" and "Determination Of Column Affinity".
 """
 
@@ -30,7 +30,7 @@ def read(path: Path, report: Report) -> Imported | None:
             )
             return _imported(names[0], columns.fetchall(), str(path), report)
     except sqlite3.Error as error:
-        refuse(path, f"it is no database of SQLite: {error}", report)
+        refuse(path, f"it is not an SQLite database: {error}", report)
     return None
 
 
@@ -39,7 +39,7 @@ def _imported(table: str, columns: list[Any], file: str, report: Report) -> Impo
     for name, declared, is_required, place, default in columns:
         kind = _KINDS.get(declared.upper())
         if kind is None:
-            message = f"{name}: no kind stands for a column of type {declared or 'any'}"
+            message = f"{name}: there is no kind for a column of type {declared or 'any'}"
             report.add(
                 UNSUPPORTED_ARROW_TYPE,
                 message,
