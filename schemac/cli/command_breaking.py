@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as-of",
         type=_day,
         metavar="DAY",
-        help="the day for which removals of deprecated fields are checked, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
+        help="check removals of deprecated fields as of this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
     )
     add_versions(parser)
     add_output_arguments(parser)
@@ -240,7 +240,7 @@ _BROKEN = {
     ),
     Promise.LOST: (
         LOST_CLASSIFICATION,
-        "{what} was classified as {old}, and has no classification any more",
+        "{what} was classified as {old}, and no longer has a classification",
         f"write `{CLASSIFICATION.key}: {{old}}` under its `extra:`; if that is intended, write a less sensitive one, such as public",
     ),
     Promise.LOWERED: (

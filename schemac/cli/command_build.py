@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--losses",
         action="store_true",
-        help="show each kind of loss with its number and the first field (losses.json has each loss)",
+        help="show each kind of loss with its count and first field (losses.json lists every loss)",
     )
 
 

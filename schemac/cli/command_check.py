@@ -125,7 +125,7 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unsafe-fixes",
         action="store_true",
-        help="with --fix or --diff: also fixes that are a guess, or that change the meaning of a manifest",
+        help="with --fix or --diff: also apply fixes that are guesses or change the meaning of a manifest",
     )
     parser.add_argument(
         "--diff",

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser)
     parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
     parser.add_argument(
-        "--html", metavar="FILE", help="also write the changes to a page that needs no other file"
+        "--html", metavar="FILE", help="also write the changes to one self-contained HTML page"
     )
     add_text_or_json(parser)
 

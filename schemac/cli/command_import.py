@@ -122,7 +122,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
         put_manifest(stream, options)
         if has_ids:
             print_status(
-                "the source has field ids, which are kept in a lock beside the manifest; use --out to write both",
+                "the source has field ids, which are kept in a lock next to the manifest; use --out to write both",
                 options,
             )
         return

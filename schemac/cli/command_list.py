@@ -24,21 +24,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TAG",
-        help="fields with this tag; may be repeated: fields with all of them",
+        help="only fields with this tag; if repeated, only fields with all of the tags",
     )
     parser.add_argument(
         "--owner",
         action="append",
         default=[],
         metavar="NAME",
-        help="fields of this owner; may be repeated: fields of any of them",
+        help="only fields of this owner; if repeated, fields of any of the owners",
     )
     parser.add_argument(
         "--classification",
         action="append",
         default=[],
         choices=[str(one) for one in Classification],
-        help="fields with this classification; may be repeated: fields with any of them",
+        help="only fields with this classification; if repeated, fields with any of them",
     )
     parser.add_argument("--deprecated", action="store_true", help="fields that are deprecated")
     add_text_or_json(parser)

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FIELD",
-        help="lock although a new field may be this one renamed: the old field is dropped with its values; may be repeated",
+        help="confirm that this field is dropped with its values, although a new field may be its renamed form; may be repeated",
     )
     mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
     mode.add_argument(
@@ -272,7 +272,7 @@ class _DroppedFields:
             report.add(
                 UNKNOWN_COLUMN,
                 f"{path} was not removed from {listed(datasets, 'or')} since the last version",
-                help="name a field of the last version that the manifest does not have any more",
+                help="name a field of the last version that the manifest no longer has",
             )
 
 

@@ -187,7 +187,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="old",
         type=int,
         metavar="N",
-        help="plan from this locked version; with --table, the version of the table if it has none recorded",
+        help="plan from this locked version; with --table, the version to assume if the table does not record one",
     )
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="plan to this locked version (default: the newest)"

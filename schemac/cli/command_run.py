@@ -42,7 +42,7 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="write a report of the run, even if it stops; the ending of the name decides: .html (one page without"
+        help="write a report of the run, even if it stops; the format depends on the extension: .html (one page without"
         " external resources), .json or .txt; may be repeated",
     )
     parser.add_argument(
@@ -278,7 +278,7 @@ def _write(
             RULE_WARNING,
             f"{what} breaks the rule `{warning.rule}` in {counted(warning.count, 'record')}, which the table has",
             file=loaded.document.source.name,
-            help=f"`schemac explain {warning.rule}` says what to do about it",
+            help=f"`schemac explain {warning.rule}` explains what to do",
         )
     for absent in result.absent:
         loaded.report(absent.warning(), report)

@@ -19,7 +19,7 @@ from schemac.text.source.catalogue import INPUT_NOT_FOUND
 from schemac.text.source.report import Report
 
 FOLDER_HELP = "name the folder of a table, as under `target: {path: ...}` of a pipeline"
-STORAGE_HELP = "name the pipeline file that writes it, whose section `storage` says how the store is reached, as `schemac runs pipeline.yaml`"
+STORAGE_HELP = "name the pipeline file that writes it, such as `schemac runs pipeline.yaml`; its section `storage` configures access to the store"
 COLUMNS = ("version", "committed", "mode", "written", "quarantined", "schema", "run", "source")
 
 

@@ -21,14 +21,14 @@ from schemac.version import __version__
 
 COMMANDS = {
     "init": "create a small project",
-    "check": "find mistakes in manifests",
+    "check": "check manifests and pipelines for mistakes",
     "fmt": "format manifests",
     "build": "compile manifests into artifacts",
     "import": "create a manifest from an existing file or table",
     "list": "list fields by owner, tag, classification or deprecation",
-    "expand": "show manifests in the standard's form, with every group inserted",
+    "expand": "show manifests in the standard form, with all groups inserted",
     "sample": "make rows that fit a schema, or records that each break one rule",
-    "lock": "freeze schemas as their next versions, and give each field a permanent id",
+    "lock": "freeze each schema as its next version, and give every field a permanent id",
     "rename": "rename or move a field, keeping its id and its data",
     "diff": "show what changed since a locked version, a commit or another manifest",
     "breaking": "show which changes each engine allows, before they are made",
@@ -295,7 +295,7 @@ def _parser(command: str | None, argv: Sequence[str]) -> _Parser:
     parser = _Parser(
         prog="schemac",
         description="Compiles schemas of data tables, written in YAML, into schemas of ENGINES.",
-        epilog="exit codes: 0 no findings, 1 findings, 2 wrong usage or configuration, 3 internal error, 4 stale artifacts or lock",
+        epilog="exit codes: 0 no findings, 1 findings, 2 invalid usage or configuration, 3 internal error, 4 stale artifacts or lock",
         formatter_class=_formatter,
         allow_abbrev=False,
     )

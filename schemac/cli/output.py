@@ -145,7 +145,7 @@ def add_no_project_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-project-rules",
         action="store_true",
-        help="do not run lint rules from files of the project, which are programs; use this in a checkout that you do not trust",
+        help="do not run the project's own lint rules, which are Python code; use this for a checkout that you do not trust",
     )
 
 

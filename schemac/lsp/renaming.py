@@ -152,7 +152,7 @@ def check_findings(before: Checked, after: Checked) -> None:
         if key not in former:
             gone[one.code] -= 1
             if gone[one.code] < 0:
-                raise RefusedRenameError(f"With this name there would be an error: {one.message}.")
+                raise RefusedRenameError(f"This name would cause an error: {one.message}.")
 
 
 def _errors(checked: Checked) -> list[Diagnostic]:

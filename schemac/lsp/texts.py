@@ -214,7 +214,7 @@ class Frames:
     def _refused(self, line: bytes) -> list[bytes]:
         """Hand on what is not a message."""
         excerpt = line.strip()[:200].decode("ascii", "backslashreplace")
-        self._garbage = f"{excerpt} (no message of the protocol)".encode()
+        self._garbage = f"{excerpt} (not a message of the protocol)".encode()
         return _announced(len(self._garbage))
 
 

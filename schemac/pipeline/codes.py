@@ -24,6 +24,6 @@ EXECUTOR_PYTHON = error("SC683", "executor-python", "a Python of the executors t
 OBJECT_STORE = error("SC686", "object-store", "an object store that refuses, or does not answer")
 NO_FILE_SYSTEM = error("SC687", "no-file-system", "an address that Spark has no file system for")
 SESSION_SETTING = error("SC691", "session-setting", "a setting of the Spark session that would change values")
-NO_EXECUTOR = error("SC696", "no-executor", "a run that no executor takes up")
+NO_EXECUTOR = error("SC696", "no-executor", "a run that no executor starts")
 CODES = codes_in(globals())
 """By number."""

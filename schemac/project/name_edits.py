@@ -198,7 +198,7 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
                 line = place.source.region(place.span).line
                 raise NoEditError(
                     f"the reference in {place.source.name}, line {line}, needs"
-                    f" `to: [{', '.join(after)}]`, and its text also stands for others"
+                    f" `to: [{', '.join(after)}]`, and its text is also used for others"
                 )
             (edit,) = fix.edits
             text = with_line_ends(edit.text, place.source.content)

@@ -385,7 +385,7 @@ def _block(dataset: LogicalDataset, place: TreePath) -> Block:
     location = dataset.origins.location(place)
     assert location is not None
     if location.labels:
-        raise NoEditError("it stands in a group")
+        raise NoEditError("it is defined in a group")
     return block_of(location.source.content, location.span)
 
 

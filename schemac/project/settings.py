@@ -77,7 +77,7 @@ class _Lint(AuthoredModel):
         _DEFAULT.lint.max_fields, ge=1, description="Fields of a dataset, with those of its structs."
     )
     max_depth: int = Field(
-        _DEFAULT.lint.max_depth, ge=1, description="Levels of structs, lists and maps, the columns counted."
+        _DEFAULT.lint.max_depth, ge=1, description="Levels of nesting, including the column."
     )
     max_precision: int = Field(_DEFAULT.lint.max_precision, ge=1, description="Digits of a decimal.")
     max_key_fields: int = Field(_DEFAULT.lint.max_key_fields, ge=1, description="Fields of a primary key.")

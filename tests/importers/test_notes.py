@@ -98,7 +98,7 @@ def test_name_what_a_whole_json_schema_loses_once(folder: Path, capsys: pytest.C
     text = '{"properties": {"a": {"type": "integer"}}, "additionalProperties": false, "dependentRequired": {"a": ["b"]}}'
     (folder / "t.json").write_text(text)
     assert manifest(capsys, "t.json", "--from", "jsonschema").startswith(
-        '# not kept: dependentRequired {"a": ["b"]}\n# not kept: that there are no other properties\nname: t\n'
+        '# not kept: dependentRequired {"a": ["b"]}\n# not kept: other properties are not allowed\nname: t\n'
     )
 
 

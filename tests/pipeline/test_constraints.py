@@ -112,7 +112,7 @@ fields:
         [((car,), seat, driver) for car, seat, driver in rows],
         "trip struct<car: int>, seat int, driver bigint",
     )
-    with pytest.raises(PipelineError, match="does not say where its table is") as caught:
+    with pytest.raises(PipelineError, match="does not name its table") as caught:
         conform(frame, dataset)
     assert caught.value.help is not None
     references = {"drivers": {"path": str(tmp_path / "drivers.lance")}}

@@ -235,7 +235,7 @@ def test_leave_everything_where_another_dataset_has_changes(tmp_path: Path) -> N
 def test_refuse_to_move_out_of_a_group(tmp_path: Path) -> None:
     ran = schemac(lay_out(tmp_path), "rename", "rides", "stop.created_by", "created_by")
     assert (ran.returncode, "SC409" in ran.stdout) == (1, True)
-    assert "it stands in a group" in ran.stdout
+    assert "it is defined in a group" in ran.stdout
 
 
 def test_judge_a_group_for_every_dataset(repository: Repository) -> None:

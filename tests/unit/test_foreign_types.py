@@ -32,7 +32,7 @@ from tests.conformance.arrow_schemas import leaf_types
 from tests.effort import law
 
 _HELP = re.compile(
-    r"(?:write|did you mean) `(?P<type>.*?)`(?: with `extra: (?P<extra>\{.*?\})` beside the field's name)?(?:[?;,].*)?"
+    r"(?:write|did you mean) `(?P<type>.*?)`(?: with `extra: (?P<extra>\{.*?\})` next to the field's name)?(?:[?;,].*)?"
 )
 
 

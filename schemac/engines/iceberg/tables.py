@@ -138,7 +138,7 @@ def apply_iceberg(
             UNUSABLE_TABLE,
             f"{table.name} could not be changed: {reason}",
             file=table.name,
-            help="when that is mended, call `schemac apply` again: it starts from what the table has then",
+            help="correct this and run `schemac apply` again; it continues from the state of the table",
         )
         return False
     return True
@@ -325,7 +325,7 @@ class _PlannedIceberg(PlannedChange):
 
 
 TABLES = IcebergTables(
-    "Iceberg casts values when they are read, and rounds none",
+    "Iceberg casts values when they are read, and does not round them",
     engine="Iceberg",
     open_table=open_iceberg_table,
     imagined=IcebergTable.imagined,

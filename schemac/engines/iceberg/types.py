@@ -390,7 +390,7 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "float": ("a number", _is_number),
     "double": ("a number", _is_number),
     "string": ("a text", lambda value: isinstance(value, str)),
-    "binary": ("hexadecimal digits, two a byte", _is_hex),
+    "binary": ("hexadecimal digits, two per byte", _is_hex),
     "uuid": ('"f79c3e09-677c-4bbd-a479-3f349cb785e7"', _is_uuid),
     "date": ('"2017-11-16"', _is_temporal(date.fromisoformat, 0)),
     "time": ('"22:31:08.123456"', _is_temporal(time.fromisoformat, 6)),

@@ -323,7 +323,7 @@ def _unique(constraint: UniqueItems, lose: Lose) -> Json:
         item = item.inner_type()
     if item is not None and (item.family in _SPELLED or is_narrow(item)):
         lose(
-            f"that equal items count as such however they are written ({constraint.attribute.key})",
+            f"that items are compared by value, not by spelling ({constraint.attribute.key})",
             "equal texts",
         )
     return {"uniqueItems": True}

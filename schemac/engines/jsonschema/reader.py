@@ -229,7 +229,7 @@ class _Reader:
             ):
                 self._notes.add(path, f"not kept: {_keyword_text(key, schema)}")
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
-            self._notes.add(path, "not kept: that there are no other properties")
+            self._notes.add(path, "not kept: other properties are not allowed")
         needed = schema.get("required") if "required" in handled else None
         for name in needed if isinstance(needed, list) else ():
             if name not in schema["properties"]:

@@ -64,13 +64,13 @@ class Encoding(AuthoredModel):
         None, description="How values are laid out in pages."
     )
     rle_threshold: Ratio | None = Field(
-        None, description="The share of runs among the values below which runs are stored."
+        None, description="Runs are stored if their share of the values is below this threshold."
     )
     bss: Literal["off", "on", "auto"] | None = Field(
         None, description="Whether the bytes of floats are split into streams before they are compressed."
     )
     dict_divisor: Annotated[int, Field(ge=2)] | None = Field(
-        None, description="A dictionary is tried from this many values for each distinct one on."
+        None, description="A dictionary is tried if there are at least this many values per distinct value."
     )
     dict_size_ratio: PositiveRatio | None = Field(
         None, description="The largest size of a dictionary, as a share of that of the values."
@@ -120,10 +120,10 @@ class Blob(AuthoredModel):
     """Values stored outside the column pages, from the sizes of the thresholds on."""
 
     inline_size_threshold: Bytes | None = Field(
-        None, description="Bytes up to which a value lies in its page."
+        None, description="Values of up to this many bytes are stored in the page."
     )
     dedicated_size_threshold: PositiveBytes | None = Field(
-        None, description="Bytes from which on a value has a file of its own."
+        None, description="Values of at least this many bytes are stored in a file of their own."
     )
     pack_file_size_threshold: PositiveBytes | None = Field(
         None, description="Bytes of a file for several values."

@@ -120,7 +120,7 @@ DEFAULT_VALUE = Attribute[str](
 TYPE = Attribute[str](
     f"{DOMAIN}/type",
     Annotated[str, Field(pattern=_TYPE)],
-    "Paimon's type where it says more than the kind, such as VARCHAR(20)",
+    "Paimon's type, if it is more specific than the kind, such as VARCHAR(20)",
     fits=frozenset(
         {Family.TEXT, Family.BYTES, Family.TIME, Family.TIMESTAMP, Family.LIST, Family.MAP, Family.STRUCT}
     ),

@@ -64,7 +64,7 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, "it is not a .proto file: it is nested too deeply", report)
         return None
     if not tables:
-        refuse(path, "it has no message with fields that is not a part of another", report)
+        refuse(path, "it has no top-level message with fields", report)
         return None
     return together(tables)
 

@@ -88,7 +88,7 @@ class _Reader:
         used |= {base for name in models for base in self._bases(name)}
         tables = [self._table(name) for name in models if name not in used]
         if not tables:
-            raise _UnreadableError("it has no model with fields that is not a part of another")
+            raise _UnreadableError("it has no model with fields that is not part of another model")
         return tables
 
     def _table(self, name: str) -> Imported:

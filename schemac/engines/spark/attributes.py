@@ -33,7 +33,7 @@ def _keeping(type_: str, length: int | None) -> str | None:
 TYPE = Attribute[str](
     f"{DOMAIN}/type",
     Annotated[str, Field(pattern=TYPE_PATTERN)],
-    "Spark's type where it says more than the kind: varchar(n), char(n), variant",
+    "Spark's type, if it is more specific than the kind: varchar(n), char(n), variant",
     fits=frozenset({Family.TEXT}),
     keeps=_keeping,
     facts=Facts.all(SparkFact.TYPE_CHANGED),

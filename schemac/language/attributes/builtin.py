@@ -234,7 +234,7 @@ CLASSIFICATION = Attribute[str](
 DEPRECATED = Attribute[Deprecation](
     f"{DOMAIN}/deprecated",
     Deprecation,
-    "that readers have to stop using it; with the last day on which it exists, and the field that replaces it",
+    "readers should stop using the field; with its last day and the field that replaces it",
     on_schema=True,
     foreign_keys=("deprecated",),
     inheritance=Inheritance.NEAREST,

@@ -47,16 +47,14 @@ class Reference(AuthoredModel):
 
     fields: Paths = Field(description="Paths of the fields here.")
     dataset: str = Field(min_length=1, description="The name of the other dataset.")
-    to: list[str] | None = Field(
-        None, description="Their names in the other dataset, if they are others there."
-    )
+    to: list[str] | None = Field(None, description="The names in the other dataset, if they differ.")
 
     @model_validator(mode="after")
     def check_together(self) -> Self:
         """Check that there is one field for each. Raises ValueError."""
         if self.to is not None and len(self.to) != len(self.fields):
             raise ValueError(
-                f"`fields` has {counted(len(self.fields), 'field')}, but `to` has {len(self.to)}; each needs its like"
+                f"`fields` has {counted(len(self.fields), 'field')}, but `to` has {len(self.to)}; both need the same number of fields"
             )
         return self
 
@@ -213,7 +211,7 @@ REFERENCES = _constraint(
 CHECK = _constraint(
     "check",
     Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)],
-    "conditions of a row, such as `tip <= fare`; a condition that is null because a value is missing holds",
+    "conditions of a row, such as `tip <= fare`; a condition that is null, because a value is null, is not broken",
     on_field=False,
     on_schema=True,
     renamed=_renamed_conditions,

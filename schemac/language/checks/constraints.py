@@ -36,8 +36,8 @@ from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest, fields_text, with_article
 
 _OTHER_FORM = {
-    Role.JSON: "JSON is stored in another form than it is written in",
-    Role.BLOB: "a blob is stored beside its column",
+    Role.JSON: "JSON is stored in a different form than it is written in",
+    Role.BLOB: "a blob is stored outside its column",
     Role.BRAIN_FLOATS: "its items are stored with fewer digits",
 }
 

@@ -33,7 +33,7 @@ class LintSettings:
     max_fields: int = 200
     """Fields of a dataset, with those of its structs."""
     max_depth: int = 4
-    """Levels of structs, lists and maps, the columns counted."""
+    """Levels of nesting, including the column."""
     max_precision: int = 38
     """Digits of a decimal; the most that Spark, Paimon and Iceberg have."""
     max_key_fields: int = 4

@@ -127,7 +127,7 @@ class Documents:
         if is_overlay(value):
             # An overlay may lie beside its manifests, as a pipeline may.
             if self._is_named:
-                help = "name it with `--overlay`, beside the manifests"
+                help = "name it with `--overlay`, in addition to the manifests"
                 self._add(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
             return []
         if kind == "DatasetSnapshot":

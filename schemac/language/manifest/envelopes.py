@@ -24,7 +24,7 @@ class SetDataSchema(AuthoredModel):
     )
     schema_: Schema = Field(alias="schema", description="The columns and attributes.")
     raw_arrow_schema: str = Field(
-        "", description="The schema in the form of old, which the other one replaces."
+        "", description="The schema in Arrow's binary form, which `schema` replaces."
     )
 
 

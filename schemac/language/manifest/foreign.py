@@ -93,7 +93,7 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
     if not result.extra:
         return Help.write_type(flow(result.tree), reason=result.remark, is_safe=is_safe)
     extra = {key: flow(value) for key, value in result.extra.items()}
-    with_extra = f" with `extra: {flow(dict(result.extra))}` beside the field's name"
+    with_extra = f" with `extra: {flow(dict(result.extra))}` next to the field's name"
     return Help.retype_with_attributes(
         f"write `{flow(result.tree)}`{with_extra}{result.remark}", flow(result.tree), extra
     )

@@ -59,7 +59,8 @@ class Parameter(AuthoredModel):
 
     description: str = Field("", description="What its value means, for those who use the group.")
     default: Any = Field(
-        None, description="What counts where nothing is said; without one, something has to be."
+        None,
+        description="The value if a use does not set the parameter; without a default, every use has to set it.",
     )
 
     @property
@@ -74,18 +75,18 @@ class Group(AuthoredModel):
     description: str = Field("", description="What the fields are for.")
     parameters: dict[str, Parameter] = Field(
         {},
-        description="What each use of the group says itself, by name; `$(name)` stands for it in the fields.",
+        description="The parameters by name. Each use of the group sets them; `$(name)` inserts the value.",
     )
     extra: ExtraAttributes = Field(
-        {}, description="Attributes that each of the fields has, unless it says otherwise itself."
+        {}, description="Attributes of all fields of the group, unless a field sets its own."
     )
-    fields: list[Any] = Field(min_length=1, description="The fields that a use stands for.")
+    fields: list[Any] = Field(min_length=1, description="The fields that replace a use.")
 
 
 class Use(AuthoredModel):
     """An item of a list of fields that is replaced by the fields of a group."""
 
-    use: str = Field(min_length=1, description="The group whose fields stand here.")
+    use: str = Field(min_length=1, description="The group whose fields are inserted here.")
     arguments: Json = Field({}, alias="with", description="A value for each of the group's parameters.")
 
 

@@ -119,7 +119,7 @@ WITHOUT = {
     "quarantine": NO_QUARANTINE,
     "max_quarantined": NO_QUARANTINE,
     "rules": NO_QUARANTINE,
-    "trigger": "a backfill is no stream: let a schedule run it again, with `where` for the rows that have no value yet",
+    "trigger": "a backfill cannot be a stream: let a schedule run it again, with `where` for the rows that have no value yet",
     "checkpoint": "a backfill is no stream",
     "keys": "a backfill adds no rows",
     "unexpected": "a backfill reads the columns that its fields name",

@@ -31,9 +31,7 @@ def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     """Yield an error for each reference without a table, and for each table without a reference."""
     referenced = {one.dataset for one in constraints_of(schema).rows.references}
     for dataset in sorted(referenced - job.references.keys()):
-        message = (
-            f"the schema refers to the dataset `{dataset}`, but the pipeline does not say where its table is"
-        )
+        message = f"the schema refers to the dataset `{dataset}`, but the pipeline does not name its table"
         help = f"write `references: {{{dataset}: {{path: {dataset}{job.target.engine.table_suffix}}}}}` with its path, or `{{{dataset}: null}}` to leave it unchecked"
         yield PipelineError(REFERENCE, message, help)
     for label in job.references:

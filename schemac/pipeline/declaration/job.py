@@ -177,7 +177,7 @@ class DeleteMarker(JobModel):
     """Which records delete the row with their key."""
 
     from_: str = Field(alias="from", description="Path in the record, such as `op` or `meta.op`.")
-    value: str = Field(description="Value with which the record deletes.")
+    value: str = Field(description="The value that marks a record as a deletion.")
 
 
 class Target(JobModel):
@@ -343,7 +343,7 @@ class Job(JobModel):
     )
     fields: Fields = Field(
         default_factory=dict,
-        description="Where a field is read from; null if it is read from nowhere and always null.",
+        description="Where a field is read from; null for a field that is always null.",
     )
     joins: dict[str, Join] = Field(
         default_factory=dict,

@@ -37,7 +37,7 @@ class Passed(NamedTuple):
 
 
 class Limits(AuthoredModel):
-    """Largest numbers of records that may not fit: all of them, those that break a rule, those in which a field does."""
+    """Limits on records that do not fit: in total, by rule and by field."""
 
     model_config = ConfigDict(strict=False)
 

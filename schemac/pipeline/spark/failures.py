@@ -81,7 +81,7 @@ UNSEEN = (
     " share, or an address such as s3://"
 )
 WHOLE = (
-    "is the file complete, and in the format that its name says? If other bytes, such as zeros, follow the compressed data, compress it again:"
+    "is the file complete, and in the format that its name suggests? If other bytes, such as zeros, follow the compressed data, compress it again:"
     " `gzip -dc a.gz | gzip > b.gz`"
 )
 CAUSES = (
@@ -153,7 +153,7 @@ CAUSES = (
         r"No space left on device",
         DISK_FULL,
         "the disk is full",
-        "free some space; Spark's temporary files go where `spark.local.dir` says",
+        "free some space; Spark's temporary files are in the folder `spark.local.dir`",
     ),
     _cause(
         r"Python worker exited unexpectedly|Python worker \S* ?(?:crashed|died)",

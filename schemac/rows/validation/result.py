@@ -120,7 +120,7 @@ class Validation:
         return tuple(sorted(counts, key=lambda one: (-one.count, one.path, one.rule)))
 
     def raise_if_bad(self) -> "Validation":
-        """Return itself. Raises UnfitRowsError, a SchemaError, if a row does not fit."""
+        """Return this validation. Raises UnfitRowsError, a SchemaError, if a row does not fit."""
         if not self.is_good:
             raise UnfitRowsError(self)
         return self

@@ -22,7 +22,7 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Zero for the gravest."""
+        """Return 0 for the most severe."""
         return list(Severity).index(self)
 
 
@@ -76,7 +76,7 @@ MISSING_PROPERTY = error("SC203", "missing-property", "a required property is mi
 WRONG_TYPE = error("SC204", "wrong-type", "a value has the wrong type")
 OUT_OF_RANGE = error("SC205", "out-of-range", "a number is outside its range")
 UNKNOWN_VALUE = error("SC206", "unknown-value", "a value is not one of those allowed")
-UNKNOWN_DOCUMENT = error("SC207", "unknown-document", "a document is in none of the accepted forms")
+UNKNOWN_DOCUMENT = error("SC207", "unknown-document", "a document in an unknown form")
 UNKNOWN_EVENT = error("SC208", "unknown-event", "an event kind that is not in the standard")
 NO_SCHEMA = warning("SC209", "no-schema", "a file without a schema")
 UNQUOTED_NAME = error("SC210", "unquoted-name", "a name that YAML reads as something else")
@@ -213,13 +213,13 @@ UNREADABLE_HEADER = error("SC638", "unreadable-header", "a CSV header that canno
 DUPLICATE_COLUMN = error("SC639", "duplicate-column", "two columns with the same name in a CSV header or a frame")
 AMBIGUOUS_COLUMN = error("SC640", "ambiguous-column", "a column that is in the files and in the names of their folders")
 UNKNOWN_SOURCE_COLUMN = error("SC641", "unknown-source-column", "a column that the source does not have")
-UNEXPECTED_COLUMN = error("SC642", "unexpected-column", "a column of the source that no field takes")
+UNEXPECTED_COLUMN = error("SC642", "unexpected-column", "a column of the source that no field reads")
 SOURCE_TYPE_MISMATCH = error("SC643", "source-type-mismatch", "a column of the source that cannot become its field")
 CHANGED_INPUT = error("SC644", "changed-input", "a file that changed while it was read")
 NO_LIST = error("SC645", "no-list", "a list to explode where the source has none")
 NO_FILE = error("SC646", "no-file", "the file of a record, for a source without files")
 CHANGED_FILE = error("SC647", "changed-file", "a file of an incremental source that has changed since it was read")
-LOST_HISTORY = error("SC648", "lost-history", "a table that no longer says which files were read into it")
+LOST_HISTORY = error("SC648", "lost-history", "a table that no longer records which files were read into it")
 MISPLACED_MODE = error("SC649", "misplaced-mode", "an incremental source or a stream where that is not possible")
 # The table and the quarantine.
 SAME_PATH = error("SC650", "same-path", "a target and a quarantine at the same path")

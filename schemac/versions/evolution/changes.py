@@ -163,14 +163,14 @@ class Change:
 
     @property
     def fields(self) -> tuple[SchemaField, SchemaField]:
-        """The field before and after, of a change of a field that stays."""
+        """The old and the new field, if the field exists in both versions."""
         assert self.old_field is not None
         assert self.new_field is not None
         return self.old_field, self.new_field
 
     @property
     def current_field(self) -> SchemaField:
-        """The field now."""
+        """The field in the new version."""
         assert self.new_field is not None
         return self.new_field
 

@@ -95,7 +95,7 @@ def _unit(change: Change) -> Judgement:
     return Judgement(
         Outcome.REFUSED,
         f"old readers still read the numbers as {change.old}",
-        "add a new field with the new unit beside the old one",
+        "add a new field with the new unit next to the old one",
     )
 
 

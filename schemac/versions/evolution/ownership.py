@@ -20,7 +20,7 @@ class Promise(StrEnum):
     REMOVAL = "removal-of-deprecated"
     """A deprecated field, or a dataset, is not there any more; `old` is the last day on which it was to be there."""
     LOST = "classification-lost"
-    """A field has no classification any more; `old` is what it had."""
+    """A field no longer has a classification; `old` is what it had."""
     LOWERED = "classification-lowered"
     """A field is said to be less sensitive; `old` and `new` are what it was and is."""
 

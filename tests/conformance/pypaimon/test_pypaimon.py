@@ -88,7 +88,7 @@ def place(warehouse: Path, table: str, dataset: Dataset) -> None:
 
 @pytest.mark.parametrize("manifest", JAVA, ids=lambda path: path.stem)
 def test_write_the_bytes_that_java_wrote(manifest: Path) -> None:
-    """The files beside the manifests are from Paimon 0.9.0, which numbered and printed the same columns."""
+    """The files name it with `--overlay`, in addition to the manifests are from Paimon 0.9.0, which numbered and printed the same columns."""
     written = manifest.with_suffix(".json").read_bytes()
     time_millis = json.loads(written)["timeMillis"]
     assert text_of(only(manifest.read_text(encoding="utf-8")), time_millis).encode() == written

@@ -166,7 +166,7 @@ class Swap(Step):
 
     def describe(self) -> str:
         """Return what changes by it."""
-        return "; ".join(("one commit, only if no row was written since they were made", *self.details))
+        return "; ".join(("one commit, unless rows were written since they were made", *self.details))
 
 
 @dataclass(frozen=True, slots=True)
