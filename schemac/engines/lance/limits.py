@@ -191,12 +191,13 @@ class Limits:
         elif id == types.dictionary:
             self.dictionary(schema_field, type_)
         elif not isinstance(type_, pa.BaseExtensionType):
-            is_decimal = schema_field.type.family is Family.DECIMAL
-            help = (
-                Help.remove_attribute("remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key)
-                if is_decimal
-                else Help.remove_attribute("remove the `View` hint", BUFFER_ENCODING.key)
-            )
+            help: str = "give the field another kind"
+            if schema_field.type.family is Family.DECIMAL:
+                help = Help.remove_attribute(
+                    "remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key
+                )
+            elif str(type_).partition("<")[0].endswith("_view"):
+                help = Help.remove_attribute("remove the `View` hint", BUFFER_ENCODING.key)
             self.refuse(schema_field, LANCE_TYPE, f"Lance has no {type_}", help=help)
 
     def struct(self, field: SchemaField, type_: Any) -> None:

@@ -75,7 +75,7 @@ def raw_values(array: pa.Array) -> list[Any]:
         return array.view(pa.int32()).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
     if is_.is_date64(type_):
         return [None if v is None else v // (DAY * 1000) for v in array.view(pa.int64()).to_pylist()]
-    if is_.is_temporal(type_):
+    if is_.is_temporal(type_) and not is_.is_interval(type_):
         return array.view(pa.int64()).to_pylist()  # type: ignore[no-any-return]  # likewise
     return array.to_pylist()  # type: ignore[no-any-return]  # likewise
 
