@@ -227,8 +227,9 @@ def _planned(
             planned.append(_Next(lock_name(file.file.name), file))
             continue
         file_report, key = Report(), unchanged.key(file)
-        is_looked_for = unchanged.lost_locks.report(file, file_report)
         lock_file = open_lock(file.file.path, file.file.name, file_report) if file.named else None
+        opened = None if lock_file is None else lock_file.lock
+        is_looked_for = unchanged.lost_locks.report(file, opened, file_report)
         if lock_file is not None and options.show is not None:
             for dataset in file.datasets:
                 locked = lock_file.lock.dataset(dataset.name)

@@ -30,6 +30,7 @@ from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
+from schemac.versions.identity.lock import Lock
 
 if TYPE_CHECKING:
     from schemac.project.locking import Locked
@@ -101,15 +102,21 @@ class Builds:
         from schemac.project.stages import emit  # for start-up time, as above
 
         locks, targets = Report(), Report()
-        is_looked_for = self._lost_locks.report(file, locks)
         locked: Mapping[str, Locked] = {}
-        if self._options.locked or has_lock(file.file.path):
-            from schemac.project.locking import (
-                locked_datasets,  # for start-up time: many projects have no locks
+        is_locked = self._options.locked
+        if is_locked or has_lock(file.file.path):
+            from schemac.project.locking import (  # for start-up time: many have no locks
+                datasets_in,
+                open_lock,
             )
 
-            is_error = self._options.locked
-            locked = locked_datasets(file.file.path, file.file.name, file.datasets, locks, is_error=is_error)
+            lock_file = open_lock(file.file.path, file.file.name, locks)
+            opened_lock = None if lock_file is None else lock_file.lock
+            is_looked_for = self._lost_locks.report(file, opened_lock, locks)
+            if opened_lock is not None:
+                locked = datasets_in(opened_lock, file.datasets, locks, is_error=is_locked)
+        else:
+            is_looked_for = self._lost_locks.report(file, Lock(), locks)
         if locks.has_errors:
             return BuiltFile(locks.diagnostics), is_looked_for
         datasets: dict[str, Built] = {}

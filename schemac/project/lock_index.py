@@ -91,15 +91,15 @@ class LostLocks:
         self._project = project
         self.search = LockSearch(project)
 
-    def report(self, file: CompiledFile, report: Report) -> bool:
-        """Report the datasets of a manifest whose lock is elsewhere; return whether any was looked for."""
+    def report(self, file: CompiledFile, lock: Lock | None, report: Report) -> bool:
+        """Report the datasets of a manifest whose lock is elsewhere; return whether any was looked for.
+
+        `lock` is the one next to the manifest; None if it cannot be read, which is reported where it is opened.
+        """
         manifest = file.file.path
-        is_locked = has_lock(manifest)
-        lock = _read(lock_path(manifest)) if is_locked else Lock()
-        # What is wrong with a lock is told where it is opened.
         known = {dataset.name for dataset in lock.datasets} if lock is not None else None
         lost = {named.name for named in file.named if known is not None and named.name not in known}
-        if lost and (is_locked or self.search.locks_for(manifest)):
+        if lost and (has_lock(manifest) or self.search.locks_for(manifest)):
             for dataset in file.datasets:
                 if dataset.name in lost:
                     self._report_lock_of(dataset, file, report)

@@ -186,10 +186,16 @@ def locked_datasets(
 ) -> dict[str, Locked]:
     """Return the datasets of a manifest with their locks; changes that are not locked are reported."""
     lock_file = open_lock(manifest, name, report)
+    return {} if lock_file is None else datasets_in(lock_file.lock, datasets, report, is_error=is_error)
+
+
+def datasets_in(
+    lock: Lock, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
+) -> dict[str, Locked]:
+    """Return the datasets with what a lock has of them; changes that are not locked are reported."""
     locked_by_name: dict[str, Locked] = {}
-    for dataset in datasets if lock_file is not None else ():
-        assert lock_file is not None
-        locked = lock_file.lock.dataset(dataset.name)
+    for dataset in datasets:
+        locked = lock.dataset(dataset.name)
         ids = identified(dataset, locked, report)
         report_unlocked(dataset, locked, ids, report, is_error=is_error)
         locked_by_name[dataset.name] = Locked(locked, ids)
