@@ -78,9 +78,11 @@ def run(options: argparse.Namespace) -> int:
         (c for c in known_codes.values() if c.slug.upper() == requested), None
     )
     if code is None:
-        near = closest(options.code, words())
-        hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
-        notify(f"schemac: there is no diagnostic code '{options.code}'{hint}")
+        is_of_losses = requested.startswith("LOSSES/")
+        near = closest(options.code, losses if is_of_losses else words())
+        hint = f"did you mean {near}?" if near else f"`schemac explain{' losses' * is_of_losses}` lists all"
+        what = "page about losses" if is_of_losses else "diagnostic code"
+        notify(f"schemac: there is no {what} '{options.code}'; {hint}")
         return ExitCode.USAGE
     put_page(page(code).text)
     return ExitCode.CLEAN

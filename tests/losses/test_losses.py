@@ -296,3 +296,7 @@ def test_explain_losses(capsys: pytest.CaptureFixture[str]) -> None:
     assert "| UInt64 | `decimal(20,0)` | uint64 becomes decimal(20,0) |" in shown
     assert main(["explain", "losses/sparc"]) == 2
     assert "did you mean losses/spark?" in capsys.readouterr().err
+    assert main(["explain", "losses/mysql"]) == 2
+    assert (
+        "no page about losses 'losses/mysql'; `schemac explain losses` lists all" in capsys.readouterr().err
+    )

@@ -88,4 +88,6 @@ class SchemaError(Exception):
         self.diagnostics = diagnostics
         errors = [d for d in diagnostics if d.severity is Severity.ERROR]
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        super().__init__(f"{errors[0]}{more}" if errors else "no diagnostics")
+        text = f"{errors[0]}{more}" if errors else "no diagnostics"
+        # A name of the caller may hold half of a pair of surrogates, which no stream writes.
+        super().__init__(text.encode(errors="backslashreplace").decode())
