@@ -235,7 +235,7 @@ def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
 _BROKEN = {
     Promise.REMOVAL: (
         EARLY_REMOVAL,
-        f"{{what}} is removed, but `{DEPRECATED.key}` says that it stays until {{old}}",
+        f"{{what}} is removed before {{old}}, the date that `{DEPRECATED.key}` promises",
         "keep it until then, or publish an earlier `removeAfter` first, so that readers know",
     ),
     Promise.LOST: (

@@ -200,7 +200,7 @@ def _summary(
     done = f"{counted(files, 'file')} in {out}, {written.files} new or changed"
     if written.removed:
         pronoun = "it" if written.removed == 1 else "them"
-        done += f"; {_datasets(written.removed)} removed, because no manifest makes {pronoun} any more"
+        done += f"; {_datasets(written.removed)} removed, because no manifest produces {pronoun} anymore"
     if written.left:
         done += f"; {_datasets(written.left)} of other manifests left unchanged"
     losses = output.losses

@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         there = (folder / _IGNORED).read_text(encoding="utf-8", errors="replace").splitlines()
         missing = [line for line in ignored if line not in there]
         if missing:
-            put(f"  {_IGNORED} is as it was; add to it: {' '.join(missing)}")
+            put(f"  {_IGNORED} was not changed; add this to it: {' '.join(missing)}")
     return ExitCode.CLEAN
 
 

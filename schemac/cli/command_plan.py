@@ -60,8 +60,7 @@ def add_stated_version(parser: argparse.ArgumentParser) -> None:
         dest="old",
         type=int,
         metavar="N",
-        help="the locked version of the table, or of its fields, if the table has no recorded version;"
-        " its fields are then identified by name and type",
+        help="the locked version to assume if the table does not record one; its fields are then matched by name and type",
     )
 
 

@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "new",
         metavar="NEW",
-        help="its new name; or a path, such as price.fare, to move it into that struct; or, for a field in a struct,"
-        " its present name, to make it a column",
+        help="its new name, or a path such as price.fare to move it into that struct; to move a field out of a struct"
+        " to the top level, its current name",
     )
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
     add_no_cache(parser)

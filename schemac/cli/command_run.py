@@ -151,8 +151,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         metavar="FIELD",
-        help="show what happens to the values of one field: where they are read, which are valid and which are quarantined; with"
-        " --verbose every setting, example and rule; run nothing",
+        help="show how one field is read, and which of its values are valid or quarantined, without running anything;"
+        " --verbose adds every setting, example and rule",
     )
     parser.add_argument(
         "--progress",

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "table",
         metavar="TABLE",
-        help="a table or a quarantine that `schemac run` has written, or its pipeline file: then also on an object store",
+        help="a table or a quarantine that `schemac run` has written, or the pipeline file that writes it (required on an object store)",
     )
     parser.add_argument("--limit", type=int, metavar="N", help="show only the newest N runs")
     add_output_arguments(parser)
@@ -98,7 +98,7 @@ def _runs_of_pipeline(options: argparse.Namespace, report: Report) -> Iterable[C
         runs = table_runs(target.path, sink, storage) if is_found else None
         if runs is not None:
             return list(runs)
-    message = f"there is no table at {target.path} yet, where {options.table} writes"
+    message = f"{options.table} has not written a table at {target.path} yet"
     help = f"write it first: schemac run {shlex.quote(options.table)}"
     report.add(INPUT_NOT_FOUND, message, file=options.table, help=help)
     return None

@@ -206,7 +206,7 @@ def _write_wrong(
             Path(options.output).unlink(missing_ok=True)
             raise
         print_status(
-            f"wrote {counted(len(wrong_form.rows), 'record')} to {options.output}, and what each breaks to {_rules_file(options.output)}",
+            f"wrote {counted(len(wrong_form.rows), 'record')} to {options.output}, and the rule that each one breaks to {_rules_file(options.output)}",
             options,
         )
     else:

@@ -160,7 +160,7 @@ def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset
     for path in occupied:
         report.add(
             IN_THE_WAY,
-            f"{name}/{path} is where a page has to be written",
+            f"{name}/{path} is in the place of a page",
             file=f"{name}/{path}",
             help="move it away",
         )

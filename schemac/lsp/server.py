@@ -74,7 +74,7 @@ class Protocol(LanguageServerProtocol):
         except JsonRpcException:
             # Whoever asked would wait for ever.
             if isinstance(data.get("id"), int | str) and isinstance(data.get("method"), str):
-                reason = f"the parameters of {data['method']} are not those of the protocol"
+                reason = f"the parameters of {data['method']} are not valid"
                 self._send_response(data["id"], error=JsonRpcInvalidParams(reason).to_response_error())
             raise
 

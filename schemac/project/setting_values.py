@@ -15,7 +15,7 @@ from schemac.registry.installed import default_targets
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a project settles for all its manifests."""
+    """Settings for all manifests of a project."""
 
     manifests: tuple[str, ...] = ()
     """Files and folders to compile if the command line names none; by default the project's folder."""

@@ -111,7 +111,7 @@ _OptionalArtifact = Annotated[str, AfterValidator(_optional_artifact)]
 
 
 class _Settings(AuthoredModel):
-    """What a project settles for all its manifests."""
+    """Settings for all manifests of a project."""
 
     manifests: Items[str] = Field(
         _DEFAULT.manifests,
@@ -150,7 +150,7 @@ class _Settings(AuthoredModel):
 if TYPE_CHECKING:
 
     class Settings(_Settings):
-        """What a project settles for all its manifests."""
+        """Settings for all manifests of a project."""
 
 else:
     # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.

@@ -85,7 +85,7 @@ def test_leave_gitignore_and_say_what_it_lacks(folder: Path, capsys: pytest.Capt
     (folder / ".gitignore").write_text(".schemac/\n")
     assert main(["init", "--template", "minimal"]) == 0
     assert (folder / ".gitignore").read_text() == ".schemac/\n"
-    assert capsys.readouterr().out.endswith(".gitignore is as it was; add to it: /build/\n")
+    assert capsys.readouterr().out.endswith(".gitignore was not changed; add this to it: /build/\n")
 
 
 @pytest.mark.skipif(

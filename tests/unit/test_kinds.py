@@ -37,7 +37,7 @@ def test_share_no_foreign_name() -> None:
 
 def test_refuse_a_kind_that_leaves_a_question_open() -> None:
     with pytest.raises(
-        TypeError, match="the kind Uuid does not say its family, standard_number, foreign_names"
+        TypeError, match="the kind Uuid does not define its family, standard_number, foreign_names"
     ):
 
         class Uuid(LogicalType):
@@ -47,7 +47,7 @@ def test_refuse_a_kind_that_leaves_a_question_open() -> None:
 
 def test_refuse_a_kind_that_lacks_what_its_family_has() -> None:
     with pytest.raises(
-        TypeError, match="the kind Uuid does not say its fixed_length, which the family bytes has"
+        TypeError, match="the kind Uuid does not define its fixed_length, which the family bytes has"
     ):
 
         class Uuid(LogicalType):

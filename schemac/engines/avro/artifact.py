@@ -228,7 +228,9 @@ class _Writer:
             default = field.extra[DEFAULT.key]
             if not fits(default, type_):
                 type_text = field.type.type_text()
-                message = f"{field.path_text}: {json.dumps(default)} is no {type_text} in Avro's JSON"
+                message = (
+                    f"{field.path_text}: {json.dumps(default)} is not a valid {type_text} in Avro's JSON"
+                )
                 help = "binaries and decimals are texts of code points, dates and times are numbers"
                 self._emission.findings.at_extra(field, DEFAULT.key, AVRO_DEFAULT, message, help=help)
             if isinstance(type_, list):

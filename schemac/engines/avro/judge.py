@@ -59,7 +59,7 @@ def _renamed(change: Change, _pair: object) -> Judgement:
 
 
 def _required(change: Change, _pair: object) -> Judgement:
-    reason = f"a null in {change.path} cannot be read any more"
+    reason = f"a null in {change.path} can no longer be read"
     return Judgement(Outcome.DATA, reason, "check for nulls first")
 
 

@@ -123,7 +123,7 @@ def parse_schema(written: Any, location: str = "") -> IcebergSchema:
         known[field.id] = path
     for id in schema.identifier_ids:
         if id not in known:
-            raise UnreadableError(location, f"there is no field with the id {id} to identify rows by")
+            raise UnreadableError(location, f"the identifier field with the id {id} does not exist")
     return schema
 
 

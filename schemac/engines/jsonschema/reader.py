@@ -233,7 +233,7 @@ class _Reader:
         needed = schema.get("required") if "required" in handled else None
         for name in needed if isinstance(needed, list) else ():
             if name not in schema["properties"]:
-                self._notes.add(path, f"not kept: that there is the property {name}")
+                self._notes.add(path, f"not kept: the property {name} is required")
 
     def _takes_null(self, schema: Any) -> bool:
         """Whether null is valid for a schema, by its types, values and choices."""

@@ -129,7 +129,7 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
         if new is not None and not is_inside_map_or_vector(new) and not _is_covered(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
-                f"no field of {new.path_text} that all files have would be left, and without one the files do not show where it is null; so one more field of it is written"
+                f"all remaining fields of {new.path_text} are missing in some files, which would not show where it is null; so one of its fields is written"
                 f"{lost and f'; {lost}'}",
             )
     return Judgement(Outcome.METADATA, lost)
@@ -275,7 +275,7 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
         return Judgement(
             Outcome.REFUSED,
             f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
-            f"write under its `extra:` `{builtin.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
+            f"write `{builtin.CLOCK_ZONE.key}: {zone}` under its `extra:` if the clock was in {zone}, or `UTC`, or"
             " another zone",
         )
     match castability(old.type, new.type):

@@ -163,7 +163,7 @@ class _Reader:
             self._used_numbers.append(field.number)
             chosen = [f.name for f in message.fields if f.oneof == field.oneof]
             if field.label == "oneof":
-                self._notes.add(path, f"not kept: that only one of {', '.join(chosen)} is there")
+                self._notes.add(path, f"not kept: only one of {', '.join(chosen)} may be set")
             if field.is_group:
                 self._notes.add(path, "not kept: the encoding of a group")
             tree, type_attributes = split_extra(self._field(message, field, annotation, path))

@@ -178,7 +178,7 @@ def check_row_constraints(
                 help = "lists, maps and structs without members have no single value in a row"
                 help = f"such as {', '.join(below[:8])}" if below else help
             elif path in paths[:i]:
-                message, help = f"{path} stands twice", Help.remove(help="keep one of the two")
+                message, help = f"{path} is listed twice", Help.remove(help="keep one of the two")
             else:
                 continue
             findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)

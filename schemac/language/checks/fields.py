@@ -266,7 +266,7 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
             for renaming in attribute.renamings(extra, old, new):
                 findings.at_schema(
                     UNKNOWN_COLUMN,
-                    f"there is no column '{old}' any more: it is called '{new}' now",
+                    f"the column '{old}' is now called '{new}'",
                     "extra",
                     attribute.key,
                     *renaming.steps,

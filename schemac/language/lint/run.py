@@ -261,7 +261,7 @@ def _checked(rules: Iterable[Rule], what: str, before: Sequence[Rule]) -> list[R
         if rule.code.id in codes or rule.code.slug in slugs:
             raise EngineError(f"{what} have a code {rule.code.id} {rule.code.slug}, which is already used")
     if not added_rules:
-        raise EngineError(f"{what}: there is no schemac.language.lint.rule.Rule")
+        raise EngineError(f"{what} defines no rule (`schemac.language.lint.rule.Rule`)")
     return added_rules
 
 

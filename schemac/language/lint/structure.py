@@ -163,7 +163,7 @@ def missing_dataset_description(subject: Subject, report: Reporter) -> None:
     """One sentence about what a row is."""
     if not subject.dataset.schema.extra.get(DESCRIPTION.key):
         report.schema(
-            f"{subject.dataset.name} has no description", help="write `description:` beside `fields:`"
+            f"{subject.dataset.name} has no description", help="write `description:` next to `fields:`"
         )
 
 

@@ -100,7 +100,7 @@ class LogicalType(AuthoredModel):
             return
         open_ = [name for name in _ANSWERS if not hasattr(cls, name)]
         if open_:
-            raise TypeError(f"the kind {cls.__name__} does not say its {', '.join(open_)}")
+            raise TypeError(f"the kind {cls.__name__} does not define its {', '.join(open_)}")
         missing = [
             name
             for name in PROPERTIES.get(cls.family, ())
@@ -108,7 +108,7 @@ class LogicalType(AuthoredModel):
         ]
         if missing:
             raise TypeError(
-                f"the kind {cls.__name__} does not say its {', '.join(missing)}, which the family {cls.family.value} has"
+                f"the kind {cls.__name__} does not define its {', '.join(missing)}, which the family {cls.family.value} has"
             )
         cls.has_short_form = not any(field.is_required() for field in cls.model_fields.values())
 

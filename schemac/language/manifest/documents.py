@@ -180,7 +180,7 @@ class Documents:
             self._add(
                 FRIENDLY_FORM,
                 ("name",),
-                "the standard has no `name` beside `fields`",
+                "the standard has no `name` next to `fields`",
                 on_key=True,
                 help="use a DatasetSnapshot",
             )

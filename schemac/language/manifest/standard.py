@@ -177,7 +177,7 @@ class Standardizer:
     def _without_misplaced_extra(self, value: Json, at: TreePath, is_nested: bool) -> Json:
         if is_nested and not self._is_strict:
             return value
-        message = "the `extra` of a field belongs beside its `name`"
+        message = "the `extra` of a field belongs next to its `name`"
         help = Help.move_to_field("move it one level out, beside `name` and `type`")
         if is_nested:
             message = "the standard has attributes only on fields"

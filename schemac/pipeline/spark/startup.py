@@ -313,7 +313,7 @@ class Master:
             near = f"{kind}://{host}"
         return PipelineError(
             UNREACHABLE_MASTER,
-            f"there is no kind of Spark master like `{self.address}`{self._origin}",
+            f"`{self.address}`{self._origin} is not a valid Spark master",
             f"masters are {KINDS}" if near is None else f"did you mean `{near}`? Masters are {KINDS}",
             place=self.place,
         )

@@ -25,7 +25,7 @@ class Coerce(StrEnum):
 
 
 class Unexpected(StrEnum):
-    """What a key of a record that no field takes does to the record."""
+    """What happens to a record with a key that no field reads."""
 
     IGNORE = "ignore"
     REJECT = "reject"

@@ -141,7 +141,7 @@ def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
             raise PipelineError(
                 UNREADABLE_TABLE,
                 f"`{path}/{LEDGER}/{name}` is not the record of a run: it is damaged, or of another program",
-                f"restore it from a copy; or delete it: then the run `{name.removesuffix(SUFFIX)}` does not count any more,"
+                f"restore it from a copy; or delete it: then the run `{name.removesuffix(SUFFIX)}` no longer counts,"
                 " and its rows stay",
             )
         records.append(record)

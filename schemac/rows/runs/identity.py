@@ -34,7 +34,7 @@ from schemac.text.source.json_object import Json
 
 
 class Mode(StrEnum):
-    """What happens to a table that is already there."""
+    """What happens to a table that already exists."""
 
     CREATE = "create"
     APPEND = "append"

@@ -145,7 +145,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One fact."""
+    """One change between two versions of a schema."""
 
     fact: AnyFact
     dataset: str

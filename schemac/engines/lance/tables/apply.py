@@ -241,9 +241,9 @@ class _Run:
             entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.field_ids)
         if not entries:
             return version + 1
-        self.progress("note the coming steps", 0, 1)
+        self.progress("record the remaining steps", 0, 1)
         newest.update_config(entries)
-        self.progress("note the coming steps", 1, 1)
+        self.progress("record the remaining steps", 1, 1)
         return version + 2
 
     def going(self, dataset: Any) -> list[Index]:
