@@ -62,6 +62,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
             shutil.rmtree(made, ignore_errors=True)
 
     def _compiled(self, project: Project, report: Report) -> Output:
+        """Return the build of the manifests that the hook's settings name, or those of the project; empty after errors."""
         configuration = project.configuration
         paths = self.config.get("paths") or configuration.manifests or (".",)
         out = project.folder / configuration.out
@@ -89,6 +90,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
             )
 
     def _refuse(self, message: str) -> None:
+        """End the build of the wheel with a message."""
         self.app.abort(f"schemac: {message}")
 
 

@@ -53,6 +53,7 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
 
 
 def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":
+    """Yield the metadata of a schema, of its fields and of all nested fields."""
     yield schema.metadata or {}
     stack = list(schema)
     while stack:

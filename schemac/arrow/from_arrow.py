@@ -288,6 +288,7 @@ class _Lifting:
         return {**type_, "extra": extra} if extra else type_
 
     def _field(self, field: ArrowField, path: FieldPath) -> tuple[Json, Json] | None:
+        """Return the manifest's type of an Arrow field and its `extra`; None after reporting a type that has no kind."""
         metadata = self.texts(field.metadata, path)
         is_nullable = field.nullable
         if pa.types.is_null(field.type) and not is_nullable:
@@ -348,6 +349,7 @@ class _Lifting:
         return None
 
     def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
+        """Return a type with parts and its hints; None if a part has no kind. Raises UnsupportedTypeError."""
         kind_type = kind_of(type_)
         if kind_type is None:
             raise UnsupportedTypeError(str(type_))

@@ -50,6 +50,7 @@ class CheckedDataset:
 
     @cached_property
     def _compilation(self) -> Compilation:
+        """The dataset with its lowered form, made once for all targets."""
         return Compilation.of(self._logical, self._lowering, self._versions, self._locked)
 
     def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
@@ -78,9 +79,11 @@ class CheckedDataset:
         return self._emit(target).losses
 
     def _emit(self, name: str) -> Emission:
+        """Return the emission of a target, with its losses; raises its errors."""
         return self._run(name).emission
 
     def _run(self, name: str) -> TargetRun:
+        """Return the run of a target; raises its errors."""
         run = run_target(name, self._compilation)
         run.report.raise_errors()
         return run

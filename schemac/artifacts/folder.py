@@ -328,6 +328,7 @@ class OutputFolder:
         )
 
     def _status(self, path: str) -> os.stat_result | None:
+        """Return the status of a path, of a link its status and not that of its target; None if nothing is there."""
         try:
             return os.lstat(self.at(path))
         except FileNotFoundError:

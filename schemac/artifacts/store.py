@@ -155,6 +155,7 @@ class Store:
             self._stale(report, "", f"cannot be read: {reason}")
 
     def _write(self, build: Build, before: Provenance) -> Written:
+        """Change the folders that differ, each in one step, and then the provenance; after a failure all are as before."""
         after = build.merged(before)
         gone = before.datasets.keys() - after.datasets.keys()
         # All is looked at before anything is changed.
@@ -239,6 +240,7 @@ class Store:
         return None if is_same else _Change(dataset, frozenset(unchanged))
 
     def _compare(self, build: Build, before: Provenance, report: Report) -> None:
+        """Report artifacts that are missing or different, datasets and staging that remain, and a different provenance."""
         for path, expected_digest in (
             (p, w) for dataset in build.built.values() for p, w in dataset.files.items()
         ):
@@ -261,6 +263,7 @@ class Store:
             self._stale(report, NAME, "differs from what this build would write")
 
     def _stale(self, report: Report, path: str, what: str) -> None:
+        """Report a path of the folder as out of date; an empty path is the folder itself."""
         path_text = f"{self._name}/{path}" if path else self._name
         report.add(STALE_ARTIFACT, f"{path_text} {what}", file=path_text, help=_HELP)
 

@@ -80,10 +80,12 @@ class Swap:
             self._undo.pop()()
 
     def _rename(self, source: str, target: str) -> None:
+        """Rename a folder in a way that `undo` reverts."""
         os.rename(source, target)
         self._undo.append(lambda: os.rename(target, source))
 
     def _carry(self, old: str, new: str, path: str) -> None:
+        """Link the files of the old folder that no build wrote into the new one, with folders only where there are such files."""
         for entry in os.scandir(old):
             here = f"{path}/{entry.name}"
             target = f"{new}/{entry.name}"
@@ -163,6 +165,7 @@ def _rescue(folder: OutputFolder, staged_folder: str, dataset: str, ours: Collec
 
 
 def _files(folder: str, path: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the paths of all files in a folder and below it, from `path` on, with their status; links are not followed."""
     for entry in os.scandir(folder):
         here = f"{path}/{entry.name}"
         if entry.is_dir(follow_symlinks=False):
@@ -198,6 +201,7 @@ def exchange(one: str, other: str) -> bool:
 
 @cache
 def _call() -> Callable[[bytes, bytes], int] | None:
+    """Return the system's function that exchanges two absolute paths, which returns 0 or an errno; None if it has none."""
     # Imported here for start-up time: only a build that changes a dataset needs it.
     import ctypes
 

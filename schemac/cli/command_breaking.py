@@ -66,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _day(text: str) -> date:
+    """Return a day of ISO 8601; argparse reports any other text."""
     try:
         return date.fromisoformat(text)
     except ValueError:
@@ -143,6 +144,7 @@ def _add(
     who: str,
     options: argparse.Namespace,
 ) -> None:
+    """Report a judgement of a change at its new place; of what is gone, at the new or else the old file as a whole."""
     change = verdict.change
     # What is gone is told of where it was missed: the line of another commit is none of this one.
     location = change.new_location
@@ -161,6 +163,7 @@ def _add(
 
 
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
+    """Return a comparison for people: its heading, and below each change a row per engine and one of old readers."""
     lines = [
         printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
     ]
@@ -200,6 +203,7 @@ def _document(
 
 
 def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code], options: argparse.Namespace) -> str:
+    """Return one line of a judgement: who, the outcome in colour, its code in brackets, the reason and the way out."""
     code = codes.get(judgement.outcome)
     mark = f"[{code.id}]" if code else ""
     reason = "; ".join(part for part in (judgement.reason, judgement.way_out) if part)
@@ -212,6 +216,7 @@ _COLOURS = {Outcome.REFUSED: RED, Outcome.DATA: YELLOW, Outcome.REWRITE: YELLOW}
 
 
 def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
+    """Return how many changes there are, how many of each grave outcome for any engine, and how many possible renames."""
     changes = sum(len(comparison.changes) for comparison in comparisons)
     if not changes:
         return "no changes"

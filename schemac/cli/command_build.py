@@ -90,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _once(options: argparse.Namespace) -> Watched:
+    """Build or compare once, print the findings, and return the exit code with the files to watch."""
     report = Report()
     project, files = open_project(options, report, is_builder=True)
     if options.depfile is not None and (reason := why_not(options.depfile)) is not None:
@@ -169,6 +170,7 @@ def _write_depfile(options: argparse.Namespace, project: Project, output: Output
 
 
 def _options(options: argparse.Namespace, project: Project) -> CompileOptions:
+    """Return the options of a compilation by the command line, which goes before the settings of the project."""
     compile_options = CompileOptions.of(
         project,
         options.target,
@@ -193,6 +195,7 @@ def _summary(
     counts_text: str,
     has_errors: bool,
 ) -> str:
+    """Return the last line for people: the written and removed files, and the number of losses and findings."""
     if has_errors:
         return f"nothing was written: {counts_text}"
     out = options.out or project.configuration.out
@@ -200,16 +203,18 @@ def _summary(
     done = f"{counted(files, 'file')} in {out}, {written.files} new or changed"
     if written.removed:
         pronoun = "it" if written.removed == 1 else "them"
-        done += f"; {_datasets(written.removed)} removed, because no manifest produces {pronoun} anymore"
+        done += (
+            f"; {_counted_datasets(written.removed)} removed, because no manifest produces {pronoun} anymore"
+        )
     if written.left:
-        done += f"; {_datasets(written.left)} of other manifests left unchanged"
+        done += f"; {_counted_datasets(written.left)} of other manifests left unchanged"
     losses = output.losses
     noun = "loss is" if losses == 1 else "losses are"
     lost = f"; {losses} {noun} listed in {out}/*/losses.json" if losses else ""
-    return f"{_datasets(datasets)}: {done}{lost}{'; ' if counts_text else ''}{counts_text}"
+    return f"{_counted_datasets(datasets)}: {done}{lost}{'; ' if counts_text else ''}{counts_text}"
 
 
-def _datasets(number: int) -> str:
+def _counted_datasets(number: int) -> str:
     return counted(number, "dataset")
 
 
@@ -264,4 +269,5 @@ def depfile(target: str, files: Iterable[CompiledFile], project: Project, others
 
 
 def _escaped(path: str) -> str:
+    """Return a path for a rule of Make, with its special characters escaped."""
     return _SPECIAL.sub(lambda match: f"\\{match[0]}", path).replace("$", "$$")

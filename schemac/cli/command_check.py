@@ -227,6 +227,7 @@ def run_fixes(
 
 
 def _diff(fixing: Fixing) -> str:
+    """Return the changes of all fixed files as unified diffs."""
     from schemac.text.source.rendering import render_diff  # for start-up time: few runs show a change
 
     return "".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after)
@@ -254,6 +255,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _once(options: argparse.Namespace) -> Watched:
+    """Check once, or fix if that was asked for; return the exit code with the files to watch."""
     report = Report()
     project, named_files = open_project(options, report)
     compile_options = CompileOptions.of(project, strict=options.strict, system_columns=options.system_columns)

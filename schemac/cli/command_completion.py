@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _actions(parser: argparse.ArgumentParser) -> "Iterator[argparse.Action]":
+    """Yield the actions of a parser and of all its subcommands, each subcommand's after the action that selects it."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):

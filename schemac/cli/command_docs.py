@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace, report: Report) -> None:
+    """Write the pages in the requested format, and print a summary; nothing is written after an error."""
     from schemac.documentation.model import read_site
     from schemac.documentation.pages import write_pages  # for start-up time, as below
 

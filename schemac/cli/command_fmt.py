@@ -95,7 +95,7 @@ def _finish(options: argparse.Namespace, texts: list[_Text], report: Report) -> 
     show(report.diagnostics, options)
     is_dry = options.diff or options.check
     print_status(
-        f"{'would reformat' if is_dry else 'formatted'} {_files(len(changed))}; {_files(left)} unchanged",
+        f"{'would reformat' if is_dry else 'formatted'} {_counted_files(len(changed))}; {_counted_files(left)} unchanged",
         options,
     )
     return _exit_code(options, report, changed)
@@ -106,5 +106,5 @@ def _exit_code(options: argparse.Namespace, report: Report, changed: list[_Text]
     return ExitCode.FINDINGS if is_dry and changed else exit_code(report.diagnostics, options)
 
 
-def _files(number: int) -> str:
+def _counted_files(number: int) -> str:
     return counted(number, "file")

@@ -116,6 +116,7 @@ def _made(imported: Imported, path: Path, options: argparse.Namespace, report: R
 
 
 def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, report: Report) -> None:
+    """Write manifests and their locks to `--out`, or print the manifests; `edited` replaces their text if it is not None."""
     has_ids = any(one.imported.has_ids for one in made)
     stream = edited if edited is not None else "---\n".join(one.text for one in made)
     if options.out is None:

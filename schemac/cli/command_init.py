@@ -111,6 +111,7 @@ def _template(options: argparse.Namespace) -> dict[str, bytes]:
 
 
 def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a template by their paths below it, with `/`, and their bytes."""
     for entry in sorted(folder.iterdir(), key=lambda e: e.name):
         if entry.is_dir():
             yield from _files(entry, f"{prefix}{entry.name}/")

@@ -161,6 +161,7 @@ class UnchangedLocks:
         return self._key(file, lock) if lock is not None else None
 
     def _key(self, file: CompiledFile, lock: bytes) -> bytes:
+        """Return the cache key of a manifest with these bytes of a lock."""
         return self._keys.key(file.key, lock, file.named)
 
     def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
@@ -285,6 +286,7 @@ def _next(
     dropped: "_DroppedFields",
     report: Report,
 ) -> tuple[Lock, list[str]]:
+    """Return a lock with the next versions of a manifest's datasets and a line for each; with `--check` it only reports them."""
     lock, lines = lock_file.lock, []
     for dataset in file.datasets:
         locked = lock_file.lock.dataset(dataset.name)

@@ -114,6 +114,7 @@ def add_references(parser: argparse.ArgumentParser, when: str = "") -> None:
 
 
 def _reference(text: str) -> tuple[str, str]:
+    """Return a dataset's name and a path from `DATASET=PATH`; argparse reports any other text."""
     dataset, equals, path = text.partition("=")
     if not (dataset and equals and path):
         raise argparse.ArgumentTypeError("expected DATASET=PATH, such as drivers=tables/drivers")
@@ -224,6 +225,7 @@ class _Made:
 def _plan(
     project: Project, locked: LockedDataset, options: argparse.Namespace, made: _Made, report: Report
 ) -> None:
+    """Add the steps from the old version to the new one for each engine, or report what prevents planning."""
     new = requested_version(locked, options.new, report)
     if new is None:
         return

@@ -110,6 +110,7 @@ class RunFiles:
 
 
 def _tried(path: str, write: Callable[[], None]) -> bool:
+    """Write a file about the run; return False after printing why that failed."""
     try:
         write()
     except OSError as error:
@@ -214,6 +215,7 @@ class _Call:
 
 
 def _outcome(options: argparse.Namespace, call: _Call, files: RunFiles, code: int) -> "Outcome":
+    """Return what the reports of a run contain, with the present time as its end."""
     from schemac.pipeline.reports.outcome import Outcome  # for start-up time
 
     job = None if call.loaded is None else call.loaded.job
@@ -222,6 +224,7 @@ def _outcome(options: argparse.Namespace, call: _Call, files: RunFiles, code: in
 
 
 def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], None]") -> None:
+    """Run a pipeline, check it or explain a field, as the options ask; what fails is reported."""
     report = call.report
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
@@ -268,6 +271,7 @@ def _write(
     progress: "Callable[[State], None]",
     report: Report,
 ) -> "RunReport":
+    """Run a loaded pipeline, and report broken rules, absent columns and drift of its table as warnings."""
     from schemac.pipeline.library import run_loaded  # for start-up time, as above
     from schemac.pipeline.reports.run_facts import shown
 

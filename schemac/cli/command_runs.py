@@ -58,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
+    """Return the newest runs of a table, or of a pipeline's tables, up to `--limit`; none after reporting an error."""
     try:
         path = Path(options.table)
         if path.suffix in (".yaml", ".yml") and path.is_file():

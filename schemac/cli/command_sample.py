@@ -78,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _number(allowed: range, text: str) -> int:
+    """Return a whole number of a range; argparse reports any other text, in words for rows or for the seed."""
     try:
         number = int(text)
     except ValueError:
@@ -231,5 +232,6 @@ def _listed(rules: "Sequence[tuple[str, str]]") -> str:
 
 
 def _some(paths: "Sequence[str]") -> str:
+    """Return the first paths of a list, and how many more there are."""
     more = f" and {len(paths) - _MOST_PATHS:,} more" if len(paths) > _MOST_PATHS else ""
     return f"{', '.join(paths[:_MOST_PATHS])}{more}"

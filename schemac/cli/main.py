@@ -108,6 +108,7 @@ def _stopped_by(error: Exception) -> int | None:
 
 
 def _notify(message: str) -> None:
+    """Print a message to standard error."""
     from schemac.cli.terminal import notify  # for start-up time, as above
 
     notify(message)
@@ -145,6 +146,7 @@ def _without_output(error: OSError) -> int:
 
 
 def _run(argv: list[str]) -> int:
+    """Run the command of the arguments and return its exit code; an unknown command or option is wrong usage."""
     command = next((word for word in argv if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS and argv[0] == command:
         near = closest(command, COMMANDS)
@@ -329,6 +331,7 @@ def open_streams() -> None:
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Return an ASCII replacement for a character that a stream cannot encode, and where to go on; a handler for codecs."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     sign = error.object[error.start]

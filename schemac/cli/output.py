@@ -178,6 +178,7 @@ def add_versions(parser: argparse.ArgumentParser) -> None:
 
 
 def _checked(setting: VersionSetting, text: str) -> str:
+    """Return the version of an engine if its setting permits the text; argparse reports any other."""
     try:
         return setting.checked(text)
     except ValueError as error:
@@ -249,6 +250,7 @@ def detail(message: str, options: argparse.Namespace) -> None:
 
 
 def _count(text: str) -> int:
+    """Return a number that is not negative; argparse reports any other text."""
     number = int(text)
     if number < 0:
         raise argparse.ArgumentTypeError("has to be zero or more")

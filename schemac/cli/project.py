@@ -96,6 +96,7 @@ def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
 
 
 def _project(options: argparse.Namespace, report: Report) -> Project:
+    """Return the project of the working folder or of `--config`, after reporting a cache that git tracks."""
     explicit = Path(options.config) if options.config else None
     project = find_project(Path.cwd(), report, explicit, _open_cache(options))
     if project.cache.is_persistent and (tracked := tracked_files(project.cache.folder)):
@@ -277,6 +278,7 @@ def _state(options: argparse.Namespace, done: Watched) -> dict[str, object]:
 
 
 def _listed(paths: Iterable[str]) -> str:
+    """Return the first paths from the working folder, and how many more there are."""
     names = [os.path.relpath(path) for path in paths]
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -244,6 +244,7 @@ class OutputError(OSError):
 
 
 def _write(text: str) -> None:
+    """Write to standard output after the progress is cleared; raises OutputError if the output takes no more."""
     clear()
     try:
         sys.stdout.write(text)
@@ -408,5 +409,6 @@ class ProgressLines:
 
 
 def _count(records: int, rate: float) -> str:
+    """Return how many records were processed and how many in a second; empty before the first one."""
     pace = f", {rate:,.0f} a second" if rate else ""
     return f": {counted(records, 'record')}{pace}" if records else ""

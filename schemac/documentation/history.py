@@ -161,4 +161,5 @@ def _facts_of_types(old: SchemaField, new: SchemaField) -> list[Fact]:
 
 
 def _words(facts: Any) -> str:
+    """Return the kinds of facts in words with commas between them, each once."""
     return ", ".join(dict.fromkeys(str(fact).replace("-", " ") for fact in facts))

@@ -105,11 +105,13 @@ def _harmless(value: Any) -> Any:
 
 
 def _page(environment: jinja2.Environment, template: str, site: Site, root: str, **known: Any) -> bytes:
+    """Return the bytes of a rendered template; `root` is the relative path from the page to the site's top."""
     text = environment.get_template(template).render(site=site, root=root, **known)
     return text.encode("utf-8", "backslashreplace")
 
 
 def _distinct(one: DatasetPage, name: str) -> list[str]:
+    """Return the values of a property of a dataset and of its fields, sorted, without empty ones."""
     holders: Iterable[DatasetPage | FieldPage] = (one, *one.all_fields)
     return sorted({value for holder in holders if (value := getattr(holder, name))})
 
@@ -132,6 +134,7 @@ def _search_data(site: Site) -> str:
 
 
 def _entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
+    """Return one entry of the search, its texts without control characters; `in_` is the dataset of a field."""
     parts = {"name": name, "in": in_, "type": type, "text": text}
     return {**{key: printable(value) for key, value in parts.items()}, "url": url}
 
@@ -156,6 +159,7 @@ def _history_data(history: History) -> Markup:
 
 
 def _steps(steps: Iterable[Step]) -> list[tuple[int, int, str | None, str]]:
+    """Return steps for JSON: since which version, the number of the state, the value as a text or null, and the words."""
     return [
         (
             one.since,
@@ -168,6 +172,7 @@ def _steps(steps: Iterable[Step]) -> list[tuple[int, int, str | None, str]]:
 
 
 def _text(value: Any) -> str:
+    """Return a value as a text: as it is if it is one, else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -223,4 +228,5 @@ def plain(text: str) -> str:
 
 
 def _tokens(text: str) -> list[Token]:
+    """Return the tokens of a Markdown text, parsed without control characters."""
     return _PARSER.parse(printable(text, keep="\n\t"))

@@ -160,6 +160,7 @@ class DatasetPage:
 
 
 def _flat(fields: tuple[FieldPage, ...]) -> list[FieldPage]:
+    """Return fields with all those below them, each before its children."""
     return [one for top in fields for one in (top, *_flat(top.children))]
 
 
@@ -232,6 +233,7 @@ def read_site(title: str, files: Iterable[CompiledFile], project: Project, repor
 def _dataset(
     dataset: LogicalDataset, file: CompiledFile, locked: Locked | None, project: Project
 ) -> DatasetPage:
+    """Return the page of a dataset; without a lock it has no versions, revisions or ids."""
     whole, extra = Ownership.of(None, dataset.schema), dataset.schema.extra
     types, losses = _engines(dataset, locked, project)
     key = primary_key(dataset.columns) or named_key(dataset)
@@ -268,6 +270,7 @@ def file_of(name: str) -> str:
 
 
 def _field(field: SchemaField, known: _Known) -> FieldPage:
+    """Return a field with its children for a page; ownership appears only where it differs from what is around it."""
     ownership = Ownership.of(field, known.dataset.schema)
     above = Ownership.of(field.parent, known.dataset.schema)
     path = field.path_text
@@ -317,6 +320,7 @@ def _engines(
 
 
 def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSchemaVersion]:
+    """Return the locked versions, the oldest first, and the present schema if it is not locked; none without a lock."""
     if locked is None or locked.dataset.newest is None:
         return []
     versions = [locked_schema_version(locked.dataset, version.number) for version in locked.dataset.versions]
@@ -329,12 +333,14 @@ def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSche
 
 
 def _of(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[Property]:
+    """Yield the attributes that are set in `extra`, in this order and without references."""
     for attribute in attributes:
         if attribute.key in extra and attribute is not REFERENCES:
             yield Property(attribute.key.rpartition("/")[2], _text(extra[attribute.key]))
 
 
 def _others(extra: Mapping[str, Any]) -> Iterable[Property]:
+    """Yield the attributes of `extra` that a page lists nowhere else, by their full keys."""
     for key, value in extra.items():
         if key not in _LISTED_KEYS:
             yield Property(key, _text(value))

@@ -43,6 +43,7 @@ def markdown_pages(site: Site) -> Iterator[tuple[str, bytes]]:
 
 
 def _page(one: DatasetPage, site: Site) -> Iterator[str]:
+    """Yield the blocks of a dataset's Markdown page, from the heading to the changes of each version."""
     yield f"# {_text(one.name)}\n"
     if one.description:
         yield f"{_paragraph(one.description)}\n"
@@ -79,6 +80,7 @@ def _page(one: DatasetPage, site: Site) -> Iterator[str]:
 
 
 def _row(field: FieldPage) -> tuple[str, ...]:
+    """Return the cells of a field: path, type, description, and all else with line breaks of HTML."""
     more = [f"primary key {field.key_position}" if field.key_position else ""]
     if field.deprecation is not None:
         until = f" until {field.deprecation.remove_after}" if field.deprecation.remove_after else ""
@@ -92,19 +94,23 @@ def _row(field: FieldPage) -> tuple[str, ...]:
 
 
 def _properties(properties: Iterable[Property]) -> list[str]:
+    """Return each property as its key and value in code."""
     return [f"{_code(one.key)} {_code(one.value)}" for one in properties]
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a Markdown table; its cells have to be escaped already."""
     lines = [head, tuple("---" for _ in head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _cell(text: str) -> str:
+    """Return a text escaped for a cell, with its line ends as `<br>`."""
     return "<br>".join(_text(text).splitlines())
 
 
 def _paragraph(text: str) -> str:
+    """Return a text escaped for Markdown in which no line starts a list or underlines a heading."""
     return _LINE_START.sub(r"\1\\\2", _text(text))
 
 
@@ -114,6 +120,7 @@ def _text(text: str) -> str:
 
 
 def _escaped(sign: re.Match[str]) -> str:
+    """Return a matched sign so that Markdown shows it: as an entity, or with a backslash before it."""
     if sign[2]:
         # Behind a comment that shows nothing, it is no address that Markdown would make a link of.
         return f"{sign[2]}<!-- -->"
@@ -156,6 +163,7 @@ def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], rep
 
 
 def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset[str], report: Report) -> int:
+    """Write pages and the list of them, and remove obsolete ones; return how many changed, 0 if a foreign file is in the way."""
     occupied = [path for path in pages if path not in before and os.path.lexists(folder / path)]
     for path in occupied:
         report.add(
@@ -200,6 +208,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _list(paths: Iterable[str]) -> bytes:
+    """Return the bytes of the list of pages, sorted."""
     return (json.dumps({"files": sorted(paths)}, indent=1) + "\n").encode()
 
 

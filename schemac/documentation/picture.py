@@ -109,6 +109,7 @@ def _groups(edges: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 def _group(
     edges: Sequence[tuple[str, str]], titles: Mapping[tuple[str, str], list[str]], top: float
 ) -> Picture:
+    """Return the picture of datasets that are connected, from `top` down, as wide and tall as its layers."""
     forward = _without_cycles(edges)
     layer_of = _layers(forward)
     layers, chains = _with_bypasses(forward, layer_of)
@@ -249,8 +250,10 @@ def _path(
 
 
 def _down(place: _Place) -> float:
+    """Return the height that a place takes with the gap below it; a bypass of a line is lower than a box."""
     return (_BYPASS if place.source else _HEIGHT) + _GAP_DOWN
 
 
 def _label(name: str) -> str:
+    """Return the name of a dataset, cut with an ellipsis where it is too long for a box."""
     return name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 1]}…"

@@ -98,6 +98,7 @@ def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
 
 
 def _type(type_: Any, name: str, raw: Any, notes: Notes) -> ArrowType:
+    """Return the type of a column for a manifest, by the inferred one and the raw texts; notes why it is another."""
     from pyarrow import compute  # for start-up time, as above
 
     def is_in_any(pattern: str) -> bool:
@@ -239,6 +240,7 @@ class _Seen:
                 self._members[name].add(member)
 
     def _sort(self, value: Any) -> str:
+        """Return the plural name of the sort that a value of JSON is counted under; deep objects and lists are texts."""
         if value is None:
             return "nulls"
         if isinstance(value, bool):
@@ -305,6 +307,7 @@ class _Seen:
         return types[sort]
 
     def _integer(self, path: FieldPath, notes: Notes) -> ArrowType:
+        """Return the narrowest type for the integers of the sample: Int64, UInt64, a decimal, or a string with a note."""
         if self._least >= -(2**63) and self._most < 2**63:
             return pa.int64()
         if self._least >= 0 and self._most < 2**64:

@@ -130,6 +130,7 @@ def without_missing(schema: Json) -> tuple[Json, list[str]]:
 
 
 def _name(key: str) -> str:
+    """Return a key without its domain."""
     return key.rpartition("/")[2]
 
 

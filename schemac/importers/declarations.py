@@ -75,6 +75,7 @@ class Node:
         return node
 
     def _key(self, key: str) -> str:
+        """Return the name that the document has for a key."""
         return self._called.get(key, key)
 
     def has(self, key: str) -> bool:
@@ -169,6 +170,7 @@ class Node:
         return [f"not kept of the {whole}: {keys}"] if keys else []
 
     def _wrong(self, key: str, expected: str) -> MisplacedError:
+        """Return the error for a value of another type than expected, with its path and the value."""
         path = (*self.path, self._key(key))
         value = self._value[self._key(key)]
         return MisplacedError(f"{_path_text(path)} has to be {expected}, not {_value_text(value)}", path)

@@ -302,6 +302,7 @@ def standard_form(imported: Imported) -> Imported:
 
 
 def _read(path: Path, format: str | None, report: Report) -> Imported | None:
+    """Return a source as its importer reads it; None after reporting why it cannot be read."""
     name = str(path)
     try:
         if not path.exists():

@@ -125,6 +125,7 @@ class Answers:
         return self._locations([*defined, *sites] if params.context.include_declaration else sites)
 
     def _locations(self, sites: list[FileRange]) -> list[types.Location]:
+        """Return sites as the protocol has them: URIs, with columns in the encoding of the editor."""
         return [
             types.Location(uri_of(site.path), self._session.lines_at(site.path).range(site.region))
             for site in sites
@@ -221,9 +222,11 @@ class Answers:
         return line_edits(lines, after)
 
     def _opened(self, document: types.TextDocumentIdentifier) -> Opened | None:
+        """Return an open text of YAML; None if the text is not open, or is a lock or another file."""
         opened = self._session.opened.get(document.uri)
         return opened if opened is not None and is_yaml(opened.path) else None
 
     def _at(self, opened: Opened, checked: Checked, position: types.Position) -> tuple[Context, Navigator]:
+        """Return what is around a position of an open text, and a navigator from there through the checked project."""
         lines = self._session.lines(opened)
         return Context(lines.lines, lines.place(position)), Navigator(checked, self._session.index)

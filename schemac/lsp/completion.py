@@ -61,6 +61,7 @@ def complete(
 
 
 def _item(item: CompletionItem, range_: types.Range, before: str, *, has_colon: bool) -> types.CompletionItem:
+    """Return a completion for the protocol: without its colon where one follows, with a space where a colon or dash ends `before`."""
     text = item.text
     if has_colon:
         text = text.split(":", 1)[0] if item.text.endswith(": ") else text
@@ -107,6 +108,7 @@ class CompletionItems:
     # Keys
 
     def _keys(self, shape: Shape) -> Iterator[CompletionItem]:
+        """Yield the keys that may be added to the mapping at the cursor, without those that it has."""
         present_keys = set(self._cursor.keys)
         path, scope, kinds = self._cursor.path, self._scope, types.CompletionItemKind
         items: list[CompletionItem] = []
@@ -145,6 +147,7 @@ class CompletionItems:
     # Values
 
     def _values(self, shape: Shape) -> Iterator[CompletionItem]:
+        """Yield the values of a shape: types, kinds or fixed words, and the names that it may refer to."""
         if shape.is_type:
             yield from self._types(shape)
         if shape.is_kind:
@@ -159,6 +162,7 @@ class CompletionItems:
         yield from self._names(shape)
 
     def _types(self, shape: Shape) -> Iterator[CompletionItem]:
+        """Yield the kinds of types, as snippets where they need properties, and the one that a foreign name stands for."""
         is_nested = self._cursor.path[-1:] == ("inner",)
         for name, kind in BY_NAME.items():
             if is_nested and kind.family is Family.OPTION:

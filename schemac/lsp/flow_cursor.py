@@ -218,6 +218,7 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
 
 
 def _take(frames: list[Frame], token: "re.Match[str]") -> None:
+    """Apply one token to the stack of open brackets, which is changed in place; outside of brackets only an opening one counts."""
     kind, word = token.lastgroup, token.group()
     frame = frames[-1] if frames else None
     if kind == "open":

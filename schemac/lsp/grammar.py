@@ -148,6 +148,7 @@ def alternatives(annotation: Any) -> list[Any]:
 
 
 def _bare(annotation: Any) -> Any:
+    """Return an annotation without the metadata of `Annotated`."""
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
@@ -199,6 +200,7 @@ def shape_at(root: Shape, path: TreePath, value_at: ValueAt) -> Shape:
 
 
 def _below(shape: Shape, step: str | int, depth: int, value_at: ValueAt) -> Shape:
+    """Return the shape of a key or of an item number in a shape; any value where the records do not know it."""
     if shape.extra is not None:
         attribute = known(str(step))
         return Shape(attribute.value_type if attribute is not None else Any, attribute=attribute)
@@ -426,6 +428,7 @@ class Context:
 
     @cached_property
     def _root(self) -> Shape:
+        """The shape of the whole document, by its outermost keys; for a first key that is just written, by that one."""
         root, path = self.written.root, self.cursor.path
         if not root and path and isinstance(path[0], str):
             return root_shape([path[0]], None, path)

@@ -148,10 +148,12 @@ def _of_loss(loss: Loss) -> str:
 
 
 def _cell(text: str) -> str:
+    """Return a text with its bars escaped, for a cell of a Markdown table."""
     return text.replace("|", "\\|")
 
 
 def _title(name: str) -> str:
+    """Return the title of an engine for people; its name if it is not installed."""
     try:
         return engine(name).title
     except KeyError:

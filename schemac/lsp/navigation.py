@@ -118,6 +118,7 @@ class Navigator:
         return None
 
     def _group(self, name: str, path: str, scope: Scope) -> GroupTarget | None:
+        """Return a group with the file that defines it, by the name that a text uses; None if the text knows no such group."""
         resolved = scope.group_scope.find(name) if scope.group_scope is not None else None
         if resolved is None:
             return None
@@ -260,6 +261,7 @@ class Navigator:
         return list(dict.fromkeys(sites))
 
     def _occurrences(self, target: FieldTarget) -> Iterator[FileRange]:
+        """Yield where a field is named: its definitions, attributes that name it, references of all datasets, and locks."""
         yield from self.definitions(target)
         for dataset_field in target.all:
             dataset, name = dataset_field.dataset, dataset_field.dataset.name
@@ -282,6 +284,7 @@ class Navigator:
             yield from self.lock_lines(dataset_field)
 
     def _at(self, dataset: LogicalDataset, path: TreePath) -> Iterator[FileRange]:
+        """Yield the site of a value in a dataset's manifest; none if the manifest has no such value."""
         place = dataset.origins.location(path)
         if place is not None:
             yield self.site(place)

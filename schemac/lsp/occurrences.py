@@ -94,10 +94,12 @@ def occurrences_of(target: NamedTarget, texts: ProjectTexts) -> list[Occurrence]
 
 
 def _key(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Occurrence:
+    """Return the occurrence of a name that is a key."""
     return Occurrence(path, document.source, document.key_span(at), is_definition=is_definition)
 
 
 def _value(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Occurrence:
+    """Return the occurrence of a name that is a scalar."""
     return Occurrence(path, document.source, document.span(at), is_definition=is_definition)
 
 

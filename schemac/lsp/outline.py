@@ -239,6 +239,7 @@ def _cursor(
     keys: tuple[str, ...] = (),
     key: str = "",
 ) -> Cursor:
+    """Return a cursor at the end of a climb, with its steps from the outside in; in a block of text its role is TEXT."""
     return Cursor(
         tuple(reversed(climb.steps)),
         Role.TEXT if climb.is_text else role,

@@ -155,6 +155,7 @@ def _sampled(path: str, format: Any, changed: int) -> tuple[str, ...]:
 
 @cache
 def _grammar() -> Json:
+    """Return the JSON Schema of pipelines, made once."""
     from schemac.pipeline.declaration.json_schema import pipeline_schema  # for start-up time: pydantic
 
     return pipeline_schema()
@@ -173,6 +174,7 @@ def _nodes(path: TreePath) -> list[Json]:
 
 
 def _alternatives(node: Json) -> Iterator[Json]:
+    """Yield the nodes that a node of JSON Schema permits, with references and alternatives resolved."""
     reference = node.get("$ref")
     if isinstance(reference, str):
         yield from _alternatives(_grammar()["$defs"][reference.rpartition("/")[2]])
@@ -183,6 +185,7 @@ def _alternatives(node: Json) -> Iterator[Json]:
 
 
 def _words(nodes: list[Json]) -> list[Any]:
+    """Return the values that nodes of JSON Schema list, each once: enums, constants and booleans."""
     words: dict[Any, None] = {}
     for node in nodes:
         words |= dict.fromkeys(node.get("enum", ()))
@@ -192,6 +195,7 @@ def _words(nodes: list[Json]) -> list[Any]:
 
 
 def _description(node: Json) -> str:
+    """Return the first description of a node or of its alternatives, on one line; empty if there is none."""
     texts = [node.get("description", ""), *(one.get("description", "") for one in _alternatives(node))]
     return next((text.replace("\n", " ") for text in texts if text), "")
 
@@ -210,6 +214,7 @@ def is_companion(path: str, content: bytes) -> bool:
 
 
 def _keys(content: bytes) -> dict[str, str]:
+    """Return the outermost keys of a text of YAML, each with the first character of its value; read by a pattern alone."""
     return {
         key.decode(): value.decode("utf-8", "replace")
         for key, value in _KEY.findall(content.replace(b"\r", b"\n"))

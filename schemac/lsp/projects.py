@@ -162,6 +162,7 @@ class ProjectFolder:
             return Path(path).as_posix()
 
     def _opened(self, report: Report, buffers: Buffers) -> Project:
+        """Return the project with its present settings; while these are invalid, with the last valid ones."""
         if self._override is not None:
             return self._override
         if not self.is_project:
@@ -188,6 +189,7 @@ class ProjectFolder:
     def _compiled(
         self, files: Sequence[ManifestFile], project: Project, buffers: Buffers, report: Report
     ) -> list[CompiledFile]:
+        """Return the manifests that can be read; only those whose text or imports changed are checked again."""
         options = _options(project, buffers)
         checks = Checks(project, options)
         # What is typed is not worth a place on disk.
@@ -312,6 +314,7 @@ class ProjectTexts:
         return contents
 
     def _read(self, path: str) -> bytes | None:
+        """Return the bytes of a file, of an unsaved buffer first; None if it cannot be read."""
         buffer = self.checked.buffers.get(path)
         return content_of(Path(path)) if buffer is None else buffer
 

@@ -156,6 +156,7 @@ def check_findings(before: Checked, after: Checked) -> None:
 
 
 def _errors(checked: Checked) -> list[Diagnostic]:
+    """Return the errors of all files, without warnings."""
     diagnostics = [one for every in checked.findings.values() for one in every]
     return [one for one in diagnostics if one.severity is Severity.ERROR]
 

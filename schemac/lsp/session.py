@@ -200,6 +200,7 @@ class Session:
         state.timer = loop.call_later(delay, self._start, state)
 
     def _start(self, state: State) -> None:
+        """Check a project now in place of its timer, unless a check is running: that one sees the new edits itself."""
         if state.timer is not None:
             state.timer.cancel()
             state.timer = None
@@ -220,6 +221,7 @@ class Session:
         return await asyncio.get_running_loop().run_in_executor(self._worker, partial(function, *arguments))
 
     async def _check(self, state: State) -> None:
+        """Check a project until no edit came meanwhile, and publish the findings of all its texts after each round."""
         while state.is_dirty:
             state.is_dirty = False
             if state.timer is not None:
@@ -290,6 +292,7 @@ class Session:
         displayed: list[tuple[Diagnostic, types.Diagnostic]],
         version: int | None,
     ) -> None:
+        """Show findings of a file, open or not; none are sent for a closed file that had none."""
         opened = self.opened_at(path)
         uri = opened.uri if opened is not None else uri_of(path)
         if not displayed and path not in state.published and opened is None:
@@ -303,6 +306,7 @@ class Session:
     # A part at once
 
     def _later(self, opened: Opened) -> None:
+        """Check the edited fields of a text after a short pause, which every further edit starts anew."""
         timer = self._quick.pop(opened.uri, None)
         if timer is not None:
             timer.cancel()

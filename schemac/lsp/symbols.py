@@ -47,6 +47,7 @@ def document_symbols(
 
 
 def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.DocumentSymbol | None:
+    """Return the symbol of a field with its members; None for one of a group or without a name."""
     name = dataset.origins.location((*field.declared_at, "name"))
     whole = dataset.origins.location(field.declared_at)
     # A field of a group is listed where the group is.
@@ -74,6 +75,7 @@ def _members(field: SchemaField) -> Iterator[SchemaField]:
 
 
 def _groups(documents: Sequence[Document], lines: Lines) -> Iterator[types.DocumentSymbol]:
+    """Yield a symbol for each group of a text, with its named fields below it."""
     for definition in GroupFile(list(documents), "").groups.values():
         document = definition.document
         name = lines.range(document.source.region(document.key_span(definition.path)))
@@ -138,6 +140,7 @@ def _symbol(
     field: SchemaField | None,
     lines_of: LinesOf,
 ) -> types.WorkspaceSymbol:
+    """Return the symbol of a field, or of the dataset where `field` is None; at the file's start if its place is unknown."""
     dataset = file.datasets[number]
     source, span = dataset.origins.source, dataset.origins.name_span
     if field is not None:
@@ -197,6 +200,7 @@ def inlay_hints(
 def _hint(
     dataset: LogicalDataset, field: SchemaField, key: str, text: str, lines: Lines, range_: tuple[int, int]
 ) -> types.InlayHint | None:
+    """Return a hint behind the value of a key; None without a text, in another file, or outside of the lines of `range_`."""
     place = dataset.origins.location((*field.declared_at, key))
     if place is None or not text or place.source.name != dataset.origins.file:
         return None

@@ -219,6 +219,7 @@ class Frames:
 
 
 def _announced(length: int) -> list[bytes]:
+    """Return the header of a message with a body of so many bytes, as lines."""
     return [b"Content-Length: %d\r\n" % length, b"\r\n"]
 
 
@@ -285,6 +286,7 @@ def narrowed(lines: Sequence[str], edited: Edited) -> Narrowed | None:
 
 
 def _within(lines: Sequence[str], start: int, edited: Edited) -> Narrowed | None:
+    """Return the text with only the edited items of the list of fields at a line; None if the list is short or does not span the edit."""
     column = next((indent_of(line) for line in lines[start + 1 :] if is_content(line)), -1)
     (*_, key) = entries_of(lines[start])
     if column < key.column:

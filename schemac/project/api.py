@@ -133,6 +133,7 @@ def diff(old: Dataset, new: Dataset) -> "Changes":
 
 
 def _version(dataset: Dataset) -> "SchemaVersion":
+    """Return the version of a dataset to compare: with the ids of its lock where it was opened with one."""
     from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 
     locked = dataset._locked
@@ -191,6 +192,7 @@ def _compile(
     system_columns: Variant | None,
     reuse: Reuse | None,
 ) -> list[Dataset]:
+    """Return the datasets of a manifest without locks, each with its warnings; raises the errors of the report."""
     options = CompileOptions.of(project, strict=strict, system_columns=system_columns)
     with collector_paused():
         datasets = check_source(source, project, report, options, reuse=reuse)

@@ -99,6 +99,7 @@ class Builds:
         import schemac.project.stages  # noqa: F401 — for start-up time, as above
 
     def _made(self, file: CompiledFile) -> tuple[BuiltFile, bool]:
+        """Return a manifest with its artifacts, built without the cache, and whether locks elsewhere were looked for."""
         from schemac.project.stages import emit  # for start-up time, as above
 
         locks, targets = Report(), Report()

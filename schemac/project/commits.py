@@ -159,6 +159,7 @@ class _TreeFiles:
         return self._place(path)
 
     def _place(self, path: str) -> str:
+        """Return a path that the manifest names, from the top of the repository; of an empty one the manifest's."""
         if not path:
             return self.manifest
         return posixpath.normpath(posixpath.join(posixpath.dirname(self.manifest), path))
@@ -314,6 +315,7 @@ class _Reading:
                 others.remove(places.pop())
 
     def _load(self, entries: Mapping[Path, Entry]) -> None:
+        """Read the contents of entries from git; report those of manifests that it cannot read."""
         contents = self._tree.read(list(entries.values()))
         for key, entry in entries.items():
             if entry.id in contents:

@@ -222,6 +222,7 @@ class _Comparing:
 def _pairs(
     file: CompiledFile, news: SchemaVersions, run: _Run, report: Report
 ) -> list[tuple[SchemaVersion | None, SchemaVersion | None]]:
+    """Return the old and the new version of each dataset to compare, in the order of names; None for one that is not there."""
     if run.before is not None:
         olds = versions_before(run.before, file.file.path, run.project, report)
         if news.keys() - olds.keys() and RAW_ARROW_SCHEMA.encode() in file.content:
@@ -252,6 +253,7 @@ def _versions(old: SchemaVersion | None, request: ComparisonRequest) -> list[Sch
 
 
 def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: ComparisonRequest) -> Comparison:
+    """Return the changes of one dataset with their verdicts; a version that is None makes it added or dropped as a whole."""
     engines: Sequence[str] = request.engines
     if old is None or new is None:
         version = new or old

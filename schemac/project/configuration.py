@@ -193,6 +193,7 @@ FILES = ("schemac.toml", "pyproject.toml")
 
 
 def _candidates(start: Path) -> list[Path]:
+    """Return the paths of settings in a folder and above it up to the repository's top, the nearest first."""
     candidates: list[Path] = []
     for folder in (start, *start.parents):
         # Also what cannot be read: without its settings a build would give other schemas.
@@ -249,6 +250,7 @@ def _read(file: SettingsFile, report: Report) -> Json | None:
 
 
 def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> Project:
+    """Return a project with checked settings and vocabularies, as cached if possible; without settings if these are invalid."""
     path = file.path
     # The files that the settings name as JSON Schemas, valid or not.
     contents: dict[str, bytes | OSError] = {}

@@ -79,6 +79,7 @@ class Exclusion:
         return self.hides_file(parent, file)
 
     def _matches(self, path: str, end: str) -> bool:
+        """Whether a pattern excludes a path; `end` is `/` for a folder, and never does what is outside of the project match."""
         try:
             place = os.path.relpath(path, self.base)
         except ValueError:
@@ -90,6 +91,7 @@ class Exclusion:
 
     @cached_property
     def _match(self) -> Callable[[str], bool]:
+        """The patterns as a function, which takes paths from the project's folder with `/`."""
         from pathspec import GitIgnoreSpec  # for start-up time, as above
 
         return GitIgnoreSpec.from_lines(self.patterns).match_file

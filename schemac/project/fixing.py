@@ -218,6 +218,7 @@ def without_ignored(
 
 
 def _ignores(source: SourceText, project: Project, *, has_rules: bool = False) -> "Ignores":
+    """Return the comments of a text that ignore findings; with `has_rules` they may name codes of the project's rules too."""
     from schemac.language.lint.run import Ignores  # for start-up time, as above
     from schemac.registry.codes import codes
 

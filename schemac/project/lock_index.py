@@ -72,6 +72,7 @@ class LockSearch:
 
     @cached_property
     def _all(self) -> Sequence[Path]:
+        """The paths of all locks of the project that its settings do not exclude."""
         folder = self._project.folder
         return [*walk(folder, folder / self._project.configuration.out, (".lock",), self._project.exclusion)]
 

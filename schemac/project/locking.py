@@ -130,6 +130,7 @@ def _folder_lock(path: Path) -> Iterator[bool]:
 
 
 def _read(path: Path) -> str | None:
+    """Return the text of a lock with `\\n` as line ends; None without a file. A dangling link is an OSError."""
     try:
         return read_file(path).decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError:
@@ -170,6 +171,7 @@ class Locked:
         return plain if self.identities.is_changed else with_version(plain, self.version.table_record)
 
     def _past(self, options: LoweringOptions) -> list[Compilation]:
+        """Return the versions before the locked one, lowered with their numbers and ids, the oldest first."""
         past: list[Compilation] = []
         for version in self.dataset.versions:
             if version.number < self.version.number:

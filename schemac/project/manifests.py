@@ -138,6 +138,7 @@ class Checks:
         return self._keys.key(file.name, file.is_named, content, path)
 
     def _files(self, file: ManifestFile) -> FolderFiles:
+        """Return the files that a manifest can import, with those that are edited in place of those on disk."""
         return FolderFiles(file.path, file.name, self._options.edited, self._project)
 
     def fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
@@ -177,6 +178,8 @@ class Checks:
         imported: Imported,
         content_key: bytes,
     ) -> CompiledFile:
+        """Return a manifest whose datasets are checked again when they are first asked for; its key covers its imports."""
+
         def make() -> "list[LogicalDataset]":
             source, options = (
                 decode_text(content, file.name, Report()),
@@ -192,6 +195,7 @@ class Checks:
     def _check(
         self, source: SourceText, file: ManifestFile, report: Report, options: CompileOptions
     ) -> "tuple[list[LogicalDataset], Imported]":
+        """Return the datasets of a text and what it imports; reads imported files once for all manifests of the run."""
         from schemac.language.manifest.library import Library, Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
 

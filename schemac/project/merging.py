@@ -63,6 +63,7 @@ def resolve(path: Path, name: str, report: Report) -> bool:
 
 
 def _text(path: Path, name: str, report: Report) -> str | None:
+    """Return the text of a lock with `\\n` as line ends; None after reporting why it cannot be read."""
     try:
         return read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:

@@ -98,6 +98,7 @@ def _is_comment(text: str, line_start: int) -> bool:
 
 
 def _indent(text: str, line_start: int) -> int:
+    """Return the number of spaces before the text of a line that starts at an offset."""
     line = text[line_start : _line_end(text, line_start)]
     return len(line) - len(line.lstrip(" "))
 
@@ -140,6 +141,7 @@ def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
 
 
 def _place(dataset: LogicalDataset, path: TreePath, *, on_key: bool = False) -> Location:
+    """Return where a value of a manifest is, with `on_key` its key; every value is expected to have a place."""
     place = dataset.origins.location(path, on_key=on_key)
     assert place is not None, "every value of a manifest has a place"
     return place
@@ -244,6 +246,7 @@ def fields_of(dataset: LogicalDataset, renamed: Mapping[str, str] = MappingProxy
 
 
 def _field(field: SchemaField, renamed: Mapping[str, str]) -> list[Any]:
+    """Return a field as a list: name, type without its parts, whether it may be null, attributes with renamed successors, children."""
     extra = dict(field.extra)
     successor = new_successor(extra, renamed)
     if successor is not None:

@@ -137,6 +137,7 @@ class Resolver:
 
 
 def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: dict[Path, str]) -> None:
+    """Add the bytes of a manifest and of its lock, as far as they exist, under another path for both."""
     names[path] = file.name
     for key, source in ((path, file.path), (lock_path(path), lock_path(file.path))):
         content = content_of(source)

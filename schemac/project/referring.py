@@ -137,6 +137,7 @@ class _Checks:
         labels: tuple[Label, ...] = (),
         help: str = "",
     ) -> None:
+        """Report a finding at a path of the dataset's manifest."""
         origins = self._dataset.origins
         place = origins.location(path)
         self._report.add(code, message, location=place, file=origins.file, labels=labels, help=help)
@@ -155,6 +156,7 @@ def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new:
 
 
 def _compared(type_: "LogicalType") -> tuple[Family, object]:
+    """Return what two fields of a reference must have alike: the family and, for some families, a property of it."""
     return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
 
 
@@ -172,6 +174,7 @@ def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
 
 
 def _at(dataset: "LogicalDataset", field: "SchemaField", message: str) -> tuple[Label, ...]:
+    """Return labels at the name of a field and at the groups that it comes from; none if it has no place."""
     place = dataset.origins.location((*field.declared_at, "name"))
     return () if place is None else (label(message, place.source, place.span), *place.labels)
 

@@ -173,6 +173,7 @@ def planned_rename(
 
 
 def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
+    """Return a field by its path, never a part of a list or map; None after reporting that there is none."""
     fields = {field.path_text: field for field in preorder(dataset.columns) if field.is_member}
     if path_text not in fields:
         near = closest(path_text, fields)
@@ -186,6 +187,7 @@ def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaFiel
 
 
 def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report) -> _Goal | None:
+    """Return the new parent and name that a path stands for, where one name renames in place; None after reporting an error."""
     if _PATH.fullmatch(new) is None:
         message = f"'{new}' is not a valid field path"
         report.add(
@@ -218,6 +220,7 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
 
 
 def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[SchemaField]:
+    """Return the fields of a struct, or the columns where there is no parent."""
     return parent.children if parent is not None else dataset.columns
 
 
@@ -382,6 +385,7 @@ def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
 
 
 def _block(dataset: LogicalDataset, place: TreePath) -> Block:
+    """Return the lines of a field's item in a list; refused with NoEditError for a field of a group."""
     location = dataset.origins.location(place)
     assert location is not None
     if location.labels:

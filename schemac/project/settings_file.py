@@ -91,11 +91,13 @@ class SettingsFile:
 
     @cached_property
     def _text(self) -> SourceText:
+        """The text of the file without a byte order mark; raises OSError, or UnicodeDecodeError if it is not UTF-8."""
         content = read_file(self.path) if self.content is None else self.content
         return SourceText(content.decode("utf-8").removeprefix("\ufeff"), self.name)
 
     @cached_property
     def _settings(self) -> dict[_Path, Setting]:
+        """The places of settings by their paths without `tool.schemac`; of one that is there twice, the first."""
         settings: dict[_Path, Setting] = {}
         root = _TABLE if self.path.name == "pyproject.toml" else ()
         for path, setting in _Reader(self._text.content).settings():
@@ -127,6 +129,7 @@ class _Reader:
                 yield from self._pair(table, is_inline=False)
 
     def _take(self, mark: str) -> bool:
+        """Step over a sign if it comes next; return whether it does."""
         is_here = self._at < len(self._tokens) and self._tokens[self._at][0] == mark
         self._at += is_here
         return is_here
@@ -143,6 +146,7 @@ class _Reader:
         return names, Span(*parts[-1].span()) if parts else Span(start, end)
 
     def _pair(self, table: _Path, *, is_inline: bool) -> Iterator[tuple[_Path, Setting]]:
+        """Yield the setting of `key = value`, before it the tables of a dotted key, and after it what the value contains."""
         names, key = self._key()
         if not self._take("=") or self._at >= len(self._tokens):
             # It is no TOML: the rest has no places.
@@ -157,6 +161,7 @@ class _Reader:
         yield from inside
 
     def _value(self, path: _Path) -> Iterator[tuple[_Path, Setting]]:
+        """Yield the settings inside of the next value: the items of an array, by number, and the pairs of an inline table."""
         if self._take("["):
             number = 0
             while self._at < len(self._tokens) and not self._take("]"):

@@ -47,6 +47,7 @@ def share(tasks: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def _run(number: int) -> Any:
+    """Return what a task returns, in a forked process: it gets a number, because functions cannot be pickled."""
     return _TASKS[number]()
 
 

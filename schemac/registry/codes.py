@@ -150,4 +150,5 @@ def _page_path(bringer: Bringer, name: str) -> str | None:
 
 
 def _unreadable(bringer: Bringer, error: Exception) -> str:
+    """Return the message for a package of pages that cannot be imported or read."""
     return f"`pages` of the engine {bringer.name} ({bringer.pages}) cannot be read: {reason_of(error)}"

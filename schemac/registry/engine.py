@@ -182,6 +182,7 @@ def load_as(reference: str, type: type[T], what: str) -> T:
 
 
 def _function(reference: str, what: str) -> Callable[..., object]:
+    """Return the function that a reference `module:name` names. Raises EngineError, with `what` as its subject."""
     function = load_as(reference, object, what)
     if not callable(function):
         raise EngineError(f"{what} ({reference}) is not a function")

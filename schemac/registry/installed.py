@@ -43,6 +43,7 @@ def entry_points_of(group: str) -> "tuple[EntryPoint, ...]":
 
 
 def _described() -> Iterator[tuple[str, str]]:
+    """Yield the folders of the import path with the names of the metadata folders of distributions in them."""
     for folder in dict.fromkeys(sys.path):
         try:
             names = os.listdir(folder or ".")
@@ -52,6 +53,7 @@ def _described() -> Iterator[tuple[str, str]]:
 
 
 def _names(folder: str, name: str, group: str) -> bool:
+    """Whether the entry points of a distribution mention a group; a cheap test that reads no more than one file."""
     try:
         with open(os.path.join(folder, name, "entry_points.txt"), "rb") as stream:
             return group.encode() in stream.read()
@@ -98,6 +100,7 @@ def outside_points() -> "tuple[EntryPoint, ...]":
 
 
 def _sorted(engines: list[Engine]) -> list[Engine]:
+    """Return engines by their positions, and by their names where these are equal."""
     return sorted(engines, key=lambda engine: (engine.position, engine.name))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.pipeline.errors import AbsentPath
+from schemac.rows.judging.zones import zone_database
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.text.source.phrases import counted
 
@@ -81,6 +82,7 @@ class RunFacts:
             "table": {"path": self.table_path, "version": self.table_version},
             "quarantine": quarantine,
             "differences": list(self.differences) if self.is_compared else None,
+            "timeZones": zone_database(),
         }
 
 

@@ -57,6 +57,7 @@ def read_with(type_: type[T], read: Callable[[Any], T]) -> None:
 
 
 def _plain(value: object) -> object:
+    """Return a record as the list of its fields, and any other mapping as a dict; raises TypeError for the rest."""
     if is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, field.name) for field in fields(value)]
     if isinstance(value, Mapping):
@@ -103,6 +104,7 @@ class _RecordReader:
 
     @cached_property
     def _readers(self) -> list[Callable[[Any], Any]]:
+        """Functions that read the fields of the type, in the order of its fields."""
         type_ = self._type
         names = [field.name for field in fields(type_)] if is_dataclass(type_) else type_._fields
         hints = get_type_hints(type_)
@@ -232,6 +234,7 @@ def _code(file: str) -> bytes:
 
 
 def _modules(folder: str) -> Iterator[str]:
+    """Yield the paths of the Python files in a folder and below it, in the order of the file system."""
     for entry in os.scandir(folder):
         if entry.is_dir():
             yield from _modules(entry.path)

@@ -51,6 +51,7 @@ class Cache:
 
     @cached_property
     def _rows(self) -> "Rows | None":
+        """The entries of earlier runs; None without a folder, or if this run is to read none of them."""
         return Rows(f"{self._folder}/{FILE}", fingerprint()) if self._folder and not self._is_fresh else None
 
     def keys(self, sort: str, inputs: object) -> Keys:
@@ -122,6 +123,7 @@ class PassingCache(Cache):
         return True
 
     def _content(self, key: bytes) -> bytes | None:
+        """Return the bytes of an entry, if need be of the cache on disk; None if there is none."""
         content = self._new.get(key)
         return self._fallback._content(key) if content is None else content
 
@@ -214,6 +216,7 @@ def write_entries(
 def _write(
     path: str, compiler: bytes, new: Mapping[bytes, bytes], used: Iterable[bytes], *, is_fresh: bool
 ) -> None:
+    """Write the new entries in one transaction and mark the used ones; with `is_fresh` all older ones are deleted first."""
     with closing(_connect(path, "rwc")) as connection:
         # Who loses the power loses the cache.
         connection.execute("PRAGMA synchronous = OFF")
@@ -237,11 +240,13 @@ def _write(
 
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:
+    """Return a connection without implicit transactions; `mode` is that of SQLite's URIs: `rw` needs the file, `rwc` makes it."""
     uri = f"{Path(os.path.abspath(path)).as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    """Return the number that a PRAGMA of the database answers."""
     (number,) = connection.execute(f"PRAGMA {name}").fetchone()
     return int(number)
 
@@ -251,8 +256,10 @@ def _is_file(path: str) -> bool:
 
 
 def _id(key: bytes) -> int:
+    """Return the row id of an entry: the first 8 bytes of its key as a signed integer."""
     return int.from_bytes(key[:8], "big", signed=True)
 
 
 def _digest(key: bytes, content: bytes) -> bytes:
+    """Return 8 bytes by which a damaged content, or one of another key with the same id, is recognized."""
     return blake2b(content, key=key, digest_size=8).digest()

@@ -94,6 +94,7 @@ def render_github(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def _escape(text: str, more: str = "") -> str:
+    """Return a text with what separates GitHub's commands percent-encoded; `more` are further such characters."""
     text = printable(text, keep="\r\n")
     for character in f"%\r\n{more}":
         text = text.replace(character, f"%{ord(character):02X}")
@@ -166,6 +167,7 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
 
 
 def _count(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity) -> None:
+    """Set the numbers of tests and failures of an element; one without findings counts as one test that passed."""
     diagnostics = list(group)
     element.set("tests", str(len(diagnostics) or 1))
     element.set("failures", str(sum(_fails(d, fail_on) for d in diagnostics)))
@@ -173,10 +175,12 @@ def _count(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity)
 
 
 def _fails(d: Diagnostic, fail_on: Severity) -> bool:
+    """Whether a finding is at least as severe as the severity that fails a run."""
     return d.severity.rank <= fail_on.rank
 
 
 def _text(text: str) -> str:
+    """Return a text without characters that XML does not permit."""
     return _ILLEGAL.sub("�", printable(text, keep="\n\t"))
 
 
@@ -215,6 +219,7 @@ def render_sarif(diagnostics: Sequence[Diagnostic], codes: Mapping[str, Code] = 
 
 
 def _result(d: Diagnostic, rules: list[str]) -> Json:
+    """Return a finding as a SARIF result with its labels and fix; `rules` are the ids that it refers to by index."""
     message = d.message + (f"\nhelp: {d.help}" if d.help else "")
     result: Json = {
         "ruleId": d.code,
@@ -252,6 +257,7 @@ def _sarif_fix(fix: Fix) -> Json:
 
 
 def _location(place: Diagnostic | Label) -> Json:
+    """Return a place as SARIF has it; without a region where the line is unknown."""
     physical: Json = {"artifactLocation": _artifact(place.file)}
     if place.line:
         physical["region"] = _region(place)
@@ -259,6 +265,7 @@ def _location(place: Diagnostic | Label) -> Json:
 
 
 def _region(place: Diagnostic | Label | Edit) -> Json:
+    """Return the lines and columns of a place as SARIF has them."""
     ends = {"endLine": place.end_line, "endColumn": place.end_column}
     return {"startLine": place.line, "startColumn": place.column, **ends}
 

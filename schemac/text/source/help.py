@@ -31,6 +31,7 @@ class Help(str):
 
     @classmethod
     def _of(cls, help: str, fix_name: str, *, is_safe: bool = False, **arguments: object) -> Self:
+        """Return a help with the fix that applies it and its arguments."""
         self = cls(help)
         self.fix_name, self.is_safe, self.arguments = fix_name, is_safe, arguments
         return self

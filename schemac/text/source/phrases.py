@@ -26,6 +26,7 @@ def closest(word: str, candidates: Iterable[str], synonyms: Mapping[str, str] | 
 
 @lru_cache(maxsize=4096)
 def _closest(folded: str, candidates: tuple[str, ...]) -> str | None:
+    """Return the candidate with the fewest slips, else the most similar one; None if none is near. `folded` is what `fold` returns."""
     # Remembered, for the same slip often stands in a file a thousand times.
     by_folded: dict[str, str] = {}
     for candidate in candidates:
@@ -159,6 +160,7 @@ def escape(character: str) -> str:
 
 
 def _picture(character: str) -> str:
+    """Return the visible form of an unsafe character: a tab stays, another control gets its picture, the rest U+FFFD."""
     if character == "\t":
         return character
     return chr(0x2400 + ord(character)) if ord(character) < 32 else "\ufffd"

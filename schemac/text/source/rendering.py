@@ -39,6 +39,7 @@ def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
+    """Return one finding for a terminal: heading, place, excerpts with labels, and help, folded at `width`."""
     tint = _COLOURS[d.severity]
     head = f"{d.severity}[{d.code}]"
     message = _folded(f"{head}: ", printable(d.message), " " * _HANGING, width)
@@ -83,6 +84,7 @@ def _excerpt(
     mark: str,
     paint: Paint,
 ) -> str:
+    """Return a source line and its underline with the message; `room` is the gutter's margin and the terminal's columns."""
     margin, columns = room
     is_on_one_line = location.end_line == location.line
     end = location.end_column if is_on_one_line else len(text) + 1
@@ -117,16 +119,19 @@ def _width(text: str) -> int:
 
 
 def _columns(character: str) -> int:
+    """Return how many columns a character takes on a terminal: 0 if it combines, 2 if it is wide, else 1."""
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _paint(code: str, text: str) -> str:
+    """Return a text in the colour of an ANSI code."""
     return f"\x1b[{code}m{text}\x1b[0m"
 
 
 def _leave(code: str, text: str) -> str:
+    """Return a text as it is, for output without colours."""
     return text
 
 
@@ -155,6 +160,7 @@ def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]])
 
 
 def _text(text: str) -> str:
+    """Return a text escaped for HTML, with its lines and without control characters."""
     from html import escape  # for start-up time: programs show no table in a notebook
 
     return escape(printable(text, keep="\n"))

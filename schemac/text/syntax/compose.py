@@ -129,6 +129,7 @@ def compose(
 def _values(
     source: SourceText, report: Report, event_source: EventSource
 ) -> tuple[list[YamlValue], YAMLError | None]:
+    """Return the values of the documents as far as they can be read, and the syntax error that ends them; None if none does."""
     values: list[YamlValue] = []
     try:
         composer = _Composer(source, report, event_source)
@@ -335,6 +336,7 @@ class _Composer:
 
 
 def _readable(tag: str) -> str:
+    """Return a tag as authors write it, with `!!` for those of YAML."""
     return tag.replace(_CORE_TAG, "!!")
 
 

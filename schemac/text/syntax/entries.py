@@ -206,6 +206,7 @@ class Positions:
 
     @cached_property
     def _reading(self) -> "_Reading":
+        """What could be read of the text; it ends at a mistake of YAML or where it is nested too deeply."""
         reading = _Reading(events(self.content, self.event_source))
         # What could be read before a mistake stays good for edits.
         with suppress(YAMLError, _TooDeepError):
@@ -233,6 +234,7 @@ class _Reading:
                 self.roots.append(Root(target.span if target is not None else event_span(value), target))
 
     def _collection(self, event: Any, holder: Entry | None, is_shared: bool, depth: int) -> Collection:
+        """Read a mapping or sequence up to its end event, with its entries, and record those with keys."""
         if depth > MAX_DEPTH:
             raise _TooDeepError
         start = event.start_mark.index

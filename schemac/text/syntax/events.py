@@ -326,6 +326,7 @@ _LEVEL = "  "
 
 
 def _offset(error: YAMLError, *, at_opening: bool) -> int:
+    """Return the offset of a syntax error in the text, with `at_opening` where its context began; 0 if it is unknown."""
     if isinstance(error, MarkedYAMLError):
         mark: Any = (at_opening and error.context_mark) or error.problem_mark or error.context_mark
         return int(mark.index) if mark else 0

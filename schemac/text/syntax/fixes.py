@@ -70,6 +70,7 @@ def fix_of(help: Help, finding: Finding) -> Fix | None:
 
 
 def _need(value: T | None) -> T:
+    """Return the value; None is refused with _NoFixError, which ends the fix."""
     if value is None:
         raise _NoFixError
     return value

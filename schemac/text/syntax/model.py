@@ -212,6 +212,7 @@ def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: Vocabu
 def _missing(
     error: Any, of: TreePath, keys: list[str], model: Any, value: Any, words: Vocabulary
 ) -> ModelError:
+    """Return one error for all missing keys at a path; if one of them was likely misspelled, an unknown key instead."""
     parent = reduce(getitem, of, value)
     owner = _model_at(model, error["loc"][:-1])
     if len(keys) == 1 and owner is not None and isinstance(parent, dict):

@@ -59,6 +59,7 @@ class Cursor:
         self._at = 0
 
     def _ends(self, ahead: int = 0) -> bool:
+        """Whether the text has no word that many words ahead."""
         return self._at + ahead >= len(self._words)
 
     def _is(self, word: str, ahead: int = 0) -> bool:
@@ -66,6 +67,7 @@ class Cursor:
         return self._word(ahead) == word
 
     def _word(self, ahead: int = 0) -> str:
+        """Return the next word, or one ahead, in capitals; empty at the end and for a quoted name."""
         if self._ends(ahead):
             return ""
         word = self._words[self._at + ahead]
@@ -79,6 +81,7 @@ class Cursor:
         return not self._ends() and self._words[self._at].is_text
 
     def _next(self) -> Word:
+        """Return the next word as it is written, and step over it; the caller knows that there is one."""
         word = self._words[self._at]
         self._at += 1
         return word
@@ -90,10 +93,12 @@ class Cursor:
         return is_next
 
     def _wants(self, word: str) -> None:
+        """Step over a word, which has to come next. Raises MalformedError."""
         if not self._takes(word):
             raise self._wrong(f"{word} is expected here")
 
     def _name(self) -> str:
+        """Return the next name as it is written, quoted or not. Raises MalformedError at a mark, a text or the end."""
         if self._ends() or self._is_mark() or self._is_string():
             raise self._wrong("a name is expected here")
         return self._next().text
@@ -129,6 +134,7 @@ class Cursor:
         return " ".join(self._text[first.start : last.end].split())
 
     def _wrong(self, reason: str) -> MalformedError:
+        """Return the error for the next word or the end of the text, with its span."""
         if self._ends():
             return MalformedError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
         word = self._words[self._at]
@@ -238,6 +244,7 @@ class TypeReader(Cursor):
         return self._next().text if self._is_string() else self._name()
 
     def _option(self, column: ColumnText) -> ColumnText:
+        """Return a column with the option that comes next; one that means nothing here is added to `others` as written."""
         start = self._at
         if self._takes("NOT"):
             self._wants("NULL")
@@ -274,6 +281,7 @@ class TypeReader(Cursor):
         return type_text
 
     def _members(self, opening: str, closing: str) -> list[ColumnText]:
+        """Return the columns between two brackets, which have commas between them."""
         members: list[ColumnText] = []
         self._wants(opening)
         while not self._takes(closing):
@@ -295,6 +303,7 @@ class TypeReader(Cursor):
         return word
 
     def _zone(self, word: str) -> str:
+        """Return a head with `with time zone` or the like, which comes next."""
         start = self._at
         self._at += 1
         self._takes("LOCAL")

@@ -228,10 +228,12 @@ class Changes(tuple[Change, ...]):
 
 
 def _cell(value: Any) -> str:
+    """Return a value for a cell of a table; empty for None."""
     return "" if value is None else _formatted(value)
 
 
 def _formatted(value: Any) -> str:
+    """Return a value as a text: as it is if it is one, else as JSON, and None as `nothing`."""
     if value is None:
         return "nothing"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -330,6 +332,7 @@ class Verdict:
 
 
 def _json(judgement: Judgement, codes: Mapping[Outcome, Code]) -> dict[str, str | None]:
+    """Return a judgement for programs; its code is null where the outcome has none."""
     code = codes.get(judgement.outcome)
     return {
         "code": code.id if code else None,

@@ -63,6 +63,7 @@ def _remaining_marks(pair: VersionPair) -> Mapping[SchemaField, Any]:
 
 
 def _marks(version: SchemaVersion) -> dict[SchemaField, Any]:
+    """Return the marks of the primary key of a version, with its position, by field."""
     parts = of_role(Role.KEY_PART)
     return {
         field: mark
@@ -73,6 +74,7 @@ def _marks(version: SchemaVersion) -> dict[SchemaField, Any]:
 
 
 def _paths(marks: Iterable[SchemaField]) -> str:
+    """Return the paths of fields, with commas between them."""
     return ", ".join(field.path_text for field in marks)
 
 
@@ -193,6 +195,7 @@ def _meanings(
 
 
 def _tree(node: Any, of: Callable[[FieldNode], Hashable]) -> Hashable:
+    """Return a comparable form of a condition in which `of` replaces fields and exact numbers are equal by value."""
     if isinstance(node, FieldNode):
         return of(node)
     if isinstance(node, LiteralNode):
@@ -308,5 +311,6 @@ def loosened(change: Change) -> Judgement:
 
 
 def _added(change: Change, pair: VersionPair | None) -> Iterator[str]:
+    """Yield the added row constraints in backticks; without a version pair all new ones."""
     for one in change.new or () if pair is None else row_turn(pair, change.key).added:
         yield f"`{one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}`"

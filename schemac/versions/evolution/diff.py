@@ -107,6 +107,7 @@ def schema_facts(
 
 
 def _fact(key: str, before: Any, after: Any) -> AnyFact:
+    """Return the fact of a changed attribute, where None stands for an absent value."""
     attribute = known(key)
     if attribute is None:
         return attribute_fact(before, after)
@@ -207,6 +208,7 @@ def _change(
     after: Any,
     key: str = "",
 ) -> Change:
+    """Return a change of a field; `old` or `new` is None where the field was added or dropped."""
     field = new if new is not None else old
     assert field is not None
     return Change(
@@ -252,8 +254,10 @@ def clock_of(old: SchemaField, new: SchemaField) -> str | None:
 
 
 def _declared(field: SchemaField) -> str | None:
+    """Return the `clockZone` of a timestamp; None if it has none, or the type is another."""
     return builtin.CLOCK_ZONE.read(field.extra) if field.type.family is Family.TIMESTAMP else None
 
 
 def _zone(type_: Any) -> str | None:
+    """Return the zone of a type; None for types without one."""
     return getattr(type_, "timezone", None)

@@ -46,6 +46,7 @@ def for_old_readers(change: Change) -> Judgement:
 
 
 def _type(change: Change) -> Judgement:
+    """Return what a changed type means for old readers: refused, dependent on the values, or a matter of the layout."""
     old, new = change.fields
     match castability(new.type, old.type):
         case Castability.NEVER:
@@ -64,12 +65,14 @@ def _type(change: Change) -> Judgement:
 
 
 def _layout(change: Change) -> Judgement:
+    """Return a refusal where pyarrow has no cast from the new layout to the old one, else that it is safe."""
     old, new = change.fields
     missing = missing_cast(new, old)
     return Judgement(Outcome.REFUSED, missing, _UPDATE_FIRST) if missing else SAFE
 
 
 def _dropped(change: Change) -> Judgement:
+    """Return a refusal for readers that use the field or the dataset."""
     return Judgement(
         Outcome.REFUSED,
         f"old readers that use {change.path or change.dataset} no longer find it",
@@ -78,6 +81,7 @@ def _dropped(change: Change) -> Judgement:
 
 
 def _renamed(change: Change) -> Judgement:
+    """Return a refusal for readers that look for the old name or place."""
     return Judgement(
         Outcome.REFUSED,
         f"old readers look for {change.old}",
@@ -86,10 +90,12 @@ def _renamed(change: Change) -> Judgement:
 
 
 def _optional(change: Change) -> Judgement:
+    """Return that it depends on the data, because old readers expect no null."""
     return Judgement(Outcome.DATA, f"old readers do not expect null in {change.path}", _UPDATE_FIRST)
 
 
 def _unit(change: Change) -> Judgement:
+    """Return a refusal where the unit was another; a first unit is safe."""
     if change.old is None:
         return SAFE
     return Judgement(
@@ -100,6 +106,7 @@ def _unit(change: Change) -> Judgement:
 
 
 def _relaid(change: Change) -> Judgement:
+    """Return a refusal of values that are laid out differently in the table."""
     return Judgement(Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it")
 
 
@@ -200,6 +207,7 @@ def judge_change(
 
 
 def _judgement(name: str, judge: Judge, change: Change, pair: VersionPair | None) -> Judgement:
+    """Return an engine's judgement of a change as the engine sees it; no verdict where its rules lack a fact of its domain."""
     visible_change = change if change.fact in judge.rules else as_seen_by(name, change)
     if visible_change.fact not in judge.rules and change.key and domain_of(change.key) == engine(name).domain:
         reason = (

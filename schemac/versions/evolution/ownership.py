@@ -76,6 +76,7 @@ def _last_day(field: SchemaField | None, version: SchemaVersion) -> str | None:
 def _classifications(
     pair: VersionPair, old: SchemaField | None, new: SchemaField | None
 ) -> tuple[Classification | None, Classification | None]:
+    """Return the old and the new classification of a field, of the schema for None; each None if there is none."""
     was = Ownership.of(old, pair.old.dataset.schema).classification
     return was, Ownership.of(new, pair.new.dataset.schema).classification
 
@@ -83,6 +84,7 @@ def _classifications(
 def _lowered(
     was: Classification | None, now: Classification | None, path: str, location: Location
 ) -> Iterator[Concern]:
+    """Yield a concern if a classification was removed or is now less sensitive."""
     if was is not None and now is None:
         yield Concern(Promise.LOST, path, was, location=location)
     elif was is not None and now is not None and now.rank < was.rank:

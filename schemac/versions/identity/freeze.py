@@ -181,6 +181,7 @@ def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) 
 def _shapes(
     columns: Sequence[SchemaField], ids: Ids, states: Mapping[int, State]
 ) -> dict[SchemaField, Shape]:
+    """Return the shapes of all fields; siblings that remain have their old positions, and new ones get some between them."""
     shapes: dict[SchemaField, Shape] = {}
 
     def siblings(fields: Sequence[SchemaField], parent: int | None) -> None:

@@ -173,6 +173,7 @@ class Viewed:
 
     @cached_property
     def _views(self) -> dict[Any, Any]:
+        """The results so far, by the functions that made them."""
         return {}
 
 

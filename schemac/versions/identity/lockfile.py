@@ -116,6 +116,7 @@ def field_core(state: State) -> str:
 
 
 def _name(segment: Segment) -> str:
+    """Return a name as a line of a lock has it: a part in brackets, and a name that is not plain as JSON."""
     if isinstance(segment, Part):
         return f"[{segment.value}]"
     return segment if _PLAIN_NAME.fullmatch(segment) else compact(segment)
@@ -242,6 +243,7 @@ def parse_dataset(text: str) -> str:
 
 
 def _json(text: str, message: str) -> Any:
+    """Return the value of a JSON text. Raises DamageError with the message."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -384,6 +386,7 @@ class _Reader:
         return None if self._report.has_errors else Lock(tuple(self._datasets))
 
     def _close(self) -> None:
+        """Finish the dataset that is being read: report a version that its digest does not fit, and seal those without a seal."""
         if self._name is None:
             return
         if not self._versions:
@@ -422,6 +425,7 @@ def report_unreadable(error: OSError | UnicodeDecodeError, file: str, report: Re
 
 
 def _refuse(line: int, message: str, file: str, report: Report) -> None:
+    """Report damage at a line, with the command that restores the file."""
     report.add(
         DAMAGED_LOCK,
         f"{file}: {message}",

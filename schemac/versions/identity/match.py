@@ -72,6 +72,7 @@ class Matcher:
                 self._siblings(field.children, self._ids.get(field, -1), findings)
 
     def _take(self, field: SchemaField, id: int) -> None:
+        """Assign an old id to a field; no other field gets it."""
         self._ids[field] = id
         self._used_ids.add(id)
 

@@ -70,6 +70,7 @@ def merge(ours: Lock, theirs: Lock) -> Merged:
 
 
 def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, Sequence[Choice]]:
+    """Return one dataset with the versions of both branches, theirs on top of ours, and the choices that this took."""
     pairs = zip(ours.versions, theirs.versions, strict=False)
     shared = len(list(takewhile(lambda pair: pair[0].digest == pair[1].digest, pairs)))
     if len(theirs.versions) == shared:
@@ -391,10 +392,12 @@ def _content(shape: Shape) -> tuple[Any, ...]:
 
 
 def _name(shape: Shape) -> str:
+    """Return the name of a field for a message, a part of a list or map in brackets."""
     return f"[{shape.segment.value}]" if isinstance(shape.segment, Part) else shape.segment
 
 
 def _kind(shape: Shape) -> str:
+    """Return the kind of a field, whether it may be null or not."""
     text = shape.type.removesuffix("?")
     return str(json.loads(text)["kind"]) if text.startswith("{") else text
 

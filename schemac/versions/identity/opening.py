@@ -66,6 +66,7 @@ def _children(states: Iterable[State]) -> dict[int | None, list[State]]:
 
 
 def _members(children: Mapping[int | None, list[State]], parent: int | None) -> list[Json]:
+    """Return the fields below a parent as a manifest has them; the columns if the parent is None."""
     return [
         {"name": state.shape.segment, "type": _type(children, state), **_extra(state.shape.extra)}
         for state in children.get(parent, ())
@@ -73,10 +74,12 @@ def _members(children: Mapping[int | None, list[State]], parent: int | None) -> 
 
 
 def _extra(text: str) -> Json:
+    """Return a lock's text of attributes as a mapping with `extra`; empty without a text."""
     return {"extra": json.loads(text)} if text else {}
 
 
 def _type(children: Mapping[int | None, list[State]], state: State) -> Json:
+    """Return the type of a field with all its parts as a manifest has it, `Option` around one that may be null."""
     text = state.shape.type
     is_nullable = text.endswith("?")
     text = text.removesuffix("?")

@@ -64,5 +64,6 @@ def rule_pages() -> dict[str, Page]:
 
 
 def _page(name: str) -> Page:
+    """Return a page by the name of its file. Raises OSError if there is none."""
     with open(f"{FOLDER}/{name}", encoding="utf-8") as stream:
         return Page(stream.read())
