@@ -83,6 +83,7 @@ def type_tree(type_: LogicalType) -> Json:
 
 
 def _tree(value: Any) -> Any:
+    """Return a property of a type as JSON, its types as trees and the keys of objects in order."""
     if isinstance(value, LogicalType):
         return type_tree(value)
     if isinstance(value, Field):
@@ -150,6 +151,7 @@ def _at_least(type_: LogicalType, text: str) -> str:
 
 
 def _same(type_: LogicalType, text: str) -> str:
+    """Return a pattern of all spellings of a value, whose trailing zeros and zero seconds may be absent."""
     written = _prefix_pattern(type_, text)
     if "." in text:
         return f"{written}0*"

@@ -59,6 +59,7 @@ def docstring(text: str, indent: str = "") -> str:
 
 
 def _escaped(character: str) -> str:
+    """Return a character as source inside double quotes; unprintable ones become escape sequences."""
     if character in '"\\':
         return f"\\{character}"
     if character.isprintable():

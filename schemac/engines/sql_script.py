@@ -117,6 +117,7 @@ class SqlScript:
             self.tables[0].head.append(f"not kept: {summary}")
 
     def _skip(self, tokens: list[Any], text: str) -> None:
+        """Record a statement that is not read, by its first word or two, its text cut at 80 characters."""
         statement_text = " ".join(text[tokens[0].start : tokens[-1].end + 1].split())
         first, *rest = (token.text.upper() for token in tokens[:2])
         head = " ".join((first, *rest)) if first in ("CREATE", "ALTER") else first
@@ -125,6 +126,7 @@ class SqlScript:
         )
 
     def _create(self, tokens: list[Any], text: str) -> None:
+        """Read CREATE TABLE into a new table; a partition of another table is skipped. Raises MalformedError."""
         exp = self._exp
         cuts: dict[str, list[str]] = {}
         statement = self.parser.parsed_table(tokens, text, cuts)
@@ -166,6 +168,7 @@ class SqlScript:
         return tuple(self._text(part) for part in table.parts)
 
     def _text(self, identifier: Expression) -> str:
+        """Return an identifier, in the case of the dialect unless it is quoted."""
         name = str(identifier.name)
         return name if identifier.args.get("quoted") else self._fold(name)
 
@@ -197,6 +200,7 @@ class SqlScript:
         return column
 
     def _constraint(self, element: Expression, table: SqlTable) -> None:
+        """Enter a primary key or another constraint; what has no counterpart becomes a comment of the table."""
         exp = self._exp
         inner = element.expressions[0] if isinstance(element, exp.Constraint) else element
         if isinstance(inner, exp.PrimaryKey):
@@ -231,6 +235,7 @@ class SqlScript:
         return None
 
     def _reference(self, reference: Expression, text: str, columns: tuple[str, ...]) -> SqlConstraint | None:
+        """Return a foreign key; None if it refers to no table."""
         exp = self._exp
         target = reference.this
         table = target.this if isinstance(target, exp.Schema) else target
@@ -265,6 +270,7 @@ class SqlScript:
             self._skip(tokens, text)
 
     def _alter(self, tokens: list[Any], text: str) -> None:
+        """Read ALTER TABLE, and skip what leaves columns unchanged. Raises MalformedError for changes that it cannot read."""
         exp = self._exp
         words = [token.text.upper() for token in tokens]
         structural = {"ADD", "DROP", "RENAME", "ALTER", "MODIFY", "SWAP"}.intersection(words[1:])

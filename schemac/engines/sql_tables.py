@@ -108,6 +108,7 @@ def decimals(precision: int, scale: int, loss: str = "") -> Rule:
 
 
 def _decimal(precision: int, scale: int) -> ArrowType:
+    """Return a decimal of 128 bits for up to 38 digits, else one of 256 bits."""
     return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
 
 
@@ -258,6 +259,7 @@ class _Reader:
             self._constraints.add_reference(fields, name or "", [dotted((part,)) for part in to], one.text)
 
     def _field(self, column: SqlColumn, holder: FieldPath) -> ArrowField:
+        """Return a column as an Arrow field; note what is lost. Raises _UnsupportedError."""
         path = (*holder, column.name)
         for loss in (*column.losses, *(f"not kept: {one.text}" for one in column.constraints if holder)):
             self._notes.add(path, loss)
@@ -277,6 +279,7 @@ class _Reader:
         return str(getattr(this, "name", this))
 
     def _type(self, type_: Any, path: FieldPath) -> ArrowType:
+        """Return the Arrow type of a type of sqlglot. Raises _UnsupportedError for an unknown one."""
         if type_ is None:
             raise _UnsupportedError(path, "a column without a type")
         if len(path) > _DEEPEST:
@@ -299,6 +302,7 @@ class _Reader:
         return self._plain(type_, word, parts, path)
 
     def _member(self, part: Any, path: FieldPath, holder: Any) -> ArrowField:
+        """Return a member of a struct; note its comment, which is lost. Raises _UnsupportedError if it has no name."""
         if type(part).__name__ != "ColumnDef":
             raise _UnsupportedError(path, f"{self._script.parser.sql(holder)}, whose members have no names")
         column = self._script.column(part)
@@ -307,6 +311,7 @@ class _Reader:
         return self._field(column, path)
 
     def _plain(self, type_: Any, word: str, parts: list[Any], path: FieldPath) -> ArrowType:
+        """Return the Arrow type by the rules of the dialect, and enter the constraints that it implies. Raises _UnsupportedError."""
         text = self._script.parser.sql(type_)
         if word == "USERDEFINED":
             word = str(type_.args.get("kind") or text).lower()
@@ -346,5 +351,6 @@ class _Reader:
 
 
 def _numbers(parts: Any) -> tuple[int, ...]:
+    """Return the whole numbers among the parameters of a type; other parameters are ignored."""
     texts = [str(getattr(part, "name", "") or getattr(part.this, "name", "")) for part in parts]
     return tuple(int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 10)

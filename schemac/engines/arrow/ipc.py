@@ -100,6 +100,7 @@ class ArrowRows(RowReader):
 
 
 def _format(path: Path) -> str | None:
+    """Return pyarrow's name for the format of a file, or of a folder with Parquet files; None for anything else."""
     format_name = detect(path) if path.exists() else None
     if format_name is None and path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
         return "parquet"

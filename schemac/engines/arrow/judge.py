@@ -56,6 +56,7 @@ def _outside_list_views(rule: Rule | Judgement) -> Rule:
 
 
 def _added(change: Change, _pair: object) -> Judgement:
+    """Return SAFE for a field that may be null; refuse a required one, which existing files lack."""
     if change.current_field.is_nullable:
         return SAFE
     return Judgement(
@@ -66,6 +67,7 @@ def _added(change: Change, _pair: object) -> Judgement:
 
 
 def _renamed(change: Change, _pair: object) -> Judgement:
+    """Refuse a new name: Arrow matches fields by name, so the old values would read as null."""
     return Judgement(
         Outcome.REFUSED,
         f"existing files have it as {change.old}, and Arrow finds fields by name, so it would read as null",
@@ -74,14 +76,17 @@ def _renamed(change: Change, _pair: object) -> Judgement:
 
 
 def _required(change: Change, _pair: object) -> Judgement:
+    """Return DATA: existing files have to be checked for nulls."""
     return Judgement(Outcome.DATA, f"{change.path} may be null in existing files", "check for nulls first")
 
 
 def _relaid(change: Change, _pair: object) -> Judgement:
+    """Refuse a blob or float encoding that comes, goes or changes, since existing files have another layout."""
     return Judgement(Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it")
 
 
 def _type(change: Change, _pair: object) -> Judgement:
+    """Return REFUSED without a cast, DATA where values may not fit, REWRITE for a layout that Arrow cannot cast, else SAFE."""
     old, new = change.fields
     match castability(old.type, new.type):
         case Castability.NEVER:
@@ -100,17 +105,20 @@ def _type(change: Change, _pair: object) -> Judgement:
 
 
 def _buffers(change: Change, _pair: object) -> Judgement:
+    """Return NEW_FILES, or REWRITE where Arrow has no cast between the two layouts."""
     return _layout(*change.fields) or Judgement(
         Outcome.NEW_FILES, "existing files keep their layout and are cast when they are read"
     )
 
 
 def _layout(old: SchemaField, new: SchemaField) -> Judgement | None:
+    """Return REWRITE where Arrow has no cast between two layouts, and None where it has one."""
     missing = missing_cast(old, new)
     return Judgement(Outcome.REWRITE, missing, "keep the layout, or rewrite the files") if missing else None
 
 
 def _extension(change: Change, _pair: object) -> Judgement:
+    """Return REWRITE between two different extension types that pyarrow registers, METADATA otherwise."""
     before, after = map(_extension_of, change.fields)
     if before == after or not {before[0], after[0]} <= _REGISTERED:
         return Judgement(Outcome.METADATA)

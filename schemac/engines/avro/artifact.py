@@ -204,6 +204,7 @@ class _Writer:
         }
 
     def _fields(self, fields: Sequence[SchemaField], namespace: str) -> list[Json]:
+        """Return the JSON of columns or members; report two whose names are equal in Avro, and each name that changes."""
         fields_by_name: dict[str, SchemaField] = {}
         for field in fields:
             name = name_of(field)
@@ -221,6 +222,7 @@ class _Writer:
         return [self._field(field, namespace) for field in fields]
 
     def _field(self, field: SchemaField, namespace: str) -> Json:
+        """Return the JSON of a record's field with its default and aliases; report a default that its type does not accept."""
         type_ = self._type(field, namespace)
         aliases = old_names(field)
         avro_field = {"name": name_of(field), **_doc(field.extra), "type": type_}
@@ -258,6 +260,7 @@ class _Writer:
         return ["null", type_] if field.is_nullable and type_ != "null" else type_
 
     def _declared(self, field: SchemaField, namespace: str) -> Any:
+        """Return the Avro type without its null branch; report a type that Avro lacks, and return "null" for it."""
         below = f"{namespace}.{name_of(field)}"
         family = field.type.family
         if family is Family.STRUCT:
@@ -288,6 +291,7 @@ class _Writer:
         return {"type": leaf.type, "logicalType": leaf.logical} if leaf.logical else leaf.type
 
     def _map(self, field: SchemaField, below: str) -> Json:
+        """Return a map for keys of text, else an array of key-value records; report what is lost."""
         key, value = field.children
         if getattr(field.type, "keys_sorted", False):
             self._emission.lose(field, "sorted keys", "keys in any order")
@@ -301,6 +305,7 @@ class _Writer:
         return {"type": "array", "items": {**entry, "fields": parts}}
 
     def _named(self, type_: str, field: SchemaField, namespace: str) -> Json:
+        """Return the type, name and namespace of a named type, with the old names of a member as aliases."""
         aliases = old_names(field) if field.is_member else []
         named = {"type": type_, "name": name_of(field), "namespace": namespace}
         return {**named, **({"aliases": aliases} if aliases else {})}
@@ -320,6 +325,7 @@ def _type_property(field: SchemaField) -> Json:
 
 
 def _doc(extra: Any) -> Json:
+    """Return the description under the key `doc`; empty without one."""
     return {"doc": extra[DESCRIPTION.key]} if DESCRIPTION.key in extra else {}
 
 

@@ -30,6 +30,7 @@ from schemac.versions.evolution.judge import (
 
 
 def _attribute(change: Change, _pair: object) -> Judgement:
+    """Refuse to remove an alias; return METADATA for any other change of attributes."""
     if change.key == ALIASES.key and not set(change.old or ()) <= set(change.new or ()):
         reason = "data that was written under an alias cannot be found without it"
         return Judgement(Outcome.REFUSED, reason, "keep the alias")
@@ -37,6 +38,7 @@ def _attribute(change: Change, _pair: object) -> Judgement:
 
 
 def _added(change: Change, _pair: object) -> Judgement:
+    """Return SAFE if the field may be null or has a default; refuse it otherwise."""
     if change.current_field.is_nullable or DEFAULT.key in change.current_field.extra:
         return SAFE
     return Judgement(
@@ -47,6 +49,7 @@ def _added(change: Change, _pair: object) -> Judgement:
 
 
 def _renamed(change: Change, _pair: object) -> Judgement:
+    """Return METADATA if the name in Avro stays the same or the old one is an alias; refuse the change otherwise."""
     old, new = change.fields
     was = name_of(old)
     if was == name_of(new) or was in old_names(new):
@@ -59,11 +62,13 @@ def _renamed(change: Change, _pair: object) -> Judgement:
 
 
 def _required(change: Change, _pair: object) -> Judgement:
+    """Return DATA: a null in existing data can no longer be read."""
     reason = f"a null in {change.path} can no longer be read"
     return Judgement(Outcome.DATA, reason, "check for nulls first")
 
 
 def _type(change: Change, _pair: object) -> Judgement:
+    """Return the verdict by Avro's schema resolution; refuse what it does not read or what has no cast."""
     old, new = change.fields
     written, target = leaf_of(old.type), leaf_of(new.type)
     if written is None or target is None:

@@ -118,6 +118,7 @@ def _within(type_: Any, namespace: str) -> Iterator[tuple[Any, str]]:
 
 
 def _full(type_: Json, namespace: str) -> str:
+    """Return the name of a declared type with its namespace and a dot in front."""
     name, type_namespace = full_name(type_, namespace, ())
     return f"{type_namespace}.{name}"
 
@@ -210,6 +211,7 @@ class _Reader:
         return Imported({"fields": fields, "extra": extra}, name=name, notes=self._notes)
 
     def _field(self, member: Any, namespace: str, holder: FieldPath) -> Json:
+        """Return a field's tree; note an order or default that is lost. Raises MalformedError without a name or type."""
         if not isinstance(member, dict) or not isinstance(member.get("name"), str) or "type" not in member:
             raise MalformedError(f"a field {of_path(holder)}has no name or no type")
         path = (*holder, member["name"])
@@ -237,6 +239,7 @@ class _Reader:
         return {DEFAULT.key: value}
 
     def _type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
+        """Return a type's tree; the null type becomes an optional Null."""
         tree = self._any_type(type_, namespace, path)
         # What is always null may be null.
         return {"kind": "Option", "inner": tree} if tree["kind"] == "Null" else tree
@@ -277,6 +280,7 @@ class _Reader:
         return any_json()
 
     def _complex(self, type_: Json, namespace: str, path: FieldPath) -> Json:
+        """Return the tree of a type that Avro writes as an object. Raises MalformedError for a malformed one."""
         match type_["type"]:
             case "record" | "error":
                 full, inner = self._types.declare(type_, namespace, path)
@@ -312,6 +316,7 @@ class _Reader:
         return self._logical(type_, self._type(type_["type"], namespace, path), path)
 
     def _part(self, type_: Json, key: str, namespace: str, path: FieldPath, part: Part) -> Json:
+        """Return the tree of an item or value. Raises MalformedError if its type is missing."""
         if key not in type_:
             raise MalformedError(f"`{key}` is missing in {dotted(path)}")
         return self._type(type_[key], namespace, (*path, part))

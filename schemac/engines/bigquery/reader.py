@@ -12,6 +12,7 @@ _BOUNDS = {"RANGE<DATE>": lambda: pa.date32(), "RANGE<DATETIME>": lambda: pa.tim
 
 
 def _range(written: sql.SqlType) -> sql.TypeMapping | None:
+    """Return the struct of start and end that a range becomes; None for a range of an unknown type."""
     bound = _BOUNDS.get(written.text.replace(" ", ""))
     if bound is None:
         return None

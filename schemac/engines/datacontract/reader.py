@@ -53,6 +53,7 @@ _STRUCTS = ("object", "record", "struct")
 
 
 def _models(contract: Node) -> Iterator[Imported]:
+    """Yield one dataset per model. Raises MisplacedError if the document names no version of the specification."""
     version = contract.text("dataContractSpecification")
     if version is None:
         raise MisplacedError("the document has to have a `dataContractSpecification`", ())
@@ -84,6 +85,7 @@ class _Reader(DatasetReader):
         return self.dataset(name, fields, node, head, owner)
 
     def _members(self, node: Node, holder: FieldPath) -> list[Json]:
+        """Return the fields of a model or struct as trees, in the order of the contract."""
         return [member(name, *self._field(field, (*holder, name))) for name, field in node.members("fields")]
 
     def _resolved(self, node: Node) -> Node:
@@ -121,6 +123,7 @@ class _Reader(DatasetReader):
         return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
+        """Return a type's tree and attributes; note a missing type. Raises MisplacedError for an unknown one."""
         word = node.text("type")
         if word is None:
             return self.unknown(path, "the contract does not specify its type")
@@ -157,6 +160,7 @@ class _Reader(DatasetReader):
         return kind_of(_PLAIN[name]())
 
     def _map(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
+        """Return a Map without attributes; keys are texts by default, and a missing type of values is noted."""
         keys, values = node.node("keys"), node.node("values")
         key, _ = kind_of(pa.string())
         if keys is not None:

@@ -90,6 +90,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def _resources(document: Node, dialect: str | None) -> Iterator[Imported]:
+    """Yield one dataset per model, seed, snapshot and table of a source. Raises MisplacedError in a file without such keys."""
     if not any(document.has(key) for key in (*_PLURALS, "sources")):
         raise MisplacedError("the document has none of `models`, `sources`, `seeds` and `snapshots`", ())
     resources = [(plural[:-1], "", node) for plural in _PLURALS for node in document.nodes(plural)]
@@ -136,6 +137,7 @@ class _Reader(DatasetReader):
         return self.dataset(name, fields, node, head, _settings(node), remarks)
 
     def _column(self, node: Node) -> Json:
+        """Return a column's field; its tests become constraints, and those without a counterpart are noted."""
         name = node.needed_text("name")
         path = (name,)
         written = node.text("data_type")

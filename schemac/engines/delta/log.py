@@ -189,6 +189,7 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
 
 
 def _apply(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: Log) -> None:
+    """Enter metadata, protocol and domain metadata of one version into the log. Raises UnreadableError."""
     for action in actions:
         if (written := action.get("metaData")) is not None:
             log.metadata.append(_metadata(written, version, file))
@@ -230,6 +231,7 @@ def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _checkpoint(file: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the actions of a checkpoint in JSON or Parquet. Raises UnreadableError."""
     if file.suffix == ".json":
         yield from _commit(file)
         return
@@ -247,6 +249,7 @@ def _checkpoint(file: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _metadata(written: Any, version: int, file: Path) -> Metadata:
+    """Return the metadata that an action records, its properties as texts. Raises UnreadableError."""
     if not isinstance(written, dict):
         raise UnreadableError(file, "`metaData` is not an object")
     configuration = written.get("configuration") or {}
@@ -268,6 +271,7 @@ def _metadata(written: Any, version: int, file: Path) -> Metadata:
 
 
 def _text(value: Any) -> str | None:
+    """Return a text unchanged; None for an empty one and for any other value."""
     return value if isinstance(value, str) and value else None
 
 

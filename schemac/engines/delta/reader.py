@@ -53,6 +53,7 @@ class Columns:
         return {**tree, "fields": [self._field(f, path, physical, depth) for f in tree["fields"]]}
 
     def _field(self, field: Any, holder: FieldPath, above: tuple[str, ...], depth: int) -> Any:
+        """Return a field without Delta's metadata, and record its ids and physical name; a malformed one stays as it is."""
         if not isinstance(field, dict) or not isinstance(field.get("name"), str):
             return field
         if not isinstance(field.get("metadata", {}), dict) or depth > _DEEPEST:
@@ -78,6 +79,7 @@ class Columns:
         return {**field, "type": type_, "metadata": metadata}
 
     def _type(self, tree: Any, path: FieldPath, physical: tuple[str, ...], depth: int) -> Any:
+        """Return a type without Delta's metadata in its fields; one that is nested too deep stays as it is."""
         if not isinstance(tree, dict) or depth > _DEEPEST:
             return tree
         if tree.get("type") == "struct":
@@ -136,6 +138,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _expression(invariants: Any) -> str:
+    """Return the SQL expression in the JSON of an invariant, or the whole text if it is malformed."""
     try:
         return str(json.loads(invariants)["expression"]["expression"])
     except (TypeError, ValueError, KeyError, RecursionError):
@@ -176,6 +179,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def _schema(metadata: Metadata, columns: Columns, path: Path, report: Report) -> Imported | None:
+    """Return the schema of one version; None after reporting why it is unreadable."""
     try:
         document = json.loads(metadata.schema or "")
     except (ValueError, RecursionError) as error:
@@ -185,12 +189,14 @@ def _schema(metadata: Metadata, columns: Columns, path: Path, report: Report) ->
 
 
 def _described(tree: Json, metadata: Metadata) -> Json:
+    """Return a schema's tree with the table's description in `extra`, if there is one."""
     if metadata.description is None:
         return tree
     return {**tree, "extra": {**tree.get("extra", {}), DESCRIPTION.key: metadata.description}}
 
 
 def _comments(log: Log, metadata: Metadata, columns: Columns) -> list[str]:
+    """Return one line for the version, and one for each setting that a manifest has no place for."""
     comments = [f"from version {log.version} of a Delta table"]
     if not _MANAGED.isdisjoint(log.features):
         comments.append("its catalog may have newer versions, which this log does not have yet")

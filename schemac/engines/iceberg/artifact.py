@@ -147,6 +147,7 @@ def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, em
 
 
 def _statements(compilation: Compilation, schema: IcebergSchema, format_version: int) -> Iterator[str]:
+    """Yield CREATE TABLE in Spark's SQL, and ALTER TABLE for identifier fields if there are any."""
     dataset = compilation.dataset
     extra, table = dataset.schema.extra, table_name(dataset.name)
     columns = [f"{quoted_name(c.name)} {_spark_type(c.type)}{_suffix(c)}" for c in schema.columns]
@@ -165,6 +166,7 @@ def _statements(compilation: Compilation, schema: IcebergSchema, format_version:
 
 
 def _suffix(field: NestedField) -> str:
+    """Return the NOT NULL and COMMENT that follow a column's type; empty if neither applies."""
     comment = "" if field.doc is None else f" COMMENT {literal(field.doc)}"
     return f"{' NOT NULL' if field.required else ''}{comment}"
 
@@ -284,6 +286,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def _compact(value: Any) -> str:
+    """Return a value as JSON on one line, with a space after each comma and colon."""
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
@@ -328,6 +331,7 @@ def asked_format(version: SchemaVersion) -> int | None:
 
 
 def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, ...]]:
+    """Return the Iceberg schema of a version, and the errors that the conversion reported."""
     report = Report()
     emission = Emission(version.dataset, "iceberg", ICEBERG_LOSS, report)
     ids = version.ids if isinstance(version, LockedSchemaVersion) else None
@@ -336,4 +340,5 @@ def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, 
 
 
 def _fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
+    """Return the Iceberg field of each field; those inside a variant have none."""
     return arrow_fields_by_field(version.dataset, schema_of(version))

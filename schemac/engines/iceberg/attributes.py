@@ -16,6 +16,7 @@ DOMAIN = "iceberg.apache.org"
 
 
 def _distinct(names: list[str]) -> list[str]:
+    """Return the names unchanged. Raises ValueError if one is repeated."""
     if len(set(names)) < len(names):
         raise ValueError("a field is listed twice")
     return names

@@ -97,6 +97,7 @@ def _identifiers(_change: Change, pair: VersionPair) -> Judgement:
 
 
 def _added(change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA if old rows read as null or as a default, SAFE inside a variant; refuse a required field."""
     new = change.current_field
     field = fields_of(pair.new).get(new)
     if field is None:
@@ -139,14 +140,17 @@ def _of_both(
 
 
 def _unseen(_change: Change, _was: NestedField, _is: NestedField) -> Judgement:
+    """Return SAFE for a property that Iceberg's schema does not have."""
     return SAFE
 
 
 def _description(_change: Change, was: NestedField, is_: NestedField) -> Judgement:
+    """Return METADATA if the doc in Iceberg's schema changes, else SAFE."""
     return SAFE if was.doc == is_.doc else METADATA
 
 
 def _attribute(change: Change, pair: VersionPair) -> Judgement:
+    """Return the verdict on identifier fields for an attribute of a key, else that on a default value."""
     # Rows are identified by Iceberg's own attribute, or by those of engines that have a primary key there.
     attribute = ATTRIBUTES.get(change.key)
     is_key = attribute is not None and attribute.role is Role.PRIMARY_KEY
@@ -156,6 +160,7 @@ def _attribute(change: Change, pair: VersionPair) -> Judgement:
 
 
 def _default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
+    """Refuse to change an initial default; return NEW_FILES for a write default, else SAFE."""
     if change.key == attributes.INITIAL_DEFAULT.key:
         return Judgement(
             Outcome.REFUSED,
@@ -168,6 +173,7 @@ def _default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
 
 
 def _nullability(change: Change, was: NestedField, is_: NestedField) -> Judgement:
+    """Return METADATA for a field that becomes optional; refuse one that becomes required or is in a map key."""
     new = change.current_field
     if was.required == is_.required:
         return SAFE
@@ -196,6 +202,7 @@ def _same_type(change: Change, _was: NestedField, is_: NestedField) -> Judgement
 def _promotion(
     old: SchemaField, new: SchemaField, was: IcebergType, is_: IcebergType, format_version: int
 ) -> Judgement:
+    """Return METADATA if Iceberg promotes the type, DATA if values may not fit; refuse anything else."""
     if new.is_in_key:
         return _fixed_key(new)
     if not is_promotion(was, is_, format_version):

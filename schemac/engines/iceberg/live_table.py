@@ -69,6 +69,7 @@ def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool
 
 
 def _bare(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+    """Return fields of all depths without docs and write defaults."""
     return tuple(
         [
             replace(f, doc=None, write_default=None, type=f.type.with_fields(_bare(f.type.fields)))
@@ -230,6 +231,7 @@ class IcebergTableRows(StoredRows):
         return iter(made.to_record_batches(scan.plan_files()))
 
     def _projected(self) -> Any:
+        """Return pyiceberg's form of the schema that the rows are read with, which has to be set."""
         from pyiceberg.schema import Schema
 
         assert self.read_as is not None

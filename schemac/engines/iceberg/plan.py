@@ -129,6 +129,7 @@ class _NameMapping:
 
 
 def _entries(fields: Iterator[NestedField]) -> list[Json]:
+    """Return the entries of a name mapping for fields and all that are below them."""
     return [
         {
             "field-id": field.id,
@@ -275,6 +276,7 @@ def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement 
 
 
 def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
+    """Yield the path and the field of everything below a field, parents first."""
     return IcebergSchema(field.type.fields).preorder()
 
 
@@ -374,6 +376,7 @@ def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operat
 
 
 def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple[NestedField, ...]]]:
+    """Yield the id, path and fields of each struct; the table comes first, with id 0 and an empty path."""
     yield 0, (), schema.columns
     for path, field in schema.preorder():
         if field.type.word == "struct":

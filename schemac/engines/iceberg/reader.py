@@ -235,12 +235,14 @@ def _sources(written: Mapping[str, Any], key: str) -> list[int]:
 
 
 def _properties(written: Any) -> dict[str, str]:
+    """Return properties as texts. Raises UnreadableError if they are not an object."""
     if not isinstance(written, dict):
         raise UnreadableError("properties", "the properties have to be an object")
     return {str(key): str(value) for key, value in written.items()}
 
 
 def _number(written: Any, location: str, least: int) -> int:
+    """Return a whole number that is at least `least`. Raises UnreadableError for any other value."""
     if type(written) is not int or not least <= written <= _HIGHEST:
         raise UnreadableError(location, f"a whole number from {least} on is expected")
     return written
@@ -278,6 +280,7 @@ def read_object(source: Any, report: Report) -> Imported | None:
 
 
 def _imported(metadata: TableMetadata, name: str | None) -> Imported:
+    """Return the current schema with all earlier ones, and comments on what is lost."""
     past = [schema for schema in metadata.schemas if schema.schema_id < metadata.current.schema_id]
     versions = [version_of(schema, metadata) for schema in (*past, metadata.current)]
     numbered = [NumberedVersion(schema, ids, metadata.last_column_id) for schema, ids in versions]
@@ -367,6 +370,7 @@ class _Lifting:
         return {**tree, "extra": extra} if extra else tree
 
     def _field(self, field: NestedField, path: FieldPath) -> tuple[Json, Json]:
+        """Return the tree and attributes of a field's type, in an Option unless required, and record its id."""
         self.ids[path] = field.id
         tree, extra = self._type(field.type, path)
         # What is always null may be null, whatever the field says.
@@ -374,6 +378,7 @@ class _Lifting:
         return ({"kind": "Option", "inner": tree} if is_optional else tree), extra
 
     def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Json, Json]:
+        """Return a type's tree without its Option, and the attribute that a type without a kind needs."""
         if isinstance(type_, Struct):
             members = [self.member(field, (*path, field.name)) for field in type_.members]
             return {"kind": "Struct", "fields": members}, {}
@@ -397,6 +402,7 @@ class _Lifting:
 
 
 def _timestamp(unit: str, timezone: str | None) -> Json:
+    """Return the tree of a Timestamp; without a timezone it is a local one."""
     return {"kind": "Timestamp", "unit": unit, "timezone": timezone}
 
 

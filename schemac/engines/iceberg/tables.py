@@ -175,6 +175,7 @@ def _requirements(handle: Any, is_looked_at: bool) -> tuple[Any, ...]:
 
 
 def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
+    """Return the updates of one commit in pyiceberg's form: format version, schema, then properties."""
     from pyiceberg.schema import Schema
     from pyiceberg.table.update import (
         AddSchemaUpdate,

@@ -255,6 +255,7 @@ def preorder(
 
 
 def _renumbered(fields: tuple[NestedField, ...], ids: dict[int, int]) -> tuple[NestedField, ...]:
+    """Return fields of all depths with new ids, looked up by their old ones."""
     return tuple(
         [replace(f, id=ids[f.id], type=f.type.with_fields(_renumbered(f.type.fields, ids))) for f in fields]
     )

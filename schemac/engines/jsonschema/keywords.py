@@ -142,6 +142,7 @@ def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
 
 
 def _string(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
+    """Return the tree of a `string` schema, and the keywords that it accounts for."""
     formats = frozenset({"type", "format"})
     for format, words, tree in (("date", date(), {"kind": "Date"}), ("uuid", uuid(), json_values.UUID_TYPE)):
         if schema.get("format") == format:
@@ -312,10 +313,12 @@ def _unit(value: float, bits: int) -> float:
 
 
 def _bits(type_: LogicalType) -> int:
+    """Return the width of an integer or float in bits."""
     return int(getattr(type_, "bits"))  # noqa: B009  of the family, not of a class
 
 
 def _unique(constraint: UniqueItems, lose: Lose) -> Json:
+    """Return `uniqueItems`, empty if it is not set; report items that are compared by spelling in place of value."""
     if not constraint.is_set:
         return {}
     item = getattr(constraint.type, "item_type", None)

@@ -103,6 +103,7 @@ class _Reader:
         )
 
     def _members(self, schema: Json, holder: FieldPath) -> list[Json]:
+        """Return the fields of an object's properties; those that it does not require become optional."""
         needed = schema.get("required")
         names = set(needed) if isinstance(needed, list) else set()
         return [
@@ -111,6 +112,7 @@ class _Reader:
         ]
 
     def _member(self, name: str, schema: Any, holder: FieldPath, *, is_needed: bool) -> Json:
+        """Return a field; note one that may be absent but not null, since it then may be both."""
         path = (*holder, name)
         tree, extra, is_null = self._field(schema, path)
         if not (is_needed or is_null):
@@ -120,6 +122,7 @@ class _Reader:
         return {"name": name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, schema: Any, path: FieldPath) -> Json:
+        """Return the tree of an item, key or value, in an Option if it may be null."""
         tree, extra, is_null = self._field(schema, path)
         tree = {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
         return {"kind": "Option", "inner": tree} if is_null else tree
@@ -148,6 +151,7 @@ class _Reader:
         return tree, extra, is_null
 
     def _type(self, schema: Json, path: FieldPath) -> Json:
+        """Return the tree of a schema without its null; JSON for what no kind fits."""
         declared_type = schema.get(TYPE)
         kind = declared_type.get("kind") if isinstance(declared_type, dict) else None
         if isinstance(declared_type, dict) and isinstance(kind, str) and kind != "Map":

@@ -60,6 +60,7 @@ def to_message(lowered: LoweredSchema, field_ids: Mapping[SchemaField, Numbers] 
 
 
 def _encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
+    """Return metadata with its values as UTF-8 bytes."""
     return {key: value.encode() for key, value in entries.items()}
 
 
@@ -172,6 +173,7 @@ def unknown_fields(message: pb.Schema) -> Iterator[tuple[FieldPath, str]]:
 
 
 def _unknown(message: pb.Schema | pb.Field) -> Iterator[str]:
+    """Yield one line for each field of protobuf that the message's definition does not have."""
     unknown: Any = UnknownFieldSet(message)  # which its type hints do not iterate over
     for field in unknown:
         yield f"not kept: {field.field_number}: {shortened(repr(field.data))} in Lance's message, a field that schemac does not know"
@@ -205,6 +207,7 @@ class _Reader:
         return pa.field(field.name, type_, field.nullable, metadata or None)
 
     def _type(self, field: "pb.Field", depth: int) -> ArrowType:
+        """Return the Arrow type of a field's logical type. Raises UnreadableMessageError for one that Lance lacks."""
         word = field.logical_type
         if word == "struct":
             return pa.struct([self.field(child, depth + 1) for child in self.children(field.id)])
@@ -234,6 +237,7 @@ class _Reader:
         return self.field(children[0], depth + 1)
 
     def _leaf(self, field: "pb.Field", word: str, depth: int) -> ArrowType | None:
+        """Return the Arrow type of a word that needs no child fields; None for a word that Lance lacks."""
         if (plain := _PLAIN.get(word)) is not None:
             return pa.type_for_alias(plain)
         if match := _TIMESTAMP.fullmatch(word):
@@ -263,6 +267,7 @@ class _Reader:
         return None
 
     def _length(self, field: "pb.Field", digits: str) -> int:
+        """Return a length as a number. Raises UnreadableMessageError if it is 2**31 or more."""
         length = int(digits)
         if length >= 2**31:
             raise self._wrong(field, f"has the length {length}, which is too large")
@@ -270,10 +275,12 @@ class _Reader:
 
     @staticmethod
     def _wrong(field: "pb.Field", reason: str) -> UnreadableMessageError:
+        """Return the error about a field, with its id and name in front of the reason."""
         return UnreadableMessageError(f"field {field.id} ({field.name}) {reason}")
 
 
 def _metadata(holder: str, entries: Any) -> dict[str, str]:
+    """Return metadata as texts. Raises UnreadableMessageError if a value is not UTF-8."""
     try:
         return {key: value.decode() for key, value in entries.items()}
     except UnicodeDecodeError as error:

@@ -244,6 +244,7 @@ _NUMBER = re.compile(r"\+?[0-9]+")
 
 
 def _position(text: str | None) -> int | None:
+    """Return a position as a number below 2**32; None if it is absent or malformed."""
     if text is None or not _NUMBER.fullmatch(text):
         return None
     position = int(text)
@@ -279,6 +280,7 @@ def nodes_by_field(lowered: LoweredSchema, nodes: Sequence[Node]) -> dict[Schema
 
 
 def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the index of a node and those of all nodes below it, parents first."""
     indices = [index]
     for child in children[index]:
         indices += _subtree(child, children)
@@ -348,6 +350,7 @@ class LazyWords(Words):
 
     @cached_property
     def _all(self) -> Words:
+        """Return the words of all fields, computed at the first access."""
         return words_of(self.dataset)
 
 
@@ -357,6 +360,7 @@ def words_of(dataset: LogicalDataset) -> Words:
 
 
 def _words(version: SchemaVersion) -> Words:
+    """Return Lance's logical types of a version's nodes by field."""
     return words_by_field(version.lowered)
 
 
@@ -403,6 +407,7 @@ def _is_dictionary_of_texts(type_: str) -> bool:
 
 
 def _vector(type_: str) -> tuple[str, str]:
+    """Return the item's logical type and the size of a fixed-size list, both as texts."""
     item, _, size = type_.removeprefix("fixed_size_list:").rpartition(":")
     return item, size
 

@@ -76,6 +76,7 @@ def _in_packed(change: Change, _pair: object) -> Judgement | None:
 
 
 def _added(change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA if old rows read as null, REWRITE if values are copied or columns rewritten; refuse a required field."""
     new = change.current_field
     if has_values(new, pair):
         hollow = _hollow(new, pair)
@@ -243,6 +244,7 @@ def _hollow(new: SchemaField, pair: VersionPair) -> SchemaField | None:
 
 
 def _required(change: Change, pair: VersionPair | None) -> Judgement:
+    """Return DATA, or METADATA for items of a vector, whose nullability Lance does not record."""
     if pair is not None and not _node_types(pair.new, change.current_field):
         return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
     return Judgement(
@@ -253,12 +255,14 @@ def _required(change: Change, pair: VersionPair | None) -> Judgement:
 
 
 def _json(change: Change, _pair: object) -> Judgement:
+    """Return DATA for text that becomes JSON; refuse to turn JSON into text."""
     if change.new:
         return Judgement(Outcome.DATA, "every text has to be valid JSON", "check the texts first")
     return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
 
 
 def _type(change: Change, pair: VersionPair) -> Judgement:
+    """Return SAFE or METADATA for equal words of Lance, REWRITE for a cast, DATA if values may not fit; refuse the rest."""
     fact, (old, new) = change.fact, change.fields
     if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
         return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")

@@ -99,6 +99,7 @@ class _Nodes:
 
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
+    """Return the ids of the nodes of all fields, and the highest id after that."""
     words_before = LazyWords(former.dataset) if former is not None else _NO_FIELDS
     return number_nodes(dataset.columns, LazyWords(dataset), former, words_before, highest)
 

@@ -100,6 +100,7 @@ class _OpenedTable(NamedTuple):
 
 
 def _opened(path: Path, report: Report) -> _OpenedTable | None:
+    """Return the table's schema, version and highest id; None after reporting why Lance cannot read it."""
     # Imported here for start-up time, and because Lance is an extra that may not be there.
     import lance
 
@@ -133,6 +134,7 @@ def _opened(path: Path, report: Report) -> _OpenedTable | None:
 
 
 def _message(path: Path, report: Report) -> Imported | None:
+    """Return the schema of a message, binary or as text; None after reporting why it is refused."""
     # Imported here for start-up time: protobuf is for those who have a message.
     from google.protobuf.message import DecodeError
 

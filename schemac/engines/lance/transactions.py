@@ -237,6 +237,7 @@ def remove_if_empty(path: str) -> None:
 
 
 def _claim(commit: Commit) -> None:
+    """Record the files of a staged commit, and wait for other commits. Raises PipelineError for a conflicting one."""
     place = commit.place
     if place.is_staged:
         staging.start_commit(place.staging, commit.noted_names)
@@ -244,6 +245,7 @@ def _claim(commit: Commit) -> None:
 
 
 def _move(commit: Commit) -> None:
+    """Move staged data files into the table. Raises PipelineError if some are missing."""
     place = commit.place
     if not place.is_staged:
         return
@@ -258,6 +260,7 @@ def _move(commit: Commit) -> None:
 
 
 def _commit(commit: Commit) -> None:
+    """Make the version and record its number. Raises PipelineError after another run's commit in between."""
     assert commit.make is not None
     try:
         commit.version = commit.make()
@@ -292,6 +295,7 @@ def close_staging(place: WriteTarget) -> None:
 
 
 def _close(commit: Commit) -> None:
+    """Remove the staging folder unless it is abandoned, and a new table's folder if it is empty."""
     place = commit.place
     if place.is_staged and not staging.is_abandoned(place.staging):
         staging.remove(place.staging)

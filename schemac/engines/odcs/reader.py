@@ -43,6 +43,7 @@ _OF_ADMINISTRATION = (
 
 
 def _objects(contract: Node) -> Iterator[Imported]:
+    """Yield one dataset per object. Raises MisplacedError for another document or an unsupported version."""
     version = contract.text("apiVersion") or ""
     if contract.text("kind") != "DataContract" or not version:
         raise MisplacedError("the document has to have `kind: DataContract` and an `apiVersion`", ())
@@ -107,6 +108,7 @@ class _Reader(DatasetReader):
         return self.dataset(name, fields, node, head)
 
     def _property(self, node: Node, holder: FieldPath) -> Json:
+        """Return a field under its physical name; note the logical name if it differs."""
         if self._is_second:
             node = node.calling(_COLUMN)
             node.drop(
@@ -141,6 +143,7 @@ class _Reader(DatasetReader):
         return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
+        """Return a type's tree and attributes, from its properties, items, physical type or else logical type."""
         logical, physical = node.text("logicalType"), node.text("physicalType")
         options = node.node("logicalTypeOptions") or Node({}, node.path)
         properties, items = node.nodes("properties"), node.node("items")
@@ -170,6 +173,7 @@ class _Reader(DatasetReader):
         return converted
 
     def _logical(self, logical: str | None, options: Node, node: Node, path: FieldPath) -> tuple[Json, Json]:
+        """Return the tree and attributes of a logical type; note a missing one. Raises MisplacedError for an unknown one."""
         if logical in ("object", "array"):
             return self.json(path)
         if logical == "integer":

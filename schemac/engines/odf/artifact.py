@@ -75,6 +75,7 @@ class _Writer:
         return text + (f"{indent}extra:{_block(extra, indent)}" if extra else "")
 
     def _fields(self, fields: tuple[SchemaField, ...], indent: str) -> str:
+        """Return lines of YAML from `fields:` on; only its entries are indented."""
         if not fields:
             return "fields: []\n"
         below = indent + "    "
@@ -87,6 +88,7 @@ class _Writer:
         return "".join(parts)
 
     def _type(self, field: SchemaField, indent: str) -> str:
+        """Return lines of YAML with a field's type, inside an Option if it has one."""
         if field.options:
             return f"{indent}kind: Option\n{indent}inner:\n{self._bare_type(field, indent + '  ')}"
         return self._bare_type(field, indent)
@@ -154,6 +156,7 @@ def scalar(value: Any) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
+    """Return the escape sequence of a character for a double-quoted scalar of YAML."""
     character = match.group()
     number = ord(character)
     return _SHORT.get(character) or (f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}")

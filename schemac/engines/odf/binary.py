@@ -154,6 +154,7 @@ class _Writer:
         return int(builder.EndVector())
 
     def _field(self, field: SchemaField) -> int:
+        """Write the table of a field, and return its offset in the buffer."""
         builder = self._builder
         type_ = self._type(field)
         extra = standard_extra(field) if field.extra else {}
@@ -167,6 +168,7 @@ class _Writer:
         return int(builder.EndObject())
 
     def _extra(self, extra: ExtraAttributes) -> int:
+        """Write attributes as a table, once for equal ones, and return its offset in the buffer."""
         text = compact(extra)
         table = self._extras.get(text)
         if table is None:
@@ -218,6 +220,7 @@ class _Writer:
 
 
 def _tag(field: SchemaField) -> int:
+    """Return the number of a field's type in the union, that of Option if it has one."""
     return TAGS["Option" if field.options else field.type.kind]
 
 
@@ -355,6 +358,7 @@ def read_binary(content: bytes) -> Json | bytes:
 
 
 def _fields(table: Table, field: int, owner: str) -> list[Json]:
+    """Return the trees of a list of fields. Raises MalformedBufferError if the list is missing."""
     members = table.tables(field)
     if members is None:
         raise MalformedBufferError(f"{owner} has no fields")
@@ -362,6 +366,7 @@ def _fields(table: Table, field: int, owner: str) -> list[Json]:
 
 
 def _field(table: Table) -> Json:
+    """Return a field's tree. Raises MalformedBufferError if it has no name."""
     name = table.text(0)
     if name is None:
         raise MalformedBufferError("a field has no name")
@@ -404,6 +409,7 @@ def _property(table: Table, kind: str, alias: str, field: int, owner: str) -> An
 
 
 def _extra(table: Table | None) -> Json:
+    """Return attributes under the key `extra`, empty if there are none. Raises MalformedBufferError for malformed JSON."""
     text = table.text(0) if table is not None else None
     if text is None:
         return {}
@@ -417,4 +423,5 @@ def _extra(table: Table | None) -> Json:
 
 
 def _refuse(word: str) -> NoReturn:
+    """Raise ValueError for NaN and the infinities, which Python would read from JSON."""
     raise ValueError(f"{word} is not a number")

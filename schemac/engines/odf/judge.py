@@ -33,6 +33,7 @@ def _whole_map(change: Change, _pair: object) -> Judgement | None:
 
 
 def _added(change: Change, _pair: object) -> Judgement:
+    """Return SAFE for a field that may be null; refuse a required one."""
     if change.current_field.is_nullable:
         return SAFE
     return Judgement(Outcome.REFUSED, "existing records have no value for it", "make it optional")

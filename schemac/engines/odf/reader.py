@@ -70,6 +70,7 @@ def _lists(value: Any, at: TreePath) -> Iterator[TreePath]:
 
 
 def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
+    """Return the schema to write in place of lines of DDL; None after a report, or if their positions are unknown."""
     lines: Any = document.value
     for step in at:
         lines = lines[step]
@@ -128,6 +129,7 @@ def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, rep
 
 
 def _field(column: ColumnText, line: str, notes: Notes) -> Json:
+    """Return a field's tree; note clauses that are lost. Raises MalformedError for a type without a kind."""
     meaning = suggest_meaning(column.type)
     if meaning is None:
         raise MalformedError("there is no kind for its type", Span(0, len(line)))
@@ -195,6 +197,7 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
 
 
 def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:
+    """Return the schema in the Arrow bytes of an older event; None after reporting that they are malformed."""
     try:
         return Imported(read_raw_arrow(content, str(path), report), _UPGRADED)
     except MalformedArrowError as error:

@@ -124,6 +124,7 @@ def compiled_table_schema(
 
 
 def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
+    """Return the file of a version's schema, named by its schema id."""
     table = compiled_table_schema(compilation, emission)
     return Artifact(f"paimon/schema-{table.schema_id}", table.to_text().encode())
 

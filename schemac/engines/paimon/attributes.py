@@ -30,6 +30,7 @@ DOMAIN = "paimon.apache.org"
 
 
 def _distinct(names: list[str]) -> list[str]:
+    """Return the names unchanged. Raises ValueError if one is repeated."""
     if len(set(names)) < len(names):
         raise ValueError("a column is listed twice")
     return names

@@ -194,6 +194,7 @@ def _in_key(change: Change, _pair: object) -> Judgement | None:
 
 
 def _added(change: Change, _pair: object) -> Judgement:
+    """Return METADATA, since old rows read as null; refuse a required field."""
     new = change.current_field
     if not new.is_nullable:
         return Judgement(
@@ -205,6 +206,7 @@ def _added(change: Change, _pair: object) -> Judgement:
 
 
 def _dropped(change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA; refuse a column of a key, and the last old field of the table or ROW."""
     old = change.old_field
     assert old is not None
     name, parent = str(old.segment), old.parent
@@ -224,6 +226,7 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
 
 
 def _renamed(change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA; refuse a column that the table is partitioned by, and a BLOB."""
     old, _ = change.fields
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
         return Judgement(
@@ -238,6 +241,7 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
 
 
 def _reordered(change: Change, _pair: object) -> Judgement:
+    """Return METADATA for columns; refuse a new order of the members of a ROW."""
     if change.new_field is None:
         return METADATA
     if change.new_field.is_in_key:
@@ -250,6 +254,7 @@ def _reordered(change: Change, _pair: object) -> Judgement:
 
 
 def _nullability(change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA for a field that becomes optional; a required one is DATA or refused, depending on an option."""
     old, new = change.fields
     paimon_fields = _paimon_fields(pair, old, new)
     if paimon_fields is None or paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
@@ -298,6 +303,7 @@ def _rest(change: Change, pair: VersionPair) -> Judgement:
 def _type(
     change: Change, pair: VersionPair, old: SchemaField, new: SchemaField, was: PaimonType, is_: PaimonType
 ) -> Judgement:
+    """Return SAFE or DATA if Paimon's type stays, METADATA or DATA for a cast; refuse the rest."""
     if _key_differs(was, is_):
         return Judgement(Outcome.REFUSED, "the keys of a map cannot change", _NEW_FIELD_HELP)
     if _shell(was) == _shell(is_):
@@ -337,6 +343,7 @@ def _type(
 
 
 def _keys(change: Change, pair: VersionPair) -> Judgement:
+    """Return SAFE for equal keys, METADATA if only their columns are renamed; refuse any other key."""
     names, old, new = names_after(pair), table_schema(pair.old), table_schema(pair.new)
     is_partition = change.fact is PaimonFact.PARTITION_KEYS_CHANGED or change.key == "partition"
     before, after = (
@@ -352,6 +359,7 @@ def _keys(change: Change, pair: VersionPair) -> Judgement:
 
 
 def _option(change: Change, pair: VersionPair) -> Judgement:
+    """Return the effect of an option on existing files; refuse a value that Paimon does not accept any more."""
     if change.key in OPTION_OF.values():
         return _keys(change, pair)
     old = after_renames(table_schema(pair.old).options, names_after(pair))
@@ -400,6 +408,7 @@ def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
 
 
 def _word(type_: PaimonType) -> str:
+    """Return a type for messages; of one with parts only the root."""
     return type_.type_text() if isinstance(type_, Atomic) else type_.root
 
 

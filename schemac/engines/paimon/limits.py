@@ -124,6 +124,7 @@ class Limits:
             self._at_type(schema_field, PAIMON_FORMAT, message, help=help)
 
     def _default(self, schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
+        """Report a default value that its type does not accept, or that an item, key or value cannot have."""
         if field is None:
             reason = "only columns and members of structs have default values"
         else:
@@ -141,6 +142,7 @@ class Limits:
         )
 
     def _blob(self, nested_type: _NestedType) -> None:
+        """Report a BLOB that is nested too deep, lacks data evolution, or is in a table of BLOBs alone."""
         field = nested_type.schema_field
         if nested_type.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
             message = (
@@ -167,6 +169,7 @@ class Limits:
             self._findings.at_type(field, code, message, help=help)
 
     def _keys(self) -> None:
+        """Report key columns that are missing, repeated, nullable or of an unsuitable type, and keys that conflict."""
         table = self._table
         for option in table.doubled:
             attribute = next(key for key, name in OPTION_OF.items() if name == option)
@@ -205,6 +208,7 @@ class Limits:
             )
 
     def _buckets(self) -> None:
+        """Report a number of buckets that is malformed or does not fit the keys of the table."""
         text = self._table.options.get("bucket", "-1").strip()
         try:
             bucket = int(text)
@@ -271,6 +275,7 @@ class Limits:
                 self._at_option("bucket-key", PAIMON_BUCKET, reason, help=help)
 
     def _options(self) -> None:
+        """Report options that conflict with the keys or with each other, or that name unknown columns."""
         table = self._table
         self._sequence_field()
         for option in table.options:
@@ -345,6 +350,7 @@ class Limits:
         self._at_option(option, code, f"there is no column '{name}'", help=help)
 
     def _nearest(self, name: str) -> str:
+        """Return the help for an unknown column: the most similar name, if there is one."""
         near = closest(name, self._types)
         return Help.did_you_mean(near, name, mark="'") if near else "name a column of the schema"
 
@@ -354,6 +360,7 @@ class Limits:
     def _at(
         self, nested_type: tuple[str | int, ...], code: Code, message: str, *, help: str, on_key: bool = False
     ) -> None:
+        """Report a finding at steps into the schema, at the value there or at its key."""
         self._findings.at_schema(code, message, *nested_type, help=help, on_key=on_key)
 
 

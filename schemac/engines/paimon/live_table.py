@@ -72,6 +72,7 @@ def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonF
 
 
 def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
+    """Return the table schema of a version, and the errors that the conversion reported."""
     report = Report()
     version = schema_version.locked.newest if isinstance(schema_version, LockedSchemaVersion) else None
     ids = ids_of(schema_version.numbers) if isinstance(schema_version, LockedSchemaVersion) else {}
@@ -271,6 +272,7 @@ def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
 
 
 def _differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
+    """Yield one text for each difference in fields, keys, options and comment."""
     yield from field_differences(_fields(expected), _fields(actual))
     yield from value_difference("the primary key is", actual.primary_keys, expected.primary_keys)
     yield from value_difference("the partition keys are", actual.partition_keys, expected.partition_keys)
@@ -281,6 +283,7 @@ def _differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
 
 
 def _fields(schema: TableSchema) -> dict[int, TableField]:
+    """Return columns and members by id, those of the primary key as NOT NULL, with what is compared of each."""
     # Paimon reads the columns of a primary key as NOT NULL unless an option says otherwise.
     is_key_nullable = is_true(schema.options, "primary-key.nullable")
     required = () if is_key_nullable else schema.primary_keys

@@ -113,12 +113,14 @@ def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
 
 
 def _number(value: Any, location: str) -> int:
+    """Return a whole number. Raises UnreadableError for any other value."""
     if type(value) is not int:
         raise UnreadableError(location, "it is not a whole number")
     return value
 
 
 def _names(value: Any, location: str) -> tuple[str, ...]:
+    """Return a list of texts as a tuple. Raises UnreadableError for any other value."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UnreadableError(location, "it is not a list of names")
     return tuple(value)
@@ -199,6 +201,7 @@ def _nullable_keys(table: TableSchema) -> list[str]:
 
 
 def _version(table: TableSchema, lifting: "_Lifting") -> ImportedVersion:
+    """Return one schema file as a version, with the ids of its fields and its schema id."""
     required = _nullable_keys(table)
     fields = [
         lifting.member(field, (field.name,), is_required=field.name in required) for field in table.fields
@@ -250,6 +253,7 @@ class _Lifting:
         return {**tree, "extra": extra} if extra else tree
 
     def _field(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
+        """Return a type's tree and attributes, in an Option if nullable; None after reporting one without a kind."""
         if isinstance(type_, Geo):
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
@@ -264,6 +268,7 @@ class _Lifting:
         return ({"kind": "Option", "inner": tree} if type_.is_nullable else tree), extra
 
     def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
+        """Return the tree and attributes of a type with parts; None if an item, key or value has no kind."""
         if isinstance(type_, Row):
             members = [self.member(field, (*path, field.name)) for field in type_.fields]
             return {"kind": "Struct", "fields": [m for m in members if m is not None]}, {}
@@ -286,6 +291,7 @@ class _Lifting:
 
 
 def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:
+    """Return a function without parameters that makes the tree of a kind, without attributes."""
     return lambda: ({"kind": kind}, {})
 
 
@@ -300,12 +306,15 @@ def _limited(kind: str, root: str) -> Callable[..., tuple[Json, Json]]:
 
 
 def _time(digits: int) -> tuple[Json, Json]:
+    """Return a Time in milliseconds, and an attribute with the precision unless it is 3."""
     # Whatever its precision says, a TIME is stored in milliseconds.
     extra = {} if digits == 3 else {paimon.TYPE.key: f"TIME({digits})"}
     return {"kind": "Time", "unit": "Millisecond"}, extra
 
 
 def _timestamp(root: str, timezone: str | None) -> Callable[..., tuple[Json, Json]]:
+    """Return a function that makes a tree from a precision, and an attribute for one between two units."""
+
     def convert(digits: int) -> tuple[Json, Json]:
         tree = {"kind": "Timestamp", "unit": _UNITS[-(-digits // 3)], "timezone": timezone}
         return tree, {} if digits % 3 == 0 else {paimon.TYPE.key: f"{root}({digits})"}

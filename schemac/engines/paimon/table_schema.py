@@ -154,10 +154,12 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 
 
 def _quoted(text: str) -> str:
+    """Return a text as JSON in quotes, with only control characters, quotes and backslashes escaped."""
     return f'"{_SPECIAL.sub(_escape, text) if _SPECIAL.search(text) else text}"'
 
 
 def _escape(match: re.Match[str]) -> str:
+    """Return the short escape sequence of a matched character, or else its code in hexadecimal."""
     return _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04X}"
 
 
@@ -201,6 +203,7 @@ def number_fields(
 
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
+    """Return the id of each field, the former one where it is known, and the highest id after that."""
     # Paimon reads by its ids whatever was between: a field that is back has the id that it had.
     known_ids = _known_ids(dataset.columns, former) if former is not None else {}
     ids, highest = number_fields(dataset.columns, known_ids, highest)
@@ -252,6 +255,7 @@ class _Counter:
                 self.added(child)
 
     def _take(self, field: SchemaField) -> None:
+        """Record the known id of a field, or else the next id."""
         id = self._known_ids.get(field)
         if id is None:
             self.highest += 1

@@ -77,6 +77,7 @@ class PaimonType:
 
     @property
     def _suffix(self) -> str:
+        """Return what follows the root of a type that is not nullable; empty for others."""
         return "" if self.is_nullable else " NOT NULL"
 
 
@@ -278,6 +279,7 @@ def parse_field(written: Any, location: str) -> DataField:
 
 
 def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
+    """Return a VECTOR. Raises UnreadableError for an element type or a length that Paimon does not allow."""
     if element.root not in VECTOR_ELEMENTS:
         raise UnreadableError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
     if type(length) is not int or not 1 <= length <= LONGEST:
@@ -348,6 +350,7 @@ class _Words:
         return type_
 
     def _one(self) -> PaimonType:
+        """Read a type with its nullability, and the ARRAY or MULTISET that early releases wrote behind it."""
         type_ = self._with_nullability(self._plain())
         # Paimon's first releases wrote `INT NOT NULL ARRAY`.
         while self._tokens and self._tokens[0] in ("ARRAY", "MULTISET"):
@@ -356,6 +359,7 @@ class _Words:
         return type_
 
     def _plain(self) -> PaimonType:
+        """Read a type without its nullability. Raises UnreadableError for an unknown word."""
         word = self._tokens.pop(0) if self._tokens else ""
         if word in _UNLIMITED:
             return Atomic(_UNLIMITED[word], (LONGEST,))
@@ -373,6 +377,7 @@ class _Words:
         return Atomic(root, parameters)
 
     def _parameters(self, root: str) -> tuple[int, ...]:
+        """Read the parameters in brackets, or return defaults. Raises UnreadableError for those out of bounds."""
         bounds = _BOUNDS[root]
         if not self._tokens or self._tokens[0] != "(" or not bounds:
             return _DEFAULTS.get(root, ())
@@ -393,6 +398,7 @@ class _Words:
         return parameters
 
     def _vector(self) -> PaimonType:
+        """Read the element type and the length of a VECTOR. Raises UnreadableError if one is malformed."""
         if self._take("<"):
             element = self._one()
             if self._take(",") and self._tokens and self._tokens[0].isdecimal():
@@ -415,6 +421,7 @@ class _Words:
         return True
 
     def _wrong(self, reason: str = "") -> UnreadableError:
+        """Return the error about the whole text, with a reason unless it is empty."""
         return UnreadableError(
             self._location, f"'{self._text}' is not a Paimon type{f': {reason}' if reason else ''}"
         )

@@ -17,6 +17,7 @@ _ZONE = "not kept: the zone of each time"
 
 
 def _float(written: sql.SqlType) -> sql.TypeMapping:
+    """Return float32 for a precision of at most 24 bits, else float64."""
     is_single = written.numbers and written.numbers[0] <= 24
     return sql.TypeMapping(pa.float32() if is_single else pa.float64())
 

@@ -212,6 +212,7 @@ class _Writer:
         self._emission.findings.at_extra(field, TYPE.key, PROTOBUF_TYPE, message, help=help)
 
     def _map(self, message: Message, field: SchemaField, name: str) -> Typed:
+        """Return a map for plain keys, else a repeated message of entries, and report the loss."""
         key, value = field.children
         if "keysSorted" in type_tree(field.type):
             self._emission.lose(field, "sorted keys", "keys in any order")

@@ -40,6 +40,7 @@ _ALIKE = (
 
 
 def _added(change: Change, _pair: object) -> Judgement:
+    """Return SAFE for a field that may be null, else DATA: old messages read as the default of proto3."""
     new = change.current_field
     if new.is_nullable:
         return SAFE
@@ -73,6 +74,7 @@ def _presence(change: Change, _pair: object) -> Judgement:
 
 
 def _type(change: Change, _pair: object) -> Judgement:
+    """Return the verdict by Protobuf's wire format; refuse what it does not read, and another unit or kind."""
     old, new = change.fields
     written, target = leaf_of(old), leaf_of(new)
     if written is None or target is None:

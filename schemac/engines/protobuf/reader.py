@@ -126,6 +126,7 @@ class _Reader:
         return reached
 
     def _table(self, message: Message) -> Imported:
+        """Return a message as a dataset, with the numbers of its fields and the highest used one."""
         self._notes, self._numbers, self._used_numbers, self._open = Notes(), {}, [], [message]
         self._constraints = Constraints(self._notes)
         annotation = _annotation(message)
@@ -149,6 +150,7 @@ class _Reader:
         return extra
 
     def _members(self, message: Message, holder: FieldPath) -> list[Json]:
+        """Return the fields of a message, record all used numbers, and note extensions and groups that are lost."""
         self._used_numbers += [number for number in message.reserved if is_number(number)]
         for declaring in self._file.root.all():
             for target, field in declaring.extensions:
@@ -209,11 +211,11 @@ class _Reader:
         around = self._around(field.type, message) if field.label != "map" else None
         if around is not None and _annotation(around)["around"] == "option":
             (inner,) = around.fields
-            return _option(self._bare(around, inner, annotation, path))
+            return _in_option(self._bare(around, inner, annotation, path))
         tree = self._bare(message, field, annotation, path)
         if tree["kind"] == "Option":
             return tree
-        return _option(tree) if self._is_optional(message, field, annotation) else tree
+        return _in_option(tree) if self._is_optional(message, field, annotation) else tree
 
     def _is_optional(self, message: Message, field: Field, annotation: Json) -> bool:
         if field.label in ("repeated", "map", "required") or annotation.get("required"):
@@ -266,6 +268,7 @@ class _Reader:
         return _with_extra(self._field(around, inner, annotation, path), _extra(inner.comments, annotation))
 
     def _single(self, message: Message, type_: str, path: FieldPath) -> Json:
+        """Return the tree of one value; JSON, with a note, for an unknown or recursive message."""
         if type_ in _SCALARS:
             return {"kind": _SCALARS[type_]}
         if type_ in ENCODINGS:
@@ -359,7 +362,7 @@ def _annotated_type(annotation: Json, tree: Json) -> Json:
     return merged if typed(merged) is not None else tree
 
 
-def _option(tree: Json) -> Json:
+def _in_option(tree: Json) -> Json:
     return {"kind": "Option", "inner": tree}
 
 
@@ -393,6 +396,7 @@ def _is_sane(annotation: Json, about: Field | Message | None) -> bool:
 
 
 def _extra(comments: tuple[str, ...], annotation: Json) -> Json:
+    """Return the description from comments, and the attributes of an annotation; empty without both."""
     lines = [line for line in comments if not line.startswith(MARK)]
     text = "\n".join(lines).strip()
     extra: Any = annotation.get("extra", {})

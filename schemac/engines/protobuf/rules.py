@@ -142,6 +142,7 @@ def _is_outside(rules: Mapping[str, Any]) -> bool:
 
 
 def _text(name: str, value: Any) -> str:
+    """Return an option's name and value as a `.proto` has them, the value cut at 160 characters."""
     value_text = (
         f'"{value}"' if type(value) is str else str(value).lower() if isinstance(value, bool) else str(value)
     )

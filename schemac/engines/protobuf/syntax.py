@@ -231,6 +231,7 @@ class _Parser:
         return inner
 
     def _extension(self, message: Message) -> None:
+        """Read an `extend` block, and add its fields to the message with the type that they extend."""
         self._skip(1)
         target = self._type()
         self._expect("{")
@@ -242,6 +243,7 @@ class _Parser:
         self._skip(1)
 
     def _field(self, message: Message) -> Field:
+        """Read a field to its semicolon, and of a group its body."""
         comments = self._tokens.leading[self._at]
         label = self._next() if self._peek() in _LABELS and self._peek(2) != "=" else ""
         type_ = self._type()
@@ -262,6 +264,7 @@ class _Parser:
         return Field(name, type_, number, label, comments, options)
 
     def _integer(self, name: str) -> int:
+        """Read a decimal, octal or hexadecimal number. Raises MalformedError with the field's name."""
         word = self._next()
         if not _INTEGER.fullmatch(word):
             raise MalformedError(f"the field {name} has no number")
@@ -307,6 +310,7 @@ class _Parser:
             self._expect(",")
 
     def _option(self) -> Option:
+        """Read the name and value of an option, with its text without spaces."""
         start = self._at
         while self._peek() != "=":
             self._skip(1)
@@ -383,17 +387,20 @@ class _Parser:
                 return
 
     def _peek(self, ahead: int = 0) -> str:
+        """Return a word without moving on. Raises MalformedError at the end of the text."""
         at = self._at + ahead
         if at >= len(self._tokens.texts):
             raise MalformedError("it ends in the middle of a statement")
         return self._tokens.texts[at]
 
     def _next(self) -> str:
+        """Read one word and move on. Raises MalformedError at the end of the text."""
         word = self._peek()
         self._at += 1
         return word
 
     def _skip(self, count: int) -> None:
+        """Move on by a number of words without reading them."""
         self._at += count
 
     def _expect(self, sign: str) -> tuple[str, ...]:
@@ -423,6 +430,7 @@ def _unescaped(quoted: str) -> str:
 
 
 def _lines(comment: str) -> list[str]:
+    """Return the lines of a comment without its delimiters and leading asterisks."""
     if comment.startswith("//"):
         return [comment[2:].strip()]
     return [line.strip().lstrip("*").strip() for line in comment[2:-2].strip().splitlines()]

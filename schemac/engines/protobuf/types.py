@@ -174,6 +174,7 @@ def numbers_of(compilation: Compilation) -> Mapping[SchemaField, int]:
 
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
+    """Return the number of each column and member, the former one where it stays in place, and the highest one."""
     field_numbers: dict[SchemaField, tuple[int, ...]] = {}
     for field in preorder(dataset.columns):
         if not field.is_member:

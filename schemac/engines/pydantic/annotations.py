@@ -65,15 +65,18 @@ class Leaf(NamedTuple):
 
 
 def _before(type_: str, validator: str, *more: str) -> Leaf:
+    """Return a leaf whose first metadata is a `BeforeValidator`, and `more` after it."""
     return Leaf(type_, (f"BeforeValidator({validator})", *more))
 
 
 def _integer(bits: int, *, is_signed: bool) -> Leaf:
+    """Return an `int` whose validator refuses values outside the range of a width in bits."""
     lowest, highest = json_values.integer_bounds(bits, is_signed=is_signed)
     return _before("int", f"integer({lowest}, {highest})")
 
 
 def _binary(length: int | None = None) -> Leaf:
+    """Return `bytes` that are base64 in JSON, of a length in bytes or of any."""
     return _before("bytes", f"binary({length})", 'PlainSerializer(base64_of, when_used="json")')
 
 
@@ -161,6 +164,7 @@ class Leaves(TypeWriter[Leaf]):
         self._refuse(field, message)
 
     def _refuse(self, field: SchemaField, message: str) -> None:
+        """Report a field that cannot be in a model, with the help to leave pydantic out."""
         help = Help.leave_out("pydantic", builtin.TARGETS_OF.key, "pydantic")
         self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
 
@@ -194,6 +198,7 @@ class Leaves(TypeWriter[Leaf]):
         return self._time(lowered, arrow_type, "time", f"time_of_day({digits})", "time_text")
 
     def _time(self, lowered: LoweredField, arrow_type: Any, type_: str, validator: str, writer: str) -> Leaf:
+        """Return the leaf of a time; nanoseconds become a count, which is reported as a loss."""
         if arrow_type.unit != "ns":
             return _before(type_, validator)
         self.lose(lowered, f"a {type_} with nanoseconds", "a count of nanoseconds")
@@ -242,6 +247,7 @@ def validator(constraint: Constraint) -> str:
 
 
 def _argument(constraint: Constraint) -> str:
+    """Return the argument of a constraint's validator as source; empty if it has none."""
     type_ = constraint.type
     match constraint:
         case Bound():
@@ -260,6 +266,7 @@ def _argument(constraint: Constraint) -> str:
 
 
 def _tuple(values: list[str]) -> str:
+    """Return the source of a tuple of expressions."""
     return f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
 
 
@@ -279,6 +286,7 @@ def python_value(type_: LogicalType, value: Value) -> str:
 
 
 def _time(type_: LogicalType, count: int) -> str:
+    """Return a time as source, a count for nanoseconds. Raises UnwritableError outside of Python's calendar."""
     unit: str = getattr(type_, "unit")  # noqa: B009  of the family, not of a class
     if unit == "Nanosecond":
         return str(count)
@@ -320,6 +328,7 @@ def condition(node: Node, names: Names) -> str:
 
 
 def _operand(operand: Operand, names: Names) -> str:
+    """Return the source of an operand; exact numbers are integers and fractions in it."""
     match operand:
         case LiteralNode() if operand.type.family in _EXACT:
             return (
@@ -340,6 +349,7 @@ def _operand(operand: Operand, names: Names) -> str:
 
 
 def _at(function: str, field: FieldNode, names: Names) -> str:
+    """Return the source of a call that reads a field by the names on its path."""
     return f"{function}(self, {', '.join(map(literal, names(field.path)))})"
 
 

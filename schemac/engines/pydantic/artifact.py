@@ -93,6 +93,7 @@ class Parts:
 
 
 def _defined(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a function, class or assignment binds."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         yield statement.name
     elif isinstance(statement, ast.Assign):
@@ -246,6 +247,7 @@ class _Module:
         return validators
 
     def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
+        """Return what follows a field's colon as source; `Any` after reporting that it is nested too deep."""
         field: SchemaField = member.field
         annotation = self._type(path, member)
         # Brackets in texts count as well.
@@ -298,6 +300,7 @@ class _Module:
         return "None" if leaf is None else self._alias(field, leaf, tree)
 
     def _map(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
+        """Return the source of a `dict` annotation; "None" if its key type has been refused."""
         key, value = lowered.children
         field: SchemaField = key.field
         leaf = self._leaves.key(key)
@@ -335,6 +338,7 @@ def _tree(type_: LogicalType) -> Json:
 
 
 def _attributes(extra: Mapping[str, Any]) -> Json:
+    """Return attributes without the description, sorted by key."""
     return {key: extra[key] for key in sorted(extra) if key != builtin.DESCRIPTION.key}
 
 
@@ -360,6 +364,7 @@ _MOST_BRACKETS = 190
 
 
 def _names(lines: Iterable[str]) -> set[str]:
+    """Return all names that occur in lines of source."""
     return {node.id for node in ast.walk(ast.parse("\n".join(lines))) if isinstance(node, ast.Name)}
 
 

@@ -68,6 +68,7 @@ class Types:
         return self._type(annotation, zone), is_nullable
 
     def _type(self, annotation: ast.expr, zone: str | None) -> ArrowType:
+        """Return the Arrow type of an annotation. Raises UnknownTypeError for an unknown or recursive one."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise UnknownTypeError("models that hold each other")
@@ -77,6 +78,7 @@ class Types:
             self._depth -= 1
 
     def _resolved(self, annotation: ast.expr, zone: str | None) -> ArrowType:
+        """Return the Arrow type of an evaluated annotation. Raises UnknownTypeError for an unknown one."""
         name = name_of(annotation)
         if isinstance(annotation, ast.Call) and name in _VECTORS:
             return self._vector(annotation, name)
@@ -95,6 +97,7 @@ class Types:
         raise UnknownTypeError(ast.unparse(annotation))
 
     def _vector(self, call: ast.Call, name: str) -> ArrowType:
+        """Return a fixed-size list, inside a list for MultiVector. Raises UnknownTypeError without a constant dimension."""
         words = {word.arg: word.value for word in call.keywords}
         dimension = call.args[0] if call.args else words.get("dim")
         written = call.args[1] if len(call.args) > 1 else words.get("value_type")
@@ -169,6 +172,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def _dataset(node: ast.ClassDef, module: Module, report: Report) -> Imported:
+    """Return a model as a dataset; report members whose type is unknown."""
     notes = Notes()
     descriptions: dict[str, str] = {}
     fields: list[ArrowField] = []
@@ -198,11 +202,13 @@ def _dataset(node: ast.ClassDef, module: Module, report: Report) -> Imported:
 
 
 def _field(member: Member, types: Types) -> ArrowField:
+    """Return a member as an Arrow field. Raises UnknownTypeError."""
     type_, is_nullable = types.of(member.annotation, _zone(member))
     return pa.field(member.name, type_, is_nullable)
 
 
 def _comments(node: ast.ClassDef, module: Module) -> list[str]:
+    """Return one line on the model's name, and one for each base, function or setting that is lost."""
     comments = [f"from the {_BASE} {node.name}"]
     lineage = module.lineage(node)
     bases = dict.fromkeys(base for one in lineage for base in module.bases(one) if base)

@@ -92,6 +92,7 @@ class _Reader:
         return tables
 
     def _table(self, name: str) -> Imported:
+        """Return a model as a dataset, named by the title in its configuration or by its class."""
         self._notes, self._open = Notes(), [name]
         config = self._config(name)
         extra = config.get("json_schema_extra")
@@ -109,9 +110,11 @@ class _Reader:
         return self._module.descends(self._classes[name], BASES)
 
     def _bases(self, name: str) -> list[str]:
+        """Return the names of the classes that a model derives from directly."""
         return self._module.bases(self._classes[name])
 
     def _fields(self, name: str) -> list[Member]:
+        """Return the members of a model, those that it inherits first."""
         return self._module.members(self._classes[name])
 
     def _config(self, name: str) -> Json:
@@ -139,6 +142,7 @@ class _Reader:
         return config
 
     def _members(self, name: str, holder: FieldPath) -> list[Json]:
+        """Return the fields of a model; note the validators and settings that are lost."""
         for one in reversed(self._module.lineage(self._classes[name])):
             if one.name == name or one.name not in BASES:
                 self._note_rules(one.name, holder)
@@ -162,6 +166,7 @@ class _Reader:
                     self._notes.add(path, f"not kept: the {word} {function.name}")
 
     def _member(self, member: Member, holder: FieldPath) -> Json:
+        """Return a field under its alias, if it has one; note a default that is lost."""
         settings = settings_of(member.value)
         alias = settings.get("alias")
         path = (*holder, alias if isinstance(alias, str) else member.name)
@@ -198,12 +203,12 @@ class _Reader:
                     return self._type(ast.parse(node.value, mode="eval").body, path)
                 except (SyntaxError, ValueError):
                     return self._unknown(node, path)
-            return _null() if node.value is None else self._unknown(node, path)
+            return _optional_null() if node.value is None else self._unknown(node, path)
         choices = choices_of(node)
         if choices is not None:
             others = [choice for choice in choices if not is_none(choice)]
             if not others:
-                return _null()
+                return _optional_null()
             if len(others) != 1:
                 unknown = self._unknown(node, path)
                 return _optional(unknown) if len(others) < len(choices) else unknown
@@ -218,6 +223,7 @@ class _Reader:
         return self._named(node, path)
 
     def _named(self, node: ast.expr, path: FieldPath) -> Json:
+        """Return the tree of an alias, model, enumeration or type; JSON, with a note, for an unknown name."""
         name = name_of(node)
         if name in self._aliases:
             return self._inside(name, lambda: self._type(self._aliases[name], path), path)
@@ -239,7 +245,7 @@ class _Reader:
         if name in PLAIN:
             if name == "datetime":
                 self._notes.add(path, "a datetime, with a zone or without; here it is an instant in UTC")
-            return _null() if name == "None" else json.loads(json.dumps(PLAIN[name]))
+            return _optional_null() if name == "None" else json.loads(json.dumps(PLAIN[name]))
         if name == "Decimal" and self._digits is not None:
             return dict(self._digits)
         if name in LISTS:
@@ -254,6 +260,7 @@ class _Reader:
         return {**tree, "extra": {**tree.get("extra", {}), **accepted}} if accepted else tree
 
     def _inside(self, name: str, make: Any, path: FieldPath) -> Json:
+        """Return the result of `make`, or JSON with a note if the name contains itself."""
         if name in self._open:
             self._notes.add(path, f"it contains itself ({name})")
             return any_json()
@@ -265,6 +272,7 @@ class _Reader:
             self._open.pop()
 
     def _generic(self, node: ast.Subscript, path: FieldPath) -> Json:
+        """Return the tree of a type with arguments; JSON, with a note, for an unknown one."""
         name = name_of(node.value)
         arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name == "Annotated":
@@ -291,6 +299,7 @@ class _Reader:
         return self._unknown(node, path)
 
     def _annotated(self, arguments: list[ast.expr], path: FieldPath) -> Json:
+        """Return the tree of the first argument, with settings and metadata of the others; note what is lost."""
         settings: Json = {}
         metadata: Json = {}
         others: list[str] = []
@@ -349,6 +358,7 @@ class _Reader:
         return self._unknown(node, path)
 
     def _unknown(self, node: ast.expr, path: FieldPath) -> Json:
+        """Return JSON for a type without a kind, and note its source."""
         self._notes.add(path, f"any value of JSON; not kept: the type {ast.unparse(node)[:200]}")
         return any_json()
 
@@ -367,7 +377,7 @@ def _optional(tree: Json) -> Json:
     return {"kind": "Option", "inner": tree, **({"extra": extra} if extra else {})}
 
 
-def _null() -> Json:
+def _optional_null() -> Json:
     return {"kind": "Option", "inner": {"kind": "Null"}}
 
 

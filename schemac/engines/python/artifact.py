@@ -102,6 +102,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def _lines(texts: list[str]) -> str:
+    """Return one indented line for each text, with a line break at the end."""
     return "".join(f"    {text}\n" for text in texts)
 
 

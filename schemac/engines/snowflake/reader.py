@@ -13,6 +13,7 @@ _ZONE = "not kept: the zone of each timestamp"
 
 
 def _vector(written: sql.SqlType) -> sql.TypeMapping | None:
+    """Return a list of fixed length, whose items are int32 or float32; None without an item type or length."""
     if not written.numbers or not written.words:
         return None
     item = pa.int32() if written.words[0].upper().startswith("INT") else pa.float32()

@@ -161,6 +161,7 @@ def blob_type() -> ArrowType:
 
 @cache
 def _atomic(name: str) -> ArrowType:
+    """Return the Arrow type of a Spark type without parts, by its name in JSON."""
     if name.startswith(_TEXTS):
         return pa.string()
     if name.startswith("time("):
@@ -258,6 +259,7 @@ def _layout(type_: ArrowType) -> str:
 
 
 def _parts(type_: ArrowType) -> list[ArrowField]:
+    """Return the key and value of a map, the members of a struct or the item of a list; empty for a leaf."""
     if pa.types.is_map(type_):
         return [type_.key_field, type_.item_field]
     if pa.types.is_struct(type_):
@@ -380,6 +382,7 @@ def _added_members(compilation: Compilation) -> Iterator[SchemaField]:
 
 
 def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str, str]]:
+    """Yield what the connector cannot do with a column, each with the help for it."""
     type_: Any = field.arrow.type
     if isinstance(type_, pa.BaseExtensionType):
         if type_.extension_name == "arrow.uuid" and not connector.knows_widths:

@@ -162,10 +162,12 @@ class _Statement(TypeReader):
         return self._table
 
     def _end(self) -> None:
+        """Raise MalformedError unless the statement ends here."""
         if not self._ends():
             raise self._wrong("the end of the statement is expected here")
 
     def _create(self) -> None:
+        """Read CREATE TABLE into the table; clauses without a counterpart become comments."""
         while not self._takes("TABLE"):
             if self._ends() or self._is("("):
                 raise self._wrong("only CREATE TABLE is imported")
@@ -244,6 +246,7 @@ class _Statement(TypeReader):
                 self._wants(",")
 
     def _key(self) -> str:
+        """Read one word of a property's key. Raises MalformedError at a mark or at the end."""
         if self._ends() or self._is_mark():
             raise self._wrong("the key of a property is expected here")
         return self._next().text

@@ -61,6 +61,7 @@ from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, 
 
 
 def _field(alone: LogicalDataset) -> SparkField:
+    """Return the only column of a dataset as Spark has it, without reporting losses."""
     (field,) = to_fields(lower(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
     return field
 
@@ -130,6 +131,7 @@ def _of_storage(connector: Connector, _change: Change, _pair: VersionPair) -> Ju
 
 
 def _tightened(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    """Return DATA for a constraint that is added or tightened, with the command that checks stored rows."""
     return tightened(change, pair, verify_of(change))
 
 
@@ -161,6 +163,7 @@ def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judge
 
 
 def _refused(connector: Connector, *_: object, what: str) -> Judgement:
+    """Refuse what the connector cannot do; the help is `schemac apply`."""
     return Judgement(Outcome.REFUSED, f"{connector} {what}", _APPLY)
 
 
@@ -198,6 +201,7 @@ def _add_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
 
 
 def _definition(field: SparkField) -> str:
+    """Return a column as ADD COLUMNS takes it: name, type and comment."""
     comment = "" if field.comment is None else f" COMMENT {literal(field.comment)}"
     return f"{quoted_name(field.name)} {field.type.ddl}{comment}"
 

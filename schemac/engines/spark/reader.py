@@ -122,6 +122,7 @@ def _entry(holder: Any, key: str, expected_type: Any, path: FieldPath) -> Any:
 
 
 def _formatted(value: Any) -> str:
+    """Return a value as JSON, cut at 40 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
@@ -142,6 +143,7 @@ class _Reader:
     def _field(
         self, name: str, json_type: Any, nullable: bool, metadata: Json, path: FieldPath
     ) -> ArrowField:
+        """Return an Arrow field; note collations and user-defined types. Raises _MalformedError if it is nested too deep."""
         metadata = dict(metadata)
         if len(path) > _DEEPEST:
             raise _MalformedError(path[:1], f"it is nested deeper than {_DEEPEST} levels")
@@ -195,6 +197,7 @@ class _Reader:
         return {key: value if isinstance(value, str) else compact(value) for key, value in rest.items()}
 
     def _type(self, json_type: Any, metadata: Json, path: FieldPath) -> ArrowType:
+        """Return the Arrow type of a type in Spark's JSON. Raises _MalformedError or _UnsupportedError."""
         if isinstance(json_type, str):
             return self._atomic(json_type, metadata, path)
         kind = _entry(json_type, "type", str, path)
@@ -221,6 +224,7 @@ class _Reader:
         raise _UnsupportedError(path, kind)
 
     def _atomic(self, name: str, metadata: Json, path: FieldPath) -> ArrowType:
+        """Return the Arrow type of a type without parts, and remove metadata that has become part of it."""
         if name == "date" and DATE_MILLISECOND in metadata:
             return pa.date64()
         if name in _PLAIN:
@@ -264,6 +268,7 @@ class _Reader:
 
 
 def _length(metadata: Json, key: str, path: FieldPath) -> int:
+    """Return a positive number below 2**31 from metadata. Raises _MalformedError for any other value."""
     value = metadata[key]
     if isinstance(value, str) and value.isascii() and value.isdecimal():
         value = int(value[:10])

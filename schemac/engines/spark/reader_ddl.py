@@ -141,6 +141,7 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
 
 
 def _imported(table: Table, name: str | None, file: str, report: Report) -> Imported | None:
+    """Return a table as a dataset; None after reporting a type that has no kind."""
     notes = Notes()
     columns = [_column(column, (), notes) for column in with_required_key(table)]
     head = list(table.head)
@@ -190,6 +191,7 @@ def _mark_key(table: Table, columns: list[Json]) -> bool:
 
 
 def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> Json:
+    """Return a column in the JSON form of Spark's StructField; note clauses that are lost."""
     path = (*holder, column.name)
     for text in column.others:
         notes.add(path, f"not kept: {text}")

@@ -39,6 +39,7 @@ class Connector:
 
     @cached_property
     def _number(self) -> tuple[int, ...]:
+        """Return the version as comparable numbers; the next version is above all others."""
         return (9999,) if self.version == NEXT else tuple(map(int, self.version.split(".")))
 
     @property

@@ -95,6 +95,7 @@ def check_required(filling: Filling, table: Any, rows: int) -> None:
 
 
 def _name(number: int) -> str:
+    """Return the reserved name of the new column with a number."""
     return f"{MARK}new_{number}"
 
 
@@ -244,6 +245,7 @@ def _in_order(there: list[pb.Field], added: list[pb.Field], names: list[str]) ->
 
 
 def _tree(fields: list[pb.Field], top: pb.Field) -> Iterator[pb.Field]:
+    """Yield a top field and all fields below it, in the order of the list."""
     inside = {top.id}
     for field in fields:
         if field is top or field.parent_id in inside:

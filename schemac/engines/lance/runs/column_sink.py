@@ -113,6 +113,7 @@ class Filled:
 
     @cached_property
     def _remote(self) -> tuple[Any, str]:
+        """Return the file system of an object store, and the folder in it with this run's records."""
         files, root = self.place.storage_options.open_arrow(self.place.path)
         return files, f"{root}/{REMOTE}{self.place.run.id}"
 
@@ -140,6 +141,7 @@ class Filled:
         return records
 
     def _texts(self) -> Iterator[str]:
+        """Yield the JSON of each complete record, from the staging folder or the object store."""
         if not self.place.is_staged:
             files, root = self._remote
             selector = pa.fs.FileSelector(root, allow_not_found=True)
@@ -356,6 +358,7 @@ COLUMN_SINK = LanceColumnSink()
 
 
 def _newest(path: str, storage: Storage) -> Any:
+    """Return the newest version of the table. Raises PipelineError if there is no table."""
     dataset = find_dataset(path, storage)
     if dataset is None:
         message = f"there is no Lance table at `{path}` to fill columns of"
@@ -365,6 +368,7 @@ def _newest(path: str, storage: Storage) -> Any:
 
 
 def _message(schema: pa.Schema) -> bytes:
+    """Return a schema as a message of Arrow IPC."""
     return bytes(schema.serialize().to_pybytes())
 
 
@@ -376,6 +380,7 @@ def columns_digest(table: Any) -> str:
 
 
 def _record(filling: Filling, table: Any, part: int, file: str | None) -> Record:
+    """Return a record of the fragment as it is; `file` is its new data file as JSON, None if it gets no file."""
     fragment = transactions.fragment_text(table.get_fragment(part).metadata)
     return Record(filling.key, columns_digest(table), int(table.version), fragment, file)
 

@@ -179,6 +179,7 @@ def _refuse_dropped(place: WriteTarget, fragments: list[str]) -> None:
 
 
 def _commit(place: WriteTarget, schema: pa.Schema, fragments: list[str]) -> int:
+    """Make the version that appends or overwrites rows, and return its number."""
     import lance
 
     options = options_for(place.path, place.storage_options)

@@ -135,6 +135,7 @@ def offsets_of(readings: Any, zone: str) -> tuple[Any, Any]:
 
 
 def _seconds(timestamp: datetime) -> int:
+    """Return the UTC offset of a timestamp with a zone, in whole seconds."""
     offset = timestamp.utcoffset()
     assert offset is not None
     return round(offset.total_seconds())
@@ -187,6 +188,7 @@ def format_values(values: Any) -> list[str]:
 
 
 def _value(scalar: Any) -> str:
+    """Return a value as messages show it, cut at a greatest length; lists as a count of items."""
     try:
         value = scalar.as_py()
     except (ValueError, OverflowError):

@@ -78,6 +78,7 @@ class ClockHistory:
         return effective
 
     def _field(self, state: State) -> SchemaField:
+        """Return a field as the lock has it in the first version of a state."""
         if state.first not in self._fields:
             version = locked_schema_version(self._locked, state.first)
             self._fields[state.first] = {id: field for field, id in version.ids.items()}
@@ -199,6 +200,7 @@ def _made(pair: LockedVersionPair) -> Iterator[int]:
 
 
 def _type(text: str) -> str:
+    """Return the type of a shape without its mark of nullability."""
     return text.removesuffix("?")
 
 
@@ -229,6 +231,7 @@ def _checks(
     rounded: frozenset[str],
     ways: Sequence[LockedVersionPair],
 ) -> Iterator[Check]:
+    """Yield the checks of stored values for one change: of nulls, of places in structs, or of fit."""
     nulls = "it may not be null"
     if subject is Subject.NULLS:
         yield Check(field.path_text, question=nulls, query=null_filter(before), field=field, subject=subject)

@@ -199,6 +199,7 @@ class Conversion:
         length: int,
         batch: pa.RecordBatch | None,
     ) -> pa.Array:
+        """Return `length` values of a field, converted from its source; without a source they are null."""
         lowered = self._new[field]
         type_: Any = lowered.arrow.type
         family = field.type.family
@@ -254,6 +255,7 @@ class Conversion:
         length: int,
         batch: pa.RecordBatch | None,
     ) -> pa.Array:
+        """Return a struct of converted members; members that move into it are read from the batch."""
         children: list[pa.Array] = []
         for child in field.children:
             before = self._before.get(child)
@@ -268,6 +270,7 @@ class Conversion:
         return pa.StructArray.from_arrays(children, fields=fields, mask=mask)
 
     def _repeated(self, field: SchemaField, old: SchemaField, source: Any, lowered: LoweredField) -> pa.Array:
+        """Return a list, vector or map with converted items; what does not fit is reported and becomes null."""
         type_: Any = lowered.arrow.type
         if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
             return self._cast(field, old, source, type_)

@@ -129,10 +129,12 @@ def numbers_in(version: SchemaVersion, ids: Sequence[int]) -> dict[SchemaField, 
 
 
 def _nodes(version: SchemaVersion) -> list[Node]:
+    """Return the nodes of a version, parents first; where Lance lacks a type, Arrow's name is in its place."""
     return nodes_of(version.lowered, is_tolerant=True)
 
 
 def _shape(version: SchemaVersion) -> list[_NodeShape]:
+    """Return the parents, names, types and nullability of a version's nodes, to compare them with a table."""
     nodes = version.view(_nodes)
     return _shape_of([_NodeShape(n.parent, n.name, n.logical_type, n.is_nullable) for n in nodes])
 
@@ -282,4 +284,5 @@ def note_ids(
 
 
 def _chain(field: SchemaField) -> list[SchemaField]:
+    """Return a field after all fields that contain it, the column first."""
     return [*(_chain(field.parent) if field.parent is not None else ()), field]

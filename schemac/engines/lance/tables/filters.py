@@ -125,6 +125,7 @@ def column_name(field: SchemaField) -> str:
 
 
 def _arrow(version: SchemaVersion, field: SchemaField) -> Any:
+    """Return the Arrow type that a field of a version is lowered to."""
     return next(f.arrow.type for top in version.lowered.fields for f in top.preorder() if f.field is field)
 
 

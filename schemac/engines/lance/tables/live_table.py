@@ -358,6 +358,7 @@ class _OpenedTable:
         unknown: tuple[str, ...] = (),
         version: int | None = None,
     ) -> LanceTable:
+        """Return the table at a schema of the lock; `version` is None if the lock has no such version."""
         return LanceTable(
             self.path,
             self.dataset,

@@ -367,6 +367,7 @@ def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
 
 
 def _bytes(fields: Iterable[pb.Field]) -> list[bytes]:
+    """Return each field as deterministic bytes, which can be compared."""
     return [field.SerializeToString(deterministic=True) for field in fields]
 
 
@@ -382,6 +383,7 @@ def path_after(index: Index, pair: LockedVersionPair) -> str | None:
 
 
 def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str]:
+    """Yield one line for each change that has a text, and at the end one for all others together."""
     unnamed = engine.Row(METADATA).detail
     details = [(change, engine.ROWS.get(change.fact, engine.Row(METADATA)).detail) for change in changes]
     for change, detail in details:

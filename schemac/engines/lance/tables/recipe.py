@@ -127,6 +127,7 @@ class Recipe:
 
     @cached_property
     def _way(self) -> "_Way":
+        """Return the conversion through all stages, limited to the columns of the roots."""
         pair = self.stages[-1].pair
         fields = preorder(pair.new.dataset.columns)
         pruned = [_pruned(pair, [fields[root.place]]) for root in self.roots]
@@ -290,6 +291,7 @@ def _only(type_: LogicalType, paths: Sequence[FieldPath]) -> LogicalType:
 
 
 def _root(pair: VersionPair, root: SchemaField, place: int, field_ids: Mapping[SchemaField, Numbers]) -> Root:
+    """Return a root with the ids from its column down to the field, and of all below it."""
     pruned = _pruned(pair, [root])
     lowered = pruned.new.lowered
     by_path = {field.path: field_ids[field] for field in preorder(pair.new.dataset.columns)}
@@ -300,10 +302,12 @@ def _root(pair: VersionPair, root: SchemaField, place: int, field_ids: Mapping[S
 
 
 def _tree(version: SchemaVersion) -> Json:
+    """Return a version's schema as JSON, under the keys of a manifest."""
     return version.dataset.schema.model_dump(mode="json", by_alias=True)
 
 
 def _version(tree: Json) -> SchemaVersion:
+    """Return a version of a schema in JSON, without a name and outside any lock."""
     schema = Schema.model_validate(tree)
     return SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
 
@@ -346,6 +350,7 @@ def are_among(now: Any, then: Any) -> bool:
 
 
 def _addresses(fragment: Any) -> set[int]:
+    """Return the row addresses of a fragment; those of deleted rows are absent."""
     scanner = fragment.scanner(columns=[], with_row_address=True)
     return set(scanner.to_table().column("_rowaddr").to_pylist())
 

@@ -247,6 +247,7 @@ def report_failed(
 
 
 def _preview(made: Plan, fields: Sequence[SchemaField]) -> Preview:
+    """Return a preview of fields after the plan, in which values that do not fit become null without a report."""
     recipe = Recipe.of(made.stages, [], made.layout.field_ids, made.rounded)
     # What does not fit has a check of its own.
     return Preview(replace(recipe, on_misfit=lambda *_: None), fields)

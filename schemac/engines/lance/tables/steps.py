@@ -201,6 +201,7 @@ class BuildIndex(Step):
 
 
 def _range(ids: tuple[int, ...]) -> str:
+    """Return `-` for no ids, one id, or the lowest and the highest with a dash."""
     if not ids:
         return "-"
     return str(ids[0]) if len(ids) == 1 else f"{min(ids)}–{max(ids)}"
