@@ -117,6 +117,7 @@ def explain_field(
 
 
 def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
+    """Return how a field is read from one source, and what becomes of example values."""
     records = with_computed_fields(open_records(spark, job), job)
     member = with_zones(schema, job).field(field)
     field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
@@ -143,6 +144,7 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
 
 
 def _outcomes(one: FieldInput, member: pa.Field, validation: Validation) -> tuple[Outcome, ...]:
+    """Return example texts by what they are read as: valid, null, or breaking a rule; none for a field without a source."""
     if one.form == "nothing":
         return ()
     settings = validation.settings
@@ -205,4 +207,5 @@ def _place(records: Records, field: str, job: Job) -> str:
 
 
 def _shown(text: str) -> str:
+    """Return a text, or words for an empty one."""
     return text or "an empty text"

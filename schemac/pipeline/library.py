@@ -212,6 +212,7 @@ def _run(
     progress: Progress | None,
     opened: Opened | None = None,
 ) -> RunReport:
+    """Run a job with the schema of a dataset. Raises SchemaError if the engine of the target cannot store that."""
     for engine in schema_engines(job.target):
         dataset.losses(engine)  # raises SchemaError where the engine cannot hold the schema
     compilation = dataset._compilation

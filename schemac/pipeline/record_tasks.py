@@ -73,6 +73,7 @@ class RecordTask:
 
     @cached_property
     def _validator(self) -> Validator:
+        """Return the validator of the inputs, made once in each task."""
         return Validator(self.schema, self.settings, self.inputs, self.folders)
 
     def __call__(self, batches: Iterator[RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -130,4 +131,5 @@ class RecordTask:
         return self._batch([nulls[0], packed(records), *nulls[1:]])
 
     def _batch(self, columns: list[pa.Array]) -> pa.RecordBatch:
+        """Return a batch that leaves the task: the columns of the rows, the raw records and their files."""
         return pa.RecordBatch.from_arrays(columns, names=[*self._row_schema.names, RAW, SOURCE])

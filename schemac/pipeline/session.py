@@ -191,6 +191,7 @@ def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
 
 
 def _create(named: Master, settings: dict[str, str], app_name: str) -> SparkSession:
+    """Return a new session, or one on a Spark Connect server. Raises PipelineError if it cannot start."""
     master = named.address
     if master.startswith(CONNECT):
         try:

@@ -74,6 +74,7 @@ class _Stream:
             raise
 
     def _take(self, frame: DataFrame, number: int) -> None:
+        """Run the job over a micro-batch and add its report; a batch without files is passed over."""
         job, opened = self.job, None
         if _is_of_files(job):
             paths = [row[0] for row in frame.select("path").collect()]
@@ -100,6 +101,7 @@ class _Stream:
 
 
 def _records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
+    """Return a micro-batch as the only records of the source."""
     return [records_of_frame(frame, types, explode=job.source.explode)]
 
 
@@ -215,6 +217,7 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
 
 
 def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
+    """Return the counts of all batches by path and rule, the most frequent first."""
     counts: Counter[tuple[str, str]] = Counter()
     for one in reasons:
         counts.update({(reason.path, reason.rule): reason.count for reason in one})

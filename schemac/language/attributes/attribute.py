@@ -191,6 +191,7 @@ class Attribute(Generic[T]):
 
     @cached_property
     def _adapter(self) -> "TypeAdapter[T]":
+        """Return pydantic's adapter of the value type, strict unless the type is a model with a configuration."""
         from pydantic import ConfigDict, TypeAdapter
 
         is_model = hasattr(self.value_type, "model_config")

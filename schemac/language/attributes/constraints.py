@@ -26,6 +26,7 @@ Paths = Annotated[list[str], Field(min_length=1)]
 
 
 def _plain(value: Any) -> Any:
+    """Return a number or a text as it is. Raises ValueError for anything else, booleans included."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError("this has to be a number, or a text such as '0.10' or '2020-01-31'")  # noqa: TRY004  a value, not a type
     return value
@@ -80,6 +81,7 @@ _FOREIGN = {
 
 
 def _constraint(name: str, value_type: Any, summary: str, **options: Any) -> Attribute[Any]:
+    """Return the attribute of a constraint, with the keys that other tools have for it."""
     foreign_keys = (name, *_FOREIGN[name])
     return Attribute[Any](
         f"{DOMAIN}/{name}", value_type, summary, facts=_FACTS, foreign_keys=foreign_keys, **options

@@ -64,6 +64,7 @@ def check_constraints(field: SchemaField, findings: Findings) -> None:
 
 
 def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findings) -> Constraint | None:
+    """Return the constraint of a field's attribute; None after reporting why its value is not valid."""
     authored = field.extra[key]
     rounded = _rounded(field, key, authored, findings)
     if rounded is not None:
@@ -139,6 +140,7 @@ def _check_together(field: SchemaField, constraints: Sequence[Constraint], findi
 
 
 def _excludes(low: Bound, high: Bound) -> bool:
+    """Return whether no value of the type lies between a lower and an upper bound."""
     step: Any = step_of(low.type)
     first: Any = low.limit
     last: Any = high.limit
@@ -150,6 +152,7 @@ def _excludes(low: Bound, high: Bound) -> bool:
 
 
 def _forbids(constraint: Constraint, value: Any) -> bool:
+    """Return whether a value breaks a constraint; False for constraints of which no single value decides."""
     if isinstance(constraint, Bound):
         return not constraint.allows(value)
     if isinstance(constraint, Size | Pattern):

@@ -63,6 +63,7 @@ def check_vocabularies(
 def _check(
     vocabulary: Vocabulary, extra: Mapping[str, Any], field: SchemaField | None, findings: Findings
 ) -> None:
+    """Report attributes of a vocabulary that break its JSON schema; `field` is None for those of the schema itself."""
     domain = vocabulary.domain
     values = {key.partition("/")[2]: value for key, value in extra.items() if domain_of(key) == domain}
     if not values:
@@ -88,6 +89,7 @@ def _check(
 
 
 def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["ValidationError"]:
+    """Return the errors of validation by path, or one on the vocabulary itself if that refers in a circle or to nothing."""
     # Imported here for start-up time: jsonschema takes longer to load than a file to check.
     from jsonschema.exceptions import ValidationError
     from referencing.exceptions import Unresolvable
@@ -102,6 +104,7 @@ def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["Validati
 
 
 def _words(error: "ValidationError") -> str:
+    """Return the message of an error without a capital at its beginning."""
     return error.message[0].lower() + error.message[1:] if error.message[:1].isupper() else error.message
 
 
@@ -124,6 +127,7 @@ def run_engine_checks(field: SchemaField, findings: Findings) -> None:
 
 @cache
 def _all() -> tuple[tuple[str, Checks], ...]:
+    """Return the engines that have checks, by name, with these."""
     return tuple([(engine.name, CHECKS.of(engine)) for engine in engines() if CHECKS.is_of(engine)])
 
 

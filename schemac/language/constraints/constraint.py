@@ -309,6 +309,7 @@ def _of(type_: LogicalType) -> Any:
 
 
 def _number(type_: LogicalType, authored: Any) -> Decimal:
+    """Return an authored value as an exact Decimal. Raises UnfitValueError for NaN, infinities and other texts."""
     what = with_article(type_.type_text())
     if isinstance(authored, bool) or not isinstance(authored, int | float | str):
         raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", _some_number(type_))
@@ -333,6 +334,7 @@ def _some_number(type_: LogicalType) -> str:
 
 
 def _within(type_: LogicalType, value: Any) -> Any:
+    """Return a value as it is. Raises UnfitValueError with the nearest limit if the type cannot have it."""
     limits = limits_of(type_)
     if limits is not None and not limits[0] <= value <= limits[1]:
         nearest = limits[1] if value > limits[1] else limits[0]
@@ -344,6 +346,7 @@ def _within(type_: LogicalType, value: Any) -> Any:
 
 
 def _integer(type_: LogicalType, authored: Any) -> Value:
+    """Return an authored value as an integer of the type. Raises UnfitValueError if it has a fraction."""
     number = _number(type_, authored)
     whole = int(number.to_integral_value(context=EXACT))
     if whole != number:
@@ -356,6 +359,7 @@ def _integer(type_: LogicalType, authored: Any) -> Value:
 
 
 def _decimal(type_: LogicalType, authored: Any) -> Value:
+    """Return an authored value with the scale of the type. Raises UnfitValueError if it has more digits."""
     number, scale = _number(type_, authored), _of(type_).scale
     rounded = number.quantize(Decimal(1).scaleb(-scale), context=EXACT)
     if rounded != number:
@@ -371,6 +375,7 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
 
 
 def _float(type_: LogicalType, authored: Any) -> Value:
+    """Return the float of the type that is nearest to an authored value. Raises UnfitValueError if that is infinite."""
     rounded: float = _of(type_).nearest(float(_number(type_, authored)))
     if rounded in (float("inf"), float("-inf")):
         raise UnfitValueError(f"{_quoted(authored)} is outside {type_.type_text()}", "use a wider type")
@@ -406,6 +411,7 @@ def _count_of_clock(type_: LogicalType, clock: re.Match[str]) -> int:
 
 
 def _timestamp(type_: LogicalType, authored: Any) -> Value:
+    """Return an authored timestamp as a count of the type's unit since 1970. Raises UnfitValueError."""
     is_instant = _of(type_).timezone is not None
     example = "2020-01-31T13:45:00" + ("Z" if is_instant else "")
     match = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
@@ -449,6 +455,7 @@ def _clock_text(count: int, per: int) -> str:
 
 
 def _quoted(authored: Any) -> str:
+    """Return an authored value as messages show it: texts in single quotes, booleans in lower case."""
     if isinstance(authored, bool):
         return "true" if authored else "false"
     return f"'{authored}'" if isinstance(authored, str) else f"{authored}"

@@ -144,6 +144,7 @@ def breaches(places: Iterable[Constrained], batch: Any) -> Iterator[Breach]:
 
 
 def _breaches(place: Constrained, at: PlacedValues) -> Iterator[Breach]:
+    """Yield the broken constraints of a field and all below it, with the positions of the values."""
     if isinstance(at.values.type, pa.BaseExtensionType):
         at = dataclasses.replace(at, values=at.values.storage)
     for constraint in place.constraints:
@@ -273,6 +274,7 @@ def duplicate_rows(values: Sequence[Any], rows: Any) -> Any:
 
 
 def _duplicates(table: Any, keys: list[str]) -> Any:
+    """Return the rows of a table whose keys are there more than once, sorted by the keys and the row."""
     groups = table.group_by(keys).aggregate([("row", "count")])
     groups = groups.filter(compute().greater(groups.column("row_count"), 1))
     return table.join(groups.select(keys), keys, join_type="left semi").sort_by(
@@ -336,6 +338,7 @@ def _hashed(arrays: Sequence[Any]) -> Any:
 
 
 def _words(array: Any) -> Any:
+    """Return 64 bits for each value of an array: integers as they are, hashes of others; those of null mean nothing."""
     import numpy as np
 
     if pa.types.is_int64(array.type):
@@ -375,6 +378,7 @@ def _padded(first: list[str], count: int) -> list[str]:
 
 
 def _short(value: Any) -> str:
+    """Return the text of a value, cut at its greatest length; the plain count if Python's calendar does not reach it."""
     if isinstance(value, str):
         return value
     try:

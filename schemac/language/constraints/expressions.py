@@ -262,6 +262,7 @@ def as_decimals(operand: Operand, rows: Any, type_: Any) -> Any:
 
 
 def _wide(digits: tuple[int, int]) -> Any:
+    """Return a decimal type of 256 bits for so many digits before and after the point."""
     return pa.decimal256(max(sum(digits), 1), digits[1])
 
 

@@ -149,12 +149,14 @@ class _Parser:
         return self._logic("or", lambda: self._logic("and", self._negated))
 
     def _logic(self, word: str, inner: Callable[[], _Part]) -> _Part:
+        """Read conditions with `and` or `or` between them; a single one comes back unchanged."""
         left = inner()
         while self.takes(word):
             left = LogicNode(word, self.condition(left), self.condition(inner()))
         return left
 
     def _negated(self) -> _Part:
+        """Read a comparison, `is null`, `in` or `between`, with or without `not`. Raises ExpressionError."""
         if self.takes("not"):
             self._deeper()
             not_node = NotNode(self.condition(self._negated()))
@@ -185,11 +187,13 @@ class _Parser:
         return left
 
     def _deeper(self) -> None:
+        """Count one more level of nesting. Raises ExpressionError beyond 50."""
         self.depth += 1
         if self.depth > 50:
             raise ExpressionError("it is nested more than 50 deep")
 
     def _among(self, left: _Part) -> Node:
+        """Read the list behind `in`; exact comparisons are joined by `or`. Raises ExpressionError."""
         self.needs("(")
         values = [self._value()]
         while self.takes(","):
@@ -204,21 +208,25 @@ class _Parser:
         return AmongNode(left, tuple(one.right for one in comparisons if isinstance(one.right, LiteralNode)))
 
     def _value(self) -> Unread:
+        """Read an item of the list behind `in`, which has no type yet. Raises ExpressionError if it is a field."""
         operand = self._sum()
         if not isinstance(operand, Unread):
             raise ExpressionError("`in (…)` lists values, not fields", "write `a = b or a = c` for fields")
         return operand
 
     def _sum(self) -> _Part:
+        """Read a sum or a difference, in which products come first."""
         return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
 
     def _arithmetic(self, operators: tuple[str, ...], inner: Callable[[], _Part]) -> _Part:
+        """Read operands with some operators between them, from left to right; a single one comes back unchanged."""
         left = inner()
         while operator := self.takes(*operators):
             left = calculated(operator, left, inner())
         return left
 
     def _atom(self) -> _Part:
+        """Read a literal, a field, `length(…)`, or what is in parentheses. Raises ExpressionError."""
         token = self.token
         if token is None:
             raise self.unexpected("a field or a value is expected")
@@ -253,6 +261,7 @@ class _Parser:
         raise self.unexpected("a field or a value is expected")
 
     def _field(self, first: Token) -> FieldNode:
+        """Read the rest of a path from its first word. Raises ExpressionError, with a name that is near, if there is no such field."""
         words = [first]
         while self.takes("."):
             token = self.token
@@ -326,6 +335,7 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
 
 
 def _operand(part: Node | Unread) -> Operand:
+    """Return a part as it is. Raises ExpressionError if it is a condition, or of a type that cannot be compared."""
     if isinstance(part, Operand):
         if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
@@ -336,6 +346,7 @@ def _operand(part: Node | Unread) -> Operand:
 
 
 def _literal(unread: Unread, other: Operand) -> LiteralNode:
+    """Return a value in the type of the operand that it is compared with. Raises ExpressionError."""
     type_ = other.type
     if type_.family in _EXACT:
         if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):

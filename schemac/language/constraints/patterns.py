@@ -279,6 +279,7 @@ def _java_of(member: str) -> str:
 
 
 def _character(written: str) -> str:
+    """Return the character that an escape of a class stands for; any other one as it is."""
     return {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\f": "\f"}.get(
         written, written.removeprefix("\\") or "\\"
     )

@@ -62,6 +62,7 @@ def _block(node: Node, depth: int) -> list[str]:
 
 
 def _entry(entry: Entry, depth: int) -> list[str]:
+    """Return the lines of an entry with its comments, one line if it fits."""
     indent = _INDENT * depth
     start = f"{indent}-" if entry.key is None else f"{indent}{_scalar(entry.key, is_in_flow=False)}:"
     value, tail = entry.value, entry.tail
@@ -156,10 +157,12 @@ def _scalar_lines(start: str, node: Node, depth: int, tail: str) -> list[str]:
 
 
 def _properties(node: Node) -> str:
+    """Return anchor and tag with a space behind them, or an empty text."""
     return f"{node.properties} " if node.properties else ""
 
 
 def _joined(head: str, tail: str) -> str:
+    """Return two comments with a space between them; either one may be empty."""
     return f"{head} {tail}" if head and tail else head or tail
 
 
@@ -291,6 +294,7 @@ def _has_comments(node: Node) -> bool:
 
 
 def _collections(node: Node) -> Iterator[Node]:
+    """Yield a node and all nodes in it, without scalars."""
     if not node.is_scalar:
         yield node
         for entry in node.entries:
@@ -338,6 +342,7 @@ def is_manifest(document: Document) -> bool:
 
 
 def _bodies(document: Document) -> list[Any]:
+    """Return the schema bodies of a document; mistakes in it are not reported."""
     return Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
 
 

@@ -145,6 +145,7 @@ class Reader:
         return trees
 
     def _document(self, start: Any) -> Tree:
+        """Return a document with the comments around it, from its marker to the next one. Raises UntakenError."""
         if start.version is not None or start.tags:
             raise UntakenError("a directive")
         tree = Tree(Node())
@@ -201,6 +202,7 @@ class Reader:
         return node
 
     def _entries(self, node: Node) -> None:
+        """Add the entries of a collection to its node, up to its end. Raises UntakenError."""
         while (event := next(self._events)).__class__ not in _ENDS:
             self._pass(event.start_mark.index)
             if not node.is_flow:
@@ -228,6 +230,7 @@ class Reader:
             self._at = event.end_mark.index
 
     def _value(self, entry: Entry) -> None:
+        """Read the value of a key into its entry; one that is not written stays empty. Raises UntakenError."""
         event = next(self._events)
         is_absent = event.__class__ is ScalarEvent and not event.value and event.style is None
         is_absent = is_absent and not event.anchor and not event.tag
@@ -313,9 +316,11 @@ class Reader:
         self._at = max(self._at, to)
 
     def _consumed(self) -> list[str]:
+        """Return the comments and blank lines that no node has yet, and forget them."""
         lines = [line.text for line in self._lines]
         self._lines = []
         return lines
 
     def _column(self, at: int) -> int:
+        """Return how many characters are before a place on its line."""
         return at - (self._text.rfind("\n", 0, at) + 1)

@@ -354,4 +354,5 @@ class Decimal(LogicalType, Checked):
 
 
 def _width(precision: int, at_least: int) -> int:
+    """Return the least number of bits that a decimal of so many digits can have."""
     return next(width for width, digits in MOST_DIGITS.items() if width >= at_least and digits >= precision)

@@ -110,6 +110,7 @@ class Ignores:
                 yield from report.diagnostics
 
     def _read(self) -> Iterator[Ignore]:
+        """Yield the comments that ignore codes, not those inside of scalars; invalid ones are reported."""
         content = self._source.content
         scalars: list[tuple[int, int]] = []
         with suppress(YAMLError):
@@ -140,6 +141,7 @@ class Ignores:
             yield Ignore(span, tuple(code.id for code in codes), Span(*comment.span("names")), line)
 
     def _code(self, word: str, span: Span) -> Code | None:
+        """Return the code of an id or a slug; None after reporting that it is unknown or an error."""
         code = self._codes.get(word.upper()) or self._by_slug.get(word)
         if code is None:
             near = closest(word, [*self._codes, *self._by_slug])
@@ -155,6 +157,7 @@ class Ignores:
         return code
 
     def _reporter(self, span: Span, message: str, help: str) -> None:
+        """Report an invalid comment, with a fix if the word to replace is in it exactly once."""
         fix = None
         if isinstance(help, Help):
             word = rf"(?<![\w-]){re.escape(help.arguments['instead_of'])}(?![\w-])"
@@ -177,6 +180,7 @@ class Ignores:
         return number
 
     def _without(self, one: Ignore, name: str) -> Fix:
+        """Return the fix that removes a code from a comment, or the comment if it is the only one."""
         content = self._source.content
         others = [other for other in one.names if other != name]
         if others:
@@ -315,12 +319,14 @@ class Selection:
                 yield (*keys, str(i)), word, self._near(word)
 
     def _named(self, words: Iterable[str]) -> set[str]:
+        """Return the ids of all rules that some words name."""
         return {rule.code.id for word in words for rule in self.rules if _is_named(rule, word)}
 
     def _is_known(self, word: str) -> bool:
         return word in (DEFAULT, ALL) or any(_is_named(rule, word) for rule in self.rules)
 
     def _near(self, word: str) -> str:
+        """Return the word nearest to an unknown one; empty if none is near."""
         known = [DEFAULT, ALL, *(rule.category for rule in self.rules)]
         known += [name for rule in self.rules for name in (rule.code.id, rule.code.slug)]
         return closest(word, dict.fromkeys(known)) or ""

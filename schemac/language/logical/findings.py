@@ -100,6 +100,7 @@ class Findings:
         labels: tuple[Label, ...] = (),
         severity: Severity | None = None,
     ) -> None:
+        """Report a finding at a path in the file; `on_key` marks the key there, not its value."""
         self.report.add(
             code,
             message,

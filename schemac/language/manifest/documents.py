@@ -97,6 +97,7 @@ class Documents:
         return bodies
 
     def _bodies(self) -> list[Body]:
+        """Return the schema bodies, before their names are checked; none if the document is no manifest, most often after reporting that."""
         value = self._value
         if value is None or (value == [] and self._is_named):
             what = "empty" if value is None else "a list without events"
@@ -176,6 +177,7 @@ class Documents:
             self._add(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
 
     def _bare(self, value: Json) -> list[Body]:
+        """Return the body of a mapping with `fields`; strict mode reports its `name`."""
         if self._is_strict and "name" in value:
             self._add(
                 FRIENDLY_FORM,
@@ -187,6 +189,7 @@ class Documents:
         return [self._named(value, ("name",))]
 
     def _snapshot(self, value: Json) -> list[Body]:
+        """Return the bodies of a DatasetSnapshot; none after reporting that it is not whole."""
         is_whole = self._has_shape(value, (), "DatasetSnapshot", "a DatasetSnapshot")
         if not self._version_is_known(value) or not is_whole:
             return []
@@ -208,6 +211,7 @@ class Documents:
         return self._events([value["content"]], (), Body(self._stem, ()), steps=(("content",),))
 
     def _resource(self, value: Json) -> list[Body]:
+        """Return the bodies of a Dataset or a Source; none after reporting any other resource."""
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
         if resource == "Flow":
             return self._refuse(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
@@ -234,6 +238,7 @@ class Documents:
         return self._metadata(spec.get("metadata", []), ("spec", "metadata"), named)
 
     def _metadata(self, events: Any, at: TreePath, named: Body) -> list[Body]:
+        """Return the bodies of a list of events; none after reporting that it is no list."""
         if not isinstance(events, list):
             return self._refuse(
                 WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}"

@@ -342,6 +342,7 @@ class Expander:
             self._add(origin, FRIENDLY_FORM, f"the standard has no `{key}`", help=help, on_key=True)
 
     def _add(self, origin: Origin, code: Code, message: str, *, help: str = "", on_key: bool = False) -> None:
+        """Report a finding where something was written, and mark the expansion as not whole."""
         self.is_whole = False
         self._report.add(code, message, location=origin.location(on_key=on_key), help=help)
 

@@ -46,10 +46,12 @@ Kind = type[LogicalType]
 
 
 def _tree(kind: Kind, **properties: Any) -> Json:
+    """Return a type as JSON, as it is in a manifest."""
     return {"kind": kind.__name__, **properties}
 
 
 def _family(tree: Json) -> Family:
+    """Return the family of a type in JSON."""
     return BY_NAME[tree["kind"]].family
 
 
@@ -131,6 +133,7 @@ def flow(value: Any) -> str:
 
 
 def _option(tree: Json) -> Json:
+    """Return a type with an Option around it; an Option as it is."""
     return tree if _family(tree) is Family.OPTION else _tree(Option, inner=tree)
 
 
@@ -280,6 +283,7 @@ def _length_remark(name: str, length: int) -> str:
 
 
 def _plain(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    """Return the meaning without parameters; the digits of SQL's float choose its width. Raises _MeaninglessError for several arguments."""
     # MySQL's integers have a width that shows, pandas' types a backend.
     if len(written.arguments) > 1:
         raise _MeaninglessError
@@ -290,6 +294,7 @@ def _plain(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
 
 
 def _decimal(reader: _Reader, written: TypeText, kind: Kind = Decimal) -> Meaning:
+    """Return a Decimal of 10 digits and scale 0 where these are not written. Raises _MeaninglessError out of range."""
     numbers = [t.head for t in written.types]
     if len(numbers) > 2 or not all(re.fullmatch(r"-?[0-9]{1,4}", n) for n in numbers):
         raise _MeaninglessError
@@ -307,6 +312,7 @@ def _decimal(reader: _Reader, written: TypeText, kind: Kind = Decimal) -> Meanin
 
 
 def _text(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    """Return a String, with a remark on its length; JSON and variants have an attribute."""
     folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded in ("json", "jsonb"):
         return Meaning(_tree(kind), _first_attribute("json"))
@@ -319,6 +325,7 @@ def _text(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
 
 
 def _bytes(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    """Return Bytes, of fixed length unless the length is only the greatest one; a UUID has 16 bytes."""
     folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded == "uuid":
         tree = _tree(kind, fixedLength=16)
@@ -341,6 +348,7 @@ def _unit(word: str) -> str:
 
 
 def _timestamp(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    """Return a Timestamp with the unit and zone that name and arguments mean. Raises _MeaninglessError."""
     folded = fold(written.head)
     is_bare = folded in ("timestamp", "timestamptype")
     zone: str | None = None if folded in _ZONELESS or (is_bare and written.arguments) else "UTC"
@@ -369,11 +377,13 @@ def _with_unit(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
 
 
 def _date(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    """Return a Date; for `date64` with an encoding in milliseconds."""
     is_wide = fold(written.head) == "date64"
     return Meaning(_tree(kind), {arrow.DATE_ENCODING.key: {"unit": "Millisecond"}} if is_wide else {})
 
 
 def _optional(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    """Return the argument as an Option, of String if there is none. Raises _MeaninglessError for several."""
     if len(written.arguments) != 1:
         if written.arguments:
             raise _MeaninglessError
@@ -408,6 +418,7 @@ def _low_cardinality(reader: _Reader, written: TypeText) -> Meaning:
 
 
 def _multiset(reader: _Reader, written: TypeText) -> Meaning:
+    """Return a Map from elements to their counts. Raises _MeaninglessError for more than one argument."""
     if len(written.arguments) > 1:
         raise _MeaninglessError
     element = written.arguments[0] if written.arguments else ColumnText("", TypeText(String.__name__))
@@ -416,6 +427,7 @@ def _multiset(reader: _Reader, written: TypeText) -> Meaning:
 
 
 def _extension(reader: _Reader, written: TypeText) -> Meaning:
+    """Return the meaning of the storage type, the only argument. Raises _MeaninglessError for another number of them."""
     return reader.of(written.types[0]) if len(written.arguments) == 1 else _none(reader, written)
 
 
@@ -425,6 +437,7 @@ def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
 
 
 def _none(reader: _Reader, written: TypeText) -> Meaning:
+    """Raise _MeaninglessError: no type corresponds to the name."""
     raise _MeaninglessError
 
 

@@ -182,6 +182,7 @@ class GroupFile:
                 self._add(document, (*at, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
 
     def _definitions(self, document: Document, at: TreePath, written: Any) -> Iterator[Definition]:
+        """Yield the valid groups of a mapping; mistakes are reported, and names of invalid groups go to `unsound`."""
         if not isinstance(written, dict):
             message = f"`groups` has to be a mapping from names to groups, not {sort_of(written)}"
             self._add(document, at, WRONG_TYPE, message, help="write the name of a group below it")
@@ -206,6 +207,7 @@ class GroupFile:
         help: str = "",
         on_key: bool = False,
     ) -> None:
+        """Report a finding at a path of a document; `on_key` marks the key there, not its value."""
         location = document.location(path, on_key=on_key)
         self.report.add(code, message, location=location, help=help)
 

@@ -131,6 +131,7 @@ def family_attributes(family: Family) -> Json:
 
 
 def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
+    """Return the schema of an attribute's value, with the spellings of words that are accepted unless strict."""
     document = json_schema(attribute.value_type)
     definitions: Json = document.pop("$defs", {})
     schema: Json = _with_definitions(document, definitions)
@@ -216,6 +217,7 @@ def manifest_schema(*, strict: bool) -> Json:
 
 
 def _of(name: str) -> Json:
+    """Return a reference to a definition."""
     return {"$ref": f"#/$defs/{name}"}
 
 
@@ -242,6 +244,7 @@ def _document(*, strict: bool) -> Json:
 
 
 def _either(condition: Json, then: Json, otherwise: Json) -> Json:
+    """Return a schema whose second or third part applies, as the condition is met or not."""
     return {"if": condition, "then": then, "else": otherwise}
 
 

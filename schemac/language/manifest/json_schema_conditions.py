@@ -97,6 +97,7 @@ def inside_options(name: str, *bodies: Json) -> Json:
 
 
 def _object(words: list[str], properties: Json | None = None, required: Iterable[str] = ()) -> Json:
+    """Return the schema of a type that is written as a mapping, of one of some kinds."""
     properties = {"kind": {"enum": words}, **(properties or {})}
     return {"type": "object", "properties": properties, "required": ["kind", *required]}
 
@@ -134,6 +135,7 @@ def shapes() -> tuple[Shape, ...]:
 
 
 def _named(family: Family) -> tuple[str, ...]:
+    """Return the names of all kinds of a family."""
     return tuple(name for name, kind in BY_NAME.items() if kind.family is family)
 
 

@@ -130,6 +130,7 @@ class Scope:
         return [import_ for import_ in self.file.imports if id(import_) in read - by]
 
     def _open(self, import_: Import, report: Report) -> None:
+        """Read an imported file; one that cannot be read, or imports itself, is reported."""
         path = self._path_of(import_, report)
         if path is None:
             self.is_whole = False
@@ -162,6 +163,7 @@ class Scope:
         self._take(read.file, path, way, report)
 
     def _take(self, file: GroupFile, path: str, way: tuple[Step, ...], report: Report) -> None:
+        """Add the groups of an imported file, after the imports of that; two of a name are reported."""
         key, import_ = _key(path, self._reuse), way[-1].import_
         scope = self._reuse.scopes.get(key)
         if scope is None:
@@ -195,6 +197,7 @@ class Scope:
         return None
 
     def _refuse(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
+        """Report at an import why it cannot be read; the default help is on its path."""
         location = import_.document.location(import_.at)
         help = help or "write the path of the file, from the folder of the one that imports it"
         report.add(UNREADABLE_IMPORT, message, source=location.source, span=location.span, help=help)

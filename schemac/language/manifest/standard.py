@@ -77,12 +77,14 @@ class Standardizer:
         return {**body, "fields": self._fields(fields, (*at, "fields"))}
 
     def _fields(self, fields: list[Any], at: TreePath) -> list[Any]:
+        """Return fields in the form of the standard; those that are no mapping as they are."""
         return [
             self._field(field, (*at, i)) if isinstance(field, dict) else field
             for i, field in enumerate(fields)
         ]
 
     def _field(self, field: Json, at: TreePath) -> Json:
+        """Return a field in the form of the standard; the same object if it is that already."""
         written = field
         if "description" in field:
             field = self._with_description(field, at)
@@ -129,6 +131,7 @@ class Standardizer:
         return rest
 
     def _type(self, value: Any, at: TreePath, *, is_nested: bool) -> Any:
+        """Return a type as a mapping in the spelling of the standard; the same object if it is that already."""
         if value.__class__ is str:
             return {"kind": self._kind(value, at)}
         if value is None:
@@ -186,12 +189,14 @@ class Standardizer:
         return {key: item for key, item in value.items() if key != "extra"}
 
     def _kind(self, written: str, at: TreePath) -> str:
+        """Return a kind as the standard spells it; strict mode reports other spellings, and kinds that the standard does not have."""
         kind = self._word(written, BY_NAME, SPELLINGS, at)
         if self._is_strict and kind in BY_NAME and BY_NAME[kind].standard_number is None:
             self._add(FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict")
         return kind
 
     def _unit(self, written: str, at: TreePath) -> str:
+        """Return a unit as the standard spells it, in the singular; a plural is reported, and in strict mode any other spelling."""
         singular = _PLURALS.get(written)
         if singular is not None and not self._is_strict:
             self._add(
@@ -204,6 +209,7 @@ class Standardizer:
         return self._word(written, ARROW_UNITS, _UNITS, at)
 
     def _word(self, written: str, words: Collection[str], known: dict[str, str], at: TreePath) -> str:
+        """Return a word as the standard spells it, an unknown one as it is; strict mode reports another spelling."""
         if written in words:
             return written
         word = known.get(written)
@@ -216,6 +222,7 @@ class Standardizer:
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> Json:
+        """Return Null for a null without quotes, in an Option if it is not in one, after reporting it; an empty type if nothing is written."""
         location = self._document.location(at)
         written = location.source.excerpt(location.span)
         if not written:

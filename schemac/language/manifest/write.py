@@ -184,6 +184,7 @@ def _has_comment(tree: Any) -> bool:
 
 
 def _plain(tree: Any) -> Any:
+    """Return a tree of plain dicts and lists."""
     if isinstance(tree, dict):
         return {key: _plain(item) for key, item in tree.items()}
     return [_plain(item) for item in tree] if isinstance(tree, list) else tree
@@ -202,6 +203,7 @@ def _name(name: str) -> str:
 
 
 def _text(tree: CommentedMap) -> str:
+    """Return a tree as YAML, without a marker before it, with characters that are not harmless escaped."""
     yaml = YAML()
     yaml.indent(mapping=_MAPPING, sequence=_SEQUENCE, offset=_SEQUENCE - _MAPPING)
     yaml.width = 4096
@@ -226,6 +228,7 @@ def scalar(text: str, like: str = "") -> str:
 
 
 def _escaped(character: str) -> str:
+    """Return a character as it is written in double quotes of YAML."""
     if character in '"\\':
         return f"\\{character}"
     if character.isprintable():

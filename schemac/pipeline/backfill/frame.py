@@ -137,6 +137,7 @@ def _value_of(records: Records) -> str:
 def _mismatch(
     label: str, left: str, types: dict[str, DataType], right_type: str, right: str
 ) -> PipelineError:
+    """Return the error of a join whose two sides differ in type; its help is a cast to the table's type."""
     left_type = types[left].simpleString() if left in types else "no column"
     cast = (
         f"{right}::{left_type}"
@@ -209,6 +210,7 @@ class Frames:
 
     @property
     def _source(self) -> TableReader:
+        """Return the engine that reads the table, which is known to have a reader."""
         source = source_of(self.job.source.format)
         assert source is not None
         return source
@@ -304,6 +306,7 @@ class Frames:
         return tuple(one for one in columns if one in needed)
 
     def _arguments(self, label: str, columns: Iterable[str]) -> tuple[str, ...]:
+        """Return the columns that a function gets, by default all that are not new. Raises PipelineError for an unknown one."""
         origin, known = self.job.fields[label], tuple(columns)
         assert origin is not None
         for one in origin.columns:
@@ -333,6 +336,7 @@ class Frames:
         return next(iter(table.to_batches()), None)
 
     def _conformed(self, rows: DataFrame) -> DataFrame:
+        """Return a frame of addresses, flags of joins, filled values, errors and raw records."""
         fields = {
             label: origin.model_copy(update={"python": None, "columns": (), "from_": name(_column_of(label))})
             if origin is not None and origin.python is not None

@@ -122,6 +122,7 @@ def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def _plain(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:
+    """Yield the columns of a batch in plain types. Raises PipelineError for a value that does not fit its type."""
     for column, field in zip(batch.columns, plain, strict=True):
         column = laid_out(column)
         in_unit = _in_unit(column.type, _type_in(fields, field.name), lambda target: target)

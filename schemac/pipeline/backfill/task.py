@@ -107,6 +107,7 @@ class FillTask:
 
     @property
     def _sink(self) -> ColumnSink:
+        """Return what writes columns for the engine of the table."""
         return COLUMN_SINK.of(engine(self.engine))
 
     def _values(

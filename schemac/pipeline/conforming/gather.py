@@ -142,6 +142,7 @@ class Scope:
         return self._of.frame.selectExpr(f"struct(*) as {ALL}", *columns)
 
     def _frame(self) -> DataFrame:
+        """Return the columns of the source, with one more for each expression."""
         return self._scoped().select(f"{ALL}.*", *self._columns)
 
     def added(self) -> Records:
@@ -150,6 +151,7 @@ class Scope:
 
 
 def _place(label: str) -> tuple[str, ...]:
+    """Return the path of the setting that a field's expression is written at."""
     return "fields", label, "expr"
 
 

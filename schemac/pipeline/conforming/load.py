@@ -154,6 +154,7 @@ def load_job(
 
 
 def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText | None:
+    """Return the text of a file, the edited one if there is one; None after reporting that it cannot be read."""
     content = edited.get(os.path.abspath(path))
     if content is None:
         return read_text(path, str(path), report)
@@ -163,6 +164,7 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
 def _complain(
     document: Document, model_error: ModelError, report: Report, code: Code = PIPELINE_FILE
 ) -> None:
+    """Report a mistake in a model at its location in the document."""
     location = document.location(model_error.path, on_key=model_error.on_key)
     report.add(code, model_error.message, location=location, help=model_error.help)
 

@@ -340,6 +340,7 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
 
 
 def _scalars(member: pa.Field) -> Iterator[pa.Field]:
+    """Yield the fields without parts in a field, at every depth; the field itself if it has no parts."""
     if is_scalar(member):
         yield member
     elif is_list(member.type):

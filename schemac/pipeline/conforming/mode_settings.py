@@ -168,4 +168,5 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
 
 
 def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> Mistake:
+    """Return a mistake of the backfill's settings at a place; `is_key` marks the key there, not its value."""
     return Mistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)

@@ -76,6 +76,7 @@ def _counts(job: Job, fields: Sequence[FieldNode], frame: DataFrame) -> str:
 
 
 def _column(field: FieldNode) -> str:
+    """Return the path of a field as a column of SQL, each step quoted as needed."""
     return ".".join(map(name, field.path))
 
 

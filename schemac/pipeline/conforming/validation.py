@@ -79,6 +79,7 @@ class Validation:
         return settings_of(self.job, (*used, *filter(None, outside)))
 
     def _origin(self, label: str) -> FieldSource | None:
+        """Return where a field is read from, by default the column of its name; None if it is set to null."""
         return self.job.fields.get(label, FieldSource())
 
     @cached_property
@@ -104,6 +105,7 @@ class Validation:
     def _input(
         self, member: pa.Field, origin: FieldSource | None, source: Input | None, column: Callable[[str], str]
     ) -> FieldInput:
+        """Return what a task needs to read a field; `column` adds SQL to the columns that it gets."""
         label = member.name
         if source is None or origin is None:
             return FieldInput(label, "nothing")
@@ -171,6 +173,7 @@ class Validation:
         return inputs
 
     def _task(self, inputs: Sequence[FieldInput]) -> RecordTask:
+        """Return the task that validates the records with these inputs."""
         values, folders = self.records.values, self.records.partitions.items()
         return RecordTask(
             self.schema.serialize().to_pybytes(),

@@ -56,6 +56,7 @@ class Keys(StrEnum):
 
 
 def _function(text: str | None) -> str | None:
+    """Return the text if it is None, or names a file or module and a function. Raises ValueError."""
     module, colon, name = (text or "m:f").rpartition(":")
     if not (module and colon and name.isidentifier()):
         raise ValueError("expected a function such as `features.py:language` or `package.module:language`")

@@ -152,5 +152,6 @@ def _path(steps: Sequence[Step]) -> str:
 
 
 def _key(step: str) -> str:
+    """Return a step of a path as it is written, in backticks if it is empty or has a dot, a bracket or a backtick."""
     is_plain = step and not any(sign in step for sign in ".[`")
     return step if is_plain else "`" + step.replace("`", "``") + "`"

@@ -73,6 +73,7 @@ class Dialect:
 
     @property
     def _blanks(self) -> tuple[str, str]:
+        """Return patterns of the blanks before and after a value; empty where they are part of it."""
         blank = BLANK if self.sep != "\t" else r"[\x00-\x08\x0a-\x20]*+"
         return blank if self.skips_leading else "", blank if self.skips_trailing else ""
 
@@ -147,6 +148,7 @@ class Dialect:
 
     @cached_property
     def _opens(self) -> re.Pattern[str]:
+        """Return the pattern of a text at whose end a quote is open."""
         return re.compile(f"(?s){self.opening}\\Z")
 
     @cached_property
@@ -182,10 +184,12 @@ class Dialect:
                 return cells
 
     def _bare(self, cell: str) -> str:
+        """Return a cell without the blanks around it, on the sides where the dialect skips them."""
         cell = cell.lstrip(BLANKS) if self.skips_leading else cell
         return cell.rstrip(BLANKS) if self.skips_trailing else cell
 
     def _unquoted(self, cell: str) -> str:
+        """Return the content of a cell in quotes, its escapes resolved."""
         inner = self._bare(cell)[1:-1]
         if not self.escape:
             return inner
@@ -263,6 +267,7 @@ class CsvForm:
             return pc.fill_null(pc.and_(is_known, pc.invert(pc.match_substring_regex(records, odd))), False)
 
     def _parsed(self, records: pa.Array) -> dict[str, pa.Array]:
+        """Return the selected columns of records, null for an empty cell. Raises pa.ArrowInvalid if Arrow cuts them otherwise."""
         if not len(records) or not self.selection:
             return {label: pa.nulls(len(records), pa.string()) for label in self.selection}
         offsets = pa.array([0, len(records)], pa.int32())

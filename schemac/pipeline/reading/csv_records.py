@@ -87,6 +87,7 @@ def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
 
 
 def _headers(source: Source, listed: Listed, dialect: Dialect, *, has_header: bool) -> list[Header]:
+    """Return the different headers, each with its files; without them one with Spark's names. Raises PipelineError if all files are empty."""
     options = Options(source)
     encoding, line_break = options.text("encoding", "UTF-8"), options.text("lineSep")
     by_text: dict[str, list[File]] = {}

@@ -47,6 +47,7 @@ ZLIB, GZIP = zlib.MAX_WBITS, 16 + zlib.MAX_WBITS
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
+    """Return a mark for each byte that is no valid text, and where decoding goes on."""
     if isinstance(error, UnicodeDecodeError):
         return "".join(chr(MARK + byte) for byte in error.object[error.start : error.end]), error.end
     raise error
@@ -129,6 +130,7 @@ def seekable_file(path: str) -> Any:
 
 
 def _opened(path: str, *, is_seekable: bool = False) -> Any:
+    """Return the bytes of a file as a stream, still compressed, on this machine or an object store."""
     local = local_part(path)
     if local is not None:
         return open(local, "rb")
@@ -139,6 +141,7 @@ def _opened(path: str, *, is_seekable: bool = False) -> Any:
 
 
 def _unpacked(stream: Any, ending: str) -> Any:
+    """Return a context with the decompressed stream, or the stream itself if the ending names no compression."""
     if ending in (".gz", ".gzip"):
         return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(GZIP)))
     if ending == ".bz2":

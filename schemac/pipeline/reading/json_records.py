@@ -143,6 +143,7 @@ class _Cutter:
             window.skip(BETWEEN)
 
     def _items(self) -> Iterator[str]:
+        """Yield the records of an array, and an empty one behind them if the array does not end."""
         window, is_broken = self.window, False
         while True:
             window.skip(BETWEEN)

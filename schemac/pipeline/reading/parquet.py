@@ -97,6 +97,7 @@ def _schema_of(path: str) -> pa.Schema | None:
 
 
 def _leaves(data_type: pa.DataType) -> Iterator[pa.DataType]:
+    """Yield the types without parts in a type, the storage types of extensions."""
     if isinstance(data_type, pa.BaseExtensionType):
         yield from _leaves(data_type.storage_type)
     elif data_type.num_fields:
@@ -170,11 +171,13 @@ class RowGroups:
             yield self._batch(parts)
 
     def _batch(self, parts: list["_Part"]) -> RecordBatch:
+        """Return parts as one batch, with the file that each row is from."""
         columns = pa.concat_batches([part.columns for part in parts])
         origin = Files([(part.others.file, part.columns.num_rows) for part in parts])
         return RecordBatch(columns, _WholeRows(self.schema, parts), origin)
 
     def _parts(self, split: FileSplit) -> Iterator["_Part"]:
+        """Yield the rows of the row groups that begin in a split, some at a time."""
         with reading(split.file.path), seekable_file(split.file.path) as stream:
             file = _opened(stream)
             for group in range(file.metadata.num_row_groups):
@@ -209,6 +212,7 @@ class _Others:
         self._start = 0
 
     def _read(self, reader: RowGroups, metadata: pq.FileMetaData, group: int) -> Iterator[pa.RecordBatch]:
+        """Yield the columns of a row group that no field is read from, in batches."""
         # By itself: whoever reads the other columns of many files has closed them by now.
         with reading(self.file.path), seekable_file(self.file.path) as stream:
             yield from reader.batches(_opened(stream, metadata), group, self._labels)
@@ -298,10 +302,12 @@ def in_place(spark: SparkSession, source: Source) -> FileBatches | None:
 
 
 def _opened(stream: Any, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
+    """Return a reader of a Parquet file, which reads INT96 as timestamps of microseconds."""
     return pq.ParquetFile(stream, metadata=metadata, coerce_int96_timestamp_unit="us")
 
 
 def _schema(file: File) -> pa.Schema | None:
+    """Return the plain types of a file's columns; None if the file cannot be read, or has what only Spark can read."""
     try:
         with seekable_file(file.path) as stream:
             file_schema = _opened(stream)

@@ -40,6 +40,7 @@ def listed_files(path: str) -> list[str]:
 
 
 def _alternatives(pattern: str) -> Iterator[str]:
+    """Yield a pattern for each combination of the choices in braces."""
     match = ALTERNATIVES.search(pattern)
     if match is None:
         yield pattern
@@ -115,6 +116,7 @@ def look(paths: Iterable[str]) -> Seen:
 
 
 def _files(path: str) -> Iterator[str]:
+    """Yield the files that a pattern of paths matches, or that are below it; none if it is not local."""
     local = local_part(path)
     for file in () if local is None else listed_files(local):
         if os.path.isdir(file):
@@ -124,6 +126,7 @@ def _files(path: str) -> Iterator[str]:
 
 
 def _state(file: str) -> tuple[int, int] | None:
+    """Return the size in bytes and the time of the last change in nanoseconds; None if the file cannot be examined."""
     try:
         status = os.stat(file)
     except OSError:

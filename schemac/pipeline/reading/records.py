@@ -80,6 +80,7 @@ def _entries(place: Json, explode: Explode) -> str:
 
 
 def _entry(text: str, fault: str) -> str:
+    """Return SQL of a struct with the text of a record as `r`, and its fault as `f`."""
     return struct([("r", text), ("f", f"cast({fault} as string)")])
 
 

@@ -137,6 +137,7 @@ def types_of_text(types_json: str) -> dict[str, DataType]:
 
 
 def _type(type_json: Any) -> DataType:
+    """Return Spark's type from its form in JSON; `void` and texts of limited length are texts. Raises UnreadableRowError."""
     if isinstance(type_json, str):
         if type_json in COUNTED:
             return COUNTED[type_json]

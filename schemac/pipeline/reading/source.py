@@ -119,6 +119,7 @@ def _reading(job: Job) -> Iterator[None]:
 
 
 def _opened(spark: SparkSession, job: Job) -> Records:
+    """Return records by the format of the source; Parquet is read in place where that is possible."""
     source = job.source
     if source.format in ("json", "geojson"):
         is_geojson = source.format == "geojson"

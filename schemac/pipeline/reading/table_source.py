@@ -86,6 +86,7 @@ def _count_types(
 
 
 def _newest(format: str, path: str, storage: Storage) -> int:
+    """Return the version number of a table. Raises PipelineError if there is no table."""
     newest = _engine(format).newest_version(path, storage)
     if newest is None:
         message = f"there is no {registered(format).title} table at `{path}`"
@@ -94,6 +95,7 @@ def _newest(format: str, path: str, storage: Storage) -> int:
 
 
 def _engine(name: str) -> Source:
+    """Return the source of an engine, which has one."""
     engine = source_of(name)
     assert engine is not None
     return engine
@@ -126,6 +128,7 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         )
 
     def _reader(self) -> "TableReader":
+        """Return the reader of the version in the options, with the secrets of its storage resolved."""
         options = self.options
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(options.get("storage", "{}")).resolved()
@@ -184,6 +187,7 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
         self.last = self._newest()
 
     def _newest(self) -> int:
+        """Return the newest version number of the table, 0 if there is no table."""
         return _engine(self.table.engine).newest_version(self.table.path, self.table.storage) or 0
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:

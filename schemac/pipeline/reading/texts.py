@@ -174,6 +174,7 @@ class _NotPlainError(Exception):
 
 
 def _files(path: str) -> Iterator[File]:
+    """Yield a file, or those directly in a folder but for hidden ones. Raises _NotPlainError."""
     if not os.path.isdir(path):
         if _is_hidden(os.path.basename(path)):
             raise _NotPlainError
@@ -196,6 +197,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _file(path: str) -> File:
+    """Return a file with its size in bytes, and when it was changed in microseconds, cut to whole milliseconds."""
     about = os.stat(path)
     # Java tells the time in milliseconds.
     modified = about.st_mtime_ns // 1_000_000 * 1000

@@ -142,6 +142,7 @@ class Lineage:
     def _event(
         self, kind: str, at: datetime, facets: dict[str, Any], inputs: list[Any], outputs: list[Any]
     ) -> dict[str, Any]:
+        """Return an event of OpenLineage for this run, of a kind such as START."""
         engine = _facet("processing_engine", {"name": "schemac", "version": __version__})
         return {
             "eventTime": at.astimezone(UTC).isoformat(),
@@ -155,6 +156,7 @@ class Lineage:
         }
 
     def _append(self, event: dict[str, Any]) -> None:
+        """Write an event as one line at the end of the file, or leave the file as it was. Raises OSError."""
         line = f"{json.dumps(event)}\n".encode()
         with self.path.open("ab", buffering=0) as file:
             end = file.tell()
@@ -180,6 +182,7 @@ def dataset_name(path: str) -> dict[str, str]:
 
 
 def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
+    """Return the datasets that a run reads, with the broken rules as assertions; none if there is no job."""
     if outcome.job is None:
         return []
     facets = {}
@@ -197,6 +200,7 @@ def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def _output(path: str, version: int, rows: int, fields: list[dict[str, str]]) -> dict[str, Any]:
+    """Return a dataset that a run has written, without a schema if it has no fields."""
     facets = _facet("version", {"datasetVersion": str(version)})
     if fields:
         facets |= _facet("schema", {"fields": fields})
@@ -205,6 +209,7 @@ def _output(path: str, version: int, rows: int, fields: list[dict[str, str]]) ->
 
 
 def _facet(label: str, content: dict[str, Any]) -> dict[str, Any]:
+    """Return a facet of OpenLineage under its label, with the URL of its definition."""
     place = SCHEMAS[label]
     url = f"{SPEC}/{place}.json#/$defs/{place.rpartition('/')[2]}"
     return {label: {"_producer": PRODUCER, "_schemaURL": url, **content}}
@@ -234,6 +239,7 @@ def metrics_text(outcome: Outcome) -> str:
 
 
 def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
+    """Yield the name, help text and samples of each metric; those of records only after a commit."""
     yield (
         "schemac_run_success",
         "1 if the last run was committed and its table matches its schema.",
@@ -273,8 +279,10 @@ def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
 
 
 def _labels(labels: Mapping[str, str]) -> str:
+    """Return labels in braces, as OpenMetrics writes them."""
     return "{" + ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items()) + "}"
 
 
 def _escaped(text: str) -> str:
+    """Return a text with backslashes, quotes and line feeds escaped for OpenMetrics."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -182,6 +182,7 @@ class _Waited:
 
 
 def _step(tracker: Any | None, run: str, seconds: float) -> Step:
+    """Return what Spark is doing, by the tasks of the run's jobs; WRITING if there is no tracker of them."""
     if tracker is None:
         return Step.WRITING
     try:

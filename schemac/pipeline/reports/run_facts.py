@@ -130,6 +130,7 @@ def _count(rows: int) -> str:
 
 
 def _state(report: RunFacts) -> str:
+    """Return a line on whether the table has the schema, and another one if the run stopped early."""
     state = f"the table's schema {compared(report, 'the artifact')}"
     return state if report.stopped is None else f"{state}\n{stopped_after(report.stopped)}"
 

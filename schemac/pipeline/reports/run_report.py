@@ -133,6 +133,7 @@ def _text(text: str) -> str:
 
 
 def _head(title: str, report: RunFacts | None) -> str:
+    """Return HTML of the title with the run's identity, or with the news that it stopped or had run before."""
     if report is None:
         return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
     if report.is_repeat:
@@ -146,6 +147,7 @@ def _head(title: str, report: RunFacts | None) -> str:
 
 
 def _repeat(report: RunFacts) -> str:
+    """Return HTML that names the run and the version that were committed earlier."""
     return (
         f"Already committed as version {report.table_version} of <code>{_text(report.table_path)}</code>, by the run"
         f" <code>{_text(report.run)}</code>; nothing was written now."
@@ -153,6 +155,7 @@ def _repeat(report: RunFacts) -> str:
 
 
 def _reasons(reasons: Sequence[ReasonCount]) -> str:
+    """Return an HTML table of paths, rules and counts; empty if there are none."""
     if not reasons:
         return ""
     rows = "".join(
@@ -165,20 +168,24 @@ def _reasons(reasons: Sequence[ReasonCount]) -> str:
 
 
 def _differences(report: RunFacts) -> str:
+    """Return an HTML list of how the table differs from its schema; empty if it does not."""
     return _list("The table differs from its schema", report.differences)
 
 
 def _absent(report: RunFacts) -> str:
+    """Return an HTML list of the paths that no record has; empty if there are none."""
     return _list("Paths that no record has", tuple(one.message for one in report.absent))
 
 
 def _list(title: str, lines: Sequence[str]) -> str:
+    """Return an HTML list under a title, the lines escaped and the title not; empty without lines."""
     if not lines:
         return ""
     return f"<h2>{title}</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in lines) + "</ul>"
 
 
 def _offenders(offenders: Sequence[Offender]) -> str:
+    """Return HTML of records grouped by path and rule, the first group open; empty if there are none."""
     if not offenders:
         return ""
     groups: dict[tuple[str, str], list[Offender]] = {}
@@ -193,6 +200,7 @@ def _offenders(offenders: Sequence[Offender]) -> str:
 
 
 def _offender(offender: Offender) -> str:
+    """Return an HTML list item of one record: file, line, path, value and raw text, as far as they are known."""
     source = offender.source
     place = "no file" if source is None else str(local_file(source) or source)
     if offender.line is not None:
@@ -204,6 +212,7 @@ def _offender(offender: Offender) -> str:
 
 
 def _history(runs: Sequence[CommittedRun]) -> str:
+    """Return HTML of a chart and a table of committed runs, in order of `runs`; empty if there are none."""
     if not runs:
         return ""
     rows = "".join(

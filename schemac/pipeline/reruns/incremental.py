@@ -171,5 +171,6 @@ def restricted(source: Source, paths: list[str]) -> Source:
 
 
 def _encoded(files: Iterable[KnownFile]) -> str:
+    """Return files as JSON that is compressed by zlib, in base64."""
     rows = [[file.path, file.size_bytes, file.modified_micros, file.digest] for file in files]
     return base64.b64encode(zlib.compress(json.dumps(rows).encode())).decode()

@@ -101,11 +101,13 @@ def _inputs(job: Job) -> list[tuple[object, object]] | None:
 
 
 def _table(job: Job) -> dict[str, str]:
+    """Return the path of the target as part of a fingerprint, relative to the quarantine if both are local."""
     # A quarantine may be shared: the same input for two tables is two runs.
     return {"table": seen_from(job.quarantine_path, job.target.path)}
 
 
 def _digest(content: dict[str, object]) -> str:
+    """Return the first 32 hexadecimal digits of SHA-256 over the content as JSON with sorted keys."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:ID_LENGTH]
 
@@ -189,6 +191,7 @@ def identify_among(
 
 
 def _named(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
+    """Return the identity of a run under an id, with its sources, mode, interval and schema version."""
     sources = [(part.source.format, part.source.path) for part in job.parts]
     return RunIdentity.new(id, sources, job.target.mode, interval=request.interval, schema=form.version_name)
 

@@ -99,6 +99,7 @@ def _check_file_parts(job: Job) -> None:
 
 
 def _current(job: Job) -> tuple[CommittedRun, ...]:
+    """Return the runs whose rows the table still has, the last one first."""
     return runs_of(job.target.path, current=True, format=job.target.format)
 
 
@@ -169,6 +170,7 @@ def _rows(rows: DataFrame, source: Source) -> Iterator[Records]:
 
 
 def _requested(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
+    """Return the rows of the quarantine of the requested run, rule and path. Raises PipelineError for misspelt ones."""
     runs = [replay.run] if replay.run else [run.id for run in _current(job)]
     rows = rows.where(functions.col("run").isin(runs))
     conditions = []

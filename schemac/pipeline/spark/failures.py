@@ -55,6 +55,7 @@ class Cause:
 
 
 def _cause(pattern: str, code: Code, message: str, help: str) -> Cause:
+    """Return a cause whose pattern ignores the case of letters."""
     return Cause(re.compile(pattern, re.IGNORECASE), code, message, help)
 
 

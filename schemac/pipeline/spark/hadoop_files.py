@@ -38,6 +38,7 @@ class HadoopFiles:
         return str(self._system.getUri().getScheme()) in ATOMIC
 
     def _path(self, path: str) -> Any:
+        """Return a path as an object of Hadoop's Java class."""
         return self._jvm.org.apache.hadoop.fs.Path(path)
 
     def qualified(self, path: str) -> str:

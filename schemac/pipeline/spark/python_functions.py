@@ -189,6 +189,7 @@ def as_plain(array: pa.Array, plain: pa.DataType) -> pa.Array:
 
 @cache
 def _executed(path: str, code: str) -> ModuleType:
+    """Return a module made from the code of a file; the same code runs once in a process."""
     loader = _Text(Path(path).stem, path, code)
     module = importlib.util.module_from_spec(ModuleSpec(loader.name, loader, origin=path))
     module.__file__ = path
@@ -216,4 +217,5 @@ def _error_text(error: BaseException) -> str:
 
 
 def _wrong(label: str, message: str, help: str | None = None) -> PipelineError:
+    """Return an error at the `python` setting of a field."""
     return PipelineError(PYTHON_FUNCTION, message, help, place=("fields", label, "python"))

@@ -41,6 +41,7 @@ def user_cache() -> Path:
 
 @functools.cache
 def _folder(preferred: Path) -> Path:
+    """Return the preferred folder, made if missing, or a temporary one for this process if it is not writable."""
     try:
         preferred.mkdir(parents=True, exist_ok=True)
         if os.access(preferred, os.W_OK):
@@ -320,4 +321,5 @@ class Master:
 
     @property
     def _origin(self) -> str:
+        """Return the words for the environment variable that names the master; empty if none does."""
         return f" of {self.variable}" if self.variable else ""

@@ -88,6 +88,7 @@ def column_of(values: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array:
+    """Return values without parts in a type that Spark reads; brain floats become singles."""
     data_type, is_ = values.type, pa.types
     if data_type.equals(target):
         return values

@@ -150,10 +150,12 @@ class LocalFiles:
 
 
 def _local(path: str) -> Path:
+    """Return the local path of an address, with or without `file:` before it."""
     return Path(f"/{path.removeprefix(LOCAL).lstrip('/')}")
 
 
 def _checksum(file: Path) -> Path:
+    """Return the path of the hidden file with Hadoop's checksum of a file."""
     return file.with_name(f".{file.name}.crc")
 
 
@@ -197,6 +199,7 @@ class FileRuns:
 
     @property
     def _ledger(self) -> str:
+        """Return the folder in the target that has a file for each run."""
         return f"{self.path}/{LEDGER}"
 
     def records(self) -> list[FileRecord]:

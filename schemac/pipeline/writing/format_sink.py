@@ -62,6 +62,7 @@ def format_differences(expected: StructType, actual: StructType) -> tuple[str, .
 
 
 def _bare(data_type: Any) -> str | None:
+    """Return the text of a Spark type, which leaves out what may be null; None for None."""
     return None if data_type is None else data_type.simpleString()
 
 

@@ -165,9 +165,11 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return self.options.read_schema()
 
     def _places(self) -> list[WriteTarget]:
+        """Return the targets that there are: the table, the quarantine, or both."""
         return [place for place in (self.table, self.quarantine) if place is not None]
 
     def _place(self, path: str, mode: str) -> WriteTarget:
+        """Return a target that is prepared for writing by this run, with the secrets of its storage resolved."""
         return self.sink.prepare(
             path,
             mode,
@@ -328,6 +330,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             report.write(self.options.report)
 
     def _report(self, results: list[Written]) -> SinkReport:
+        """Return the sum over the results of all tasks."""
         return SinkReport(
             sum(result.rows for result in results),
             sum(result.bad_rows for result in results),

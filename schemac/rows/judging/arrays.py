@@ -271,10 +271,12 @@ def plain_numbers(decimals: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _unsliced(array: pa.Array) -> pa.Array:
+    """Return an array whose buffers begin with its first value, copied if it has an offset."""
     return array if array.offset == 0 else array.take(pa.array(range(len(array)), pa.int64()))
 
 
 def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
+    """Return structs with the target's members in its order, null below null. Raises MissingMemberError."""
     array = _unsliced(array)
     if not target.num_fields:
         return array.cast(target)
@@ -386,6 +388,7 @@ def _blank(source: pa.DataType, target: pa.DataType) -> pa.Array:
 
 
 def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:
+    """Return values encoded as a dictionary; what is a dictionary already is cast."""
     if pa.types.is_dictionary(array.type):
         return array.cast(target)
     encoded = to_field(array, pa.field("value", target.value_type)).dictionary_encode()
@@ -405,6 +408,7 @@ def _bfloat16(array: pa.Array) -> pa.Array:
 
 
 def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
+    """Return the storage of blobs: the bytes under `data`, and null in all other members."""
     bytes_of = array.cast(pa.large_binary())
     children = [
         bytes_of if member.name == "data" else pa.nulls(len(array), member.type) for member in storage

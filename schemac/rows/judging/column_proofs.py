@@ -245,6 +245,7 @@ class _TimestampProof(ColumnProof):
         return found if limits is None else pc.or_(found, _outside(shorter, *limits))
 
     def _rates(self) -> tuple[int, int]:
+        """Return how many counts a second has in the type of the field, and in that of the column."""
         target_type = storage_type(self.member.type)
         return ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[self.source_type.unit]
 
@@ -340,14 +341,17 @@ def _lists(array: pa.Array) -> pa.Array:
 
 
 def _none(array: pa.Array) -> pa.Array:
+    """Return a mask as long as the array that is False throughout."""
     return pa.repeat(pa.scalar(False), len(array))
 
 
 def _counts(array: pa.Array) -> pa.Array:
+    """Return the integers behind dates, times or timestamps, of the same 32 or 64 bits."""
     return array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
 
 
 def _outside(array: pa.Array, low: int, high: int) -> pa.Array:
+    """Return which values are below `low` or above `high`; null for null."""
     least, greatest = (pa.scalar(limit, array.type) for limit in (low, high))
     return pc.or_(pc.less(array, least), pc.greater(array, greatest))
 

@@ -64,6 +64,7 @@ def _joined(tokens: Iterable[bytes]) -> bytes:
 
 
 def _begins(tokens: pa.Array, bracket: str) -> pa.Array:
+    """Return which tokens begin with a bracket, False for null."""
     return pc.fill_null(pc.starts_with(tokens, bracket), False)
 
 
@@ -189,6 +190,7 @@ class Tokens:
         self._nodes: dict[tuple[Step, ...], Members] = {(): self._root}
 
     def _compiled(self, steps: tuple[Step, ...]) -> Members:
+        """Return what takes the objects at a place apart, by the keys that are read below it."""
         known = None if self._known is None else self._known.get(steps, frozenset())
         return Members([step for step in self._below_of[steps] if isinstance(step, str)], known)
 
@@ -258,6 +260,7 @@ class Tokens:
 
 
 def _fill(mask: pa.Array) -> Any:
+    """Return a mask as an array of numpy, False for null."""
     return pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
 
 
@@ -342,6 +345,7 @@ def _of_rows(doubtful: pa.Array | None, rows: Any, count: int) -> pa.Array | Non
 
 
 def _offsets(is_there: pa.Array, lengths: Any) -> Any:
+    """Return offsets with an empty list for each token that is not there; `lengths` are those of the others."""
     sizes = np.zeros(len(is_there), np.int32)
     sizes[_fill(is_there)] = lengths
     offsets = np.zeros(len(sizes) + 1, np.int32)

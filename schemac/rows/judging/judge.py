@@ -390,6 +390,7 @@ class Judge:
 
 
 def _compiled(judge: Judge, member: pa.Field, *, is_json: bool) -> tuple[tuple[Step, ...], Reader]:
+    """Return the steps to a field's value, none for a constant, and its reader. Raises NotCoveredError for a part of the file, or an `epoch` of anything but dates and timestamps."""
     settings, origin = judge.settings, judge.settings.origin_of(member.name)
     epoch = None if origin is None else origin.epoch
     data_type, is_ = storage_type(member.type), pa.types
@@ -422,4 +423,5 @@ def malformed(text: str) -> Reason:
 
 
 def _judged(values: dict[str, Any], run: Run) -> Judged:
+    """Return the values with the reasons against the record; None for the values if there is a reason."""
     return Judged(None if run.reasons else values, tuple(run.reasons))

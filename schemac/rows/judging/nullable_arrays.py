@@ -64,6 +64,7 @@ def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | N
 
 
 def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """Return an array of Python's values, with lists and structs built from the arrays of their parts."""
     is_ = pa.types
     if is_.is_struct(type_) and type_.num_fields:
         children = [
@@ -84,11 +85,13 @@ def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
 
 
 def _lists(values: Sequence[Any], items: pa.Array, type_: pa.DataType | None = None) -> pa.Array:
+    """Return lists over the items of all values, null for None; without `type_` the type is that of the items."""
     offsets = [0, *accumulate(0 if value is None else len(value) for value in values)]
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, type_, mask=_absent(values))
 
 
 def _absent(values: Sequence[Any]) -> pa.Array | None:
+    """Return a mask of the values that are None; None if there are none."""
     result = [value is None for value in values]
     return pa.array(result, pa.bool_()) if any(result) else None
 
@@ -99,6 +102,7 @@ def _has_duplicate_keys(pairs: Sequence[tuple[Any, Any]]) -> bool:
 
 
 def _scalars(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """Return an array of values without parts; decimals whose scale is not within their precision are built from their bytes."""
     if not pa.types.is_decimal(type_) or 0 <= type_.scale <= type_.precision:
         return pa.array(values, type_)
     # pyarrow counts the digits of such decimals by itself, and finds too few, or too many.

@@ -106,12 +106,14 @@ def _of_class(values: Objects, *classes: type) -> list[bool] | None:
 
 
 def _only(values: Objects, certain: list[bool] | None) -> Objects:
+    """Return the objects that are certain, None in place of the others; without `certain` all are."""
     if certain is None:
         return values
     return [value if sure else None for value, sure in zip(values, certain, strict=True)]
 
 
 def _mask(certain: list[bool] | None) -> pa.Array | None:
+    """Return which objects are in doubt; None if none is."""
     return None if certain is None else pc.invert(pa.array(certain, pa.bool_()))
 
 
@@ -202,6 +204,7 @@ def _compiled(
     array_of: Callable[[Objects], pa.Array] | None = None,
     is_zone_known: Callable[[Any], bool] | None = None,
 ) -> ObjectProof | None:
+    """Return what reads objects of some classes; None where no value of such a type can be proven."""
     proof = proof_of(member, pa.field(member.name, source_type), ())
     if proof is None:
         return None
@@ -215,6 +218,7 @@ def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[
 
 
 def _offsets(lengths: Iterable[int]) -> Any:
+    """Return offsets of 32 bits from zero on, one more than there are lengths."""
     return np.fromiter(accumulate(lengths, initial=0), np.int32)
 
 

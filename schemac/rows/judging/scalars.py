@@ -83,16 +83,19 @@ def clock_of(data_type: pa.DataType, zone: str | None) -> Clock:
 
 
 def _integer(data_type: pa.DataType) -> Scalar:
+    """Return what reads a number of JSON as an integer within the limits of the type."""
     lowest, highest = integer_limits(data_type)
     return Scalar(Token.NUMBER, lambda t: values.integer_of(t, lowest, highest))
 
 
 def _float(data_type: pa.DataType) -> Scalar:
+    """Return what reads a number of JSON as a float of the type's 16, 32 or 64 bits."""
     bits = data_type.bit_width
     return Scalar(Token.NUMBER, lambda t: values.float_of(t, bits))
 
 
 def _decimal(data_type: pa.DataType) -> Scalar:
+    """Return what reads a number of JSON as a decimal with the type's precision and scale."""
     precision, scale = data_type.precision, data_type.scale
     return Scalar(Token.NUMBER, lambda t: values.decimal_of(t, precision, scale))
 
@@ -107,6 +110,7 @@ def _not_null(_: str) -> NoReturn:
 
 
 def _json(t: str) -> str:
+    """Return a text as it is if it is one value of JSON. Raises BrokenRuleError."""
     try:
         parse(t)
     except NotJsonError:

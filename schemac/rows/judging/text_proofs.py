@@ -116,9 +116,11 @@ class Form:
         return Proven(values.cast(pa.float32()) if self.is_single else values, either(misfits, outside))
 
     def _fitting(self, texts: pa.Array) -> pa.Array:
+        """Return which texts match the pattern from end to end, null for null."""
         return pc.match_substring_regex(texts, f"^(?:{self.pattern})$")
 
     def _parsed(self, texts: pa.Array) -> pa.Array:
+        """Return the texts in the type `parsed`; where that has a zone, texts without one are in UTC. Raises pa.ArrowInvalid."""
         if self.prefix:
             # A time of day is a count since midnight: that of a timestamp on the first of all days.
             texts = pc.binary_join_element_wise(self.prefix, texts, "")
@@ -187,9 +189,11 @@ class TextProof:
 
     @cached_property
     def _type(self) -> pa.DataType:
+        """Return the nullable type of the field, which the values come out in."""
         return nullable_type(self.member)
 
     def _lenient(self, values: pa.Array) -> pa.Array:
+        """Return parsed values in the nullable type of the field."""
         target = self._type
         if role_of(self.member) is Role.BRAIN_FLOATS:
             values = to_field(values, self.member.with_type(storage_type(self.member.type)))
@@ -231,15 +235,18 @@ def form_of(field: pa.Field) -> Form | None:
 
 
 def _float(largest: float) -> Form:
+    """Return how floats up to `largest` are spelled; they are rounded to singles."""
     return Form(Token.NUMBER, NUMBER, pa.float64(), (-largest, largest), is_single=True)
 
 
 def _day(century: tuple[str, str] = CENTURY) -> str:
+    """Return a pattern of the days of some centuries, with February 29 in leap years only."""
     leap_year = f"{century[0]}(?:0[48]|[2468][048]|[13579][26])|{century[1]}00"
     return f"(?:{century[0]}[0-9]{{2}}-(?:{_MONTHS})|(?:{leap_year})-02-29)"
 
 
 def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
+    """Return how dates, times of day or timestamps are spelled; None for any other type."""
     is_ = pa.types
     if is_.is_date(data_type):
         return Form(Token.STRING, _day(), pa.date32())
@@ -258,5 +265,6 @@ def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
 
 
 def _clock(unit: str) -> str:
+    """Return a pattern of times of day, with at most as many digits after the point as the unit has."""
     digits = FRACTION_DIGITS[unit]
     return CLOCK.replace("FRACTION", rf"(?:\.[0-9]{{1,{digits}}})?" if digits else "")

@@ -106,6 +106,7 @@ def date_of_count(data_type: pa.DataType, epoch: str) -> Value:
 
 
 def _day(days: int) -> int:
+    """Return days since 1970 as they are. Raises BrokenRuleError outside of the years 0001 to 9999."""
     if not FIRST_DAY <= days <= LAST_DAY:
         raise BrokenRuleError("range", "not in the years 0001 to 9999")
     return days

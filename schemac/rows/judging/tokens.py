@@ -44,10 +44,12 @@ class NotJsonError(ValueError):
 
 
 def _refused(constant: str) -> Any:
+    """Raise NotJsonError for NaN or an infinity, which Python's decoder would accept."""
     raise NotJsonError
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of an object as a dict. Raises NotJsonError if a key is there twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise NotJsonError
@@ -267,6 +269,7 @@ def _opened(value: Any) -> Any:
 
 
 def _number(value: float | Decimal) -> Number:
+    """Return the token of a number; what is not finite is NaN, Infinity or -Infinity."""
     if isinstance(value, int):
         return Number(int.__repr__(value))
     text = str(value) if isinstance(value, Decimal) else float.__repr__(value)
@@ -275,12 +278,14 @@ def _number(value: float | Decimal) -> Number:
 
 
 def _sound(text: str) -> str:
+    """Return a text as a plain str. Raises NotJsonError if a surrogate is in it."""
     if not text.isascii() and _ALONE.search(text):
         raise NotJsonError
     return str.__str__(text)
 
 
 def _key(key: Any) -> str:
+    """Return a key of a mapping as text: bytes in base64, dates and times in ISO 8601. Raises NotJsonError."""
     if isinstance(key, str):
         return _sound(key)
     if isinstance(key, bool):
@@ -374,17 +379,20 @@ def is_uuid(member: pa.Field) -> bool:
 
 
 def _uuid(x: Any) -> str | None:
+    """Return the text of a UUID or of the 16 bytes of one; None for anything else."""
     if isinstance(x, uuid.UUID):
         return str(x)
     return str(uuid.UUID(bytes=x)) if isinstance(x, bytes) and len(x) == 16 else None
 
 
 def _base64(x: Any) -> str | None:
+    """Return bytes, or those of a UUID, in base64; None for anything else."""
     content = x.bytes if isinstance(x, uuid.UUID) else x
     return base64.b64encode(content).decode() if isinstance(content, bytes) else None
 
 
 def _timestamp(x: datetime) -> str:
+    """Return a timestamp in ISO 8601, with a zone in UTC unless that is outside of Python's calendar."""
     if x.tzinfo is None:
         return x.isoformat()
     try:
@@ -396,5 +404,6 @@ def _timestamp(x: datetime) -> str:
 
 
 def _duration(x: timedelta, data_type: pa.DataType) -> str:
+    """Return the count of a duration in the type's unit, as a number without an exponent."""
     count = Decimal(x // _MICROSECOND) * ARROW_PER_SECOND[data_type.unit] / 10**6
     return Number(format(count.normalize(), "f"))

@@ -81,6 +81,7 @@ def raw_values(array: pa.Array) -> list[Any]:
 
 
 def _cut(array: pa.Array, items: list[Any]) -> list[Any]:
+    """Return the items of each list of an array, None for null; `items` are those of all lists."""
     offsets = array.offsets.to_pylist()
     there = array.is_valid().to_pylist()
     return [items[offsets[i] : offsets[i + 1]] if valid else None for i, valid in enumerate(there)]

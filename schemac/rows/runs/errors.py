@@ -92,6 +92,7 @@ class PipelineError(Exception):
 
 
 def _joined(*texts: str | None) -> str | None:
+    """Return the texts that are not empty with semicolons between them; None if all are."""
     known = [text for text in texts if text]
     # A help alone keeps the fix that it names.
     return "; ".join(known) if len(known) > 1 else known[0] if known else None

@@ -77,6 +77,7 @@ def is_here(label: str | None) -> bool:
 
 
 def _machine() -> str | None:
+    """Return 16 hexadecimal digits of host, boot and process namespace; None where the system has no such files."""
     try:
         boot = f"{Path(BOOT).read_text().strip()} {os.readlink(NAMESPACE)}"
     except OSError:

@@ -46,6 +46,7 @@ class Heartbeat:
         self._thread = Thread(target=self._go, daemon=True)
 
     def _go(self) -> None:
+        """Call `beat` every `seconds` until the context ends; runs in the thread."""
         while not self._ended.wait(self.seconds):
             self.beat()
 

@@ -88,6 +88,7 @@ class Vectors(Column):
 
 
 def _components(draws: Draws, count: int, type_: pa.DataType) -> pa.Array:
+    """Return as many floats as `count`, drawn from -1 to 1 in steps of a thousandth."""
     import pyarrow.compute as pc  # for start-up time, as below
 
     steps = pc.subtract(indices(draws, count, 2 * _STEPS + 1), _STEPS).cast(pa.float64())
@@ -176,6 +177,7 @@ class Targets:
 
 
 def _without(values: pa.Array, is_null: pa.Array) -> pa.Array:
+    """Return the values with null where the mask is True."""
     import pyarrow.compute as pc  # for start-up time: Arrow's functions are loaded when there are values
 
     return pc.if_else(is_null, pa.scalar(None, values.type), values)

@@ -101,6 +101,7 @@ class ArrowFormat(SampleFormat):
         self._write(path, form.typed.schema, form.typed.to_batches())
 
     def _write(self, path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Write batches to a new file. Raises OSError for a type that the format does not support."""
         try:
             with new_file(path) as stream, self.open(stream, schema) as writer:
                 for batch in batches:
@@ -131,6 +132,7 @@ class TableFormat(SampleFormat):
         self._write(path, dataset, form.typed.to_reader())
 
     def _write(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+        """Write rows with the engine of the format. Raises EngineError if an engine of another distribution fails."""
         with blamed(self.engine.name):
             ROW_WRITER.of(self.engine).write(path, dataset, rows)
 
@@ -149,12 +151,14 @@ def new_file(path: str) -> Iterator[BinaryIO]:
 
 
 def _parquet(stream: BinaryIO, schema: pa.Schema) -> Any:
+    """Return a writer of Parquet; what pyarrow needs for it is loaded with the first one."""
     from pyarrow import parquet  # for start-up time: it takes as long to load as all others
 
     return parquet.ParquetWriter(stream, schema)
 
 
 def _ipc(stream: BinaryIO, schema: pa.Schema) -> Any:
+    """Return a writer of Arrow's format of files, or of that of streams if a field is a dictionary."""
     # Each batch has dictionaries of its own, which only the streaming form may replace.
     has_dictionary = any(pa.types.is_dictionary(member.type) for member in schema)
     return pa.ipc.new_stream(stream, schema) if has_dictionary else pa.ipc.new_file(stream, schema)

@@ -112,6 +112,7 @@ class Grid:
 
     @cached_property
     def _low(self) -> int:
+        """Return the least allowed count in steps, rounded up."""
         return -(-self.first // self.step)
 
     @cached_property
@@ -228,6 +229,7 @@ class Floats:
         return abs(value) != float("inf") and all(bound.allows(value) for bound in self.bounds)
 
     def _ends(self) -> tuple[float, float]:
+        """Return the least and the greatest float of the type within the bounds, as if all bounds were inclusive."""
         top = 2 ** (self.type.bits - self.type.mantissa - 1) - 1  # type: ignore[attr-defined]  # of the family
         largest = float((2**self.type.mantissa - 1) * 2 ** (top - self.type.mantissa + 1))  # type: ignore[attr-defined]  # likewise
         low = max([-largest, *(float(one.limit) for one in self.bounds if one.is_lower)])
@@ -303,15 +305,18 @@ def drawn_native(member: pa.Field) -> Callable[[Draws], Any] | None:
 
 
 def _point(draws: Draws) -> Point:
+    """Return a longitude and a latitude in degrees."""
     x, y = draws.below(_LONGITUDES), draws.below(_LATITUDES)
     return x / _PER_DEGREE - 180, y / _PER_DEGREE - 90
 
 
 def _line(draws: Draws) -> list[Point]:
+    """Return two to five points."""
     return [_point(draws) for _ in range(2 + draws.below(4))]
 
 
 def _polygon(draws: Draws) -> list[list[Point]]:
+    """Return one closed ring: a rectangle at most 90 degrees wide and 45 high."""
     left = draws.below(_LONGITUDES // 2) / _PER_DEGREE - 180
     low = draws.below(_LATITUDES // 2) / _PER_DEGREE - 90
     right, high = left + 1 + draws.below(90), low + 1 + draws.below(45)
@@ -319,6 +324,7 @@ def _polygon(draws: Draws) -> list[list[Point]]:
 
 
 def _several(one: Callable[[Draws], Any]) -> Callable[[Draws], list[Any]]:
+    """Return what draws one to three shapes."""
     return lambda draws: [one(draws) for _ in range(1 + draws.below(3))]
 
 
@@ -334,16 +340,19 @@ _NATIVE: dict[str, Callable[[Draws], Any]] = {
 
 
 def _binary(word: str, shape: Any) -> bytes:
+    """Return a shape in WKB, little-endian."""
     return struct.pack("<BI", 1, _CODES[word]) + _coordinates(shape)
 
 
 def _coordinates(shape: Any) -> bytes:
+    """Return the coordinates of a shape in WKB, each list after its length."""
     if isinstance(shape, tuple):
         return struct.pack("<2d", *shape)
     return struct.pack("<I", len(shape)) + b"".join(map(_coordinates, shape))
 
 
 def _text(shape: Any) -> str:
+    """Return the coordinates of a shape in WKT, lists in parentheses."""
     if isinstance(shape, tuple):
         return f"{shape[0]} {shape[1]}"
     return f"({', '.join(map(_text, shape))})"

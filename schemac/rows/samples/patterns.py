@@ -122,6 +122,7 @@ class Repeated(TextGenerator):
 
     @cached_property
     def _counts(self) -> tuple[int, ...]:
+        """Return how many texts there are for each number of repetitions, from `low` to `high`."""
         return tuple([self.part.count**times for times in range(self.low, self.high + 1)])
 
     @cached_property

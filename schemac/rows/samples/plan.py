@@ -97,6 +97,7 @@ class _Planner:
             self.numbered.update(paths)
 
     def _components(self, paths: Sequence[Path]) -> list[tuple[int, tuple[Path, ...]]]:
+        """Return how many values each field has, with its path; a reference counts once, with all its paths, and what has one value is left out."""
         components: list[tuple[int, tuple[Path, ...]]] = []
         grouped: dict[int, list[Path]] = {}
         for path in paths:
@@ -116,6 +117,7 @@ class _Planner:
         return components
 
     def _values(self, path: Path) -> Values:
+        """Return what draws and numbers the values of the field at a path."""
         place = self.places[path]
         return values_of(place.field, place.member)
 
@@ -155,6 +157,7 @@ def _refer(
     count: int,
     target_rows: TargetRows,
 ) -> None:
+    """Plan the columns of a reference: rows of the other dataset, or null in one of the fields where references form a circle. Raises CircleError or NoValueError."""
     paths = [node.path for node in reference.fields]
     if any(path in planner.special for path in paths):
         # Another reference has taken the field: candidates that break this one are thrown away.

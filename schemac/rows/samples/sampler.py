@@ -46,6 +46,7 @@ def with_value(rows: pa.RecordBatch, path: Sequence[str], values: pa.Array) -> p
 
 
 def _replaced(column: pa.Array, path: Sequence[str], values: pa.Array) -> Any:
+    """Return a column with other values at a path inside of its structs; an empty path is the column itself."""
     if not path:
         return values
     place = column.type.get_field_index(path[0])
@@ -210,6 +211,7 @@ class Sampler:
         return rows
 
     def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
+        """Return the candidates that break no constraint, and add to `tally` how many break each one."""
         wrong: set[int] = set()
         for reference in self.plan.own:
             places = dict(_places(self.fields, self.members))
@@ -242,12 +244,14 @@ class Sampler:
         return rows if mask is None else rows.filter(mask)
 
     def _error(self, message: str) -> SchemaError:
+        """Return the error that a dataset cannot be sampled."""
         code = UNSAMPLABLE
         text = f"{self.dataset.name} cannot be sampled: {message}"
         return SchemaError((Diagnostic(code.id, code.slug, code.severity, text, self.dataset.name),))
 
 
 def _count(tally: dict[str, int], rule: str, rows: set[int]) -> None:
+    """Add the number of rows to that of a rule; without rows the tally stays as it is."""
     if rows:
         tally[rule] = tally.get(rule, 0) + len(rows)
 
@@ -261,6 +265,7 @@ def _places(fields: tuple[SchemaField, ...], members: list[pa.Field]) -> Iterato
 
 
 def _conjuncts(condition: Node) -> Iterator[Node]:
+    """Yield the conditions that `and` joins, however many there are."""
     if isinstance(condition, LogicNode) and condition.word == "and":
         yield from _conjuncts(condition.left)
         yield from _conjuncts(condition.right)

@@ -142,6 +142,7 @@ def _own(field: SchemaField) -> Values:
 
 
 def _usable(value: Any, is_allowed: Callable[[Any], bool]) -> Any:
+    """Return the value, or None if it is not allowed."""
     return value if is_allowed(value) else None
 
 
@@ -151,6 +152,7 @@ def stored(value: Any, member: pa.Field) -> Any:
 
 
 def _enumerated(enum: Enum, member: pa.Field) -> Values:
+    """Return the values of an `enum` that all readers accept. Raises NoValueError if there are none."""
     limits = range_of(storage_type(member.type))
     allowed = [value for value in enum.values if limits is None or limits[0] <= value <= limits[1]]  # type: ignore[operator]  # counts
     if not allowed:
@@ -160,6 +162,7 @@ def _enumerated(enum: Enum, member: pa.Field) -> Values:
 
 
 def _counted(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    """Return the values of the counts that the constraints allow. Raises NoValueError if there are none."""
     grid, type_ = grid_of(field.type, constraints), field.type
     if not grid.count:
         raise NoValueError(f"{field.path_text} has no value that satisfies its constraints")
@@ -227,6 +230,7 @@ def _text_values(field: SchemaField, constraints: tuple[Constraint, ...]) -> Val
 
 
 def _base36(number: int, low: int, high: int) -> str:
+    """Return a number in base 36, with zeros before it to 8 digits or as near to that as the limits allow."""
     digits = ""
     while number:
         number, digit = divmod(number, 36)
@@ -237,6 +241,7 @@ def _base36(number: int, low: int, high: int) -> str:
 def _matching(
     field: SchemaField, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
 ) -> Values:
+    """Return texts that match a pattern and have an allowed length. Raises NoValueError if hardly any has."""
     generators = [generator_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
     has_limit = any(isinstance(one, MaxLength) for one in constraints)
 
@@ -275,6 +280,7 @@ def _matching(
 
 
 def _some(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaField) -> bool:
+    """Return whether one of the first texts that a generator draws is usable."""
     draws = Draws("pattern", field.path_text, generator.count)
     return bool(generator.count) and any(
         keeps(generator.nth(draws.below(generator.count))) for _ in range(_TRIES)
@@ -282,6 +288,7 @@ def _some(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaF
 
 
 def _bytes(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
+    """Return bytes of an allowed length; numbered ones are big-endian integers of 8 bytes where that is allowed."""
     fixed: int | None = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
     low, high = (fixed, fixed) if fixed is not None else _sizes(constraints, 16)
     width = max(low, min(high, 8))
@@ -300,6 +307,7 @@ def optional(field: SchemaField, values: Values) -> Callable[[Draws], Any]:
 
 
 def _lists(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    """Return lists of an allowed length, whose items differ where they have to be unique."""
     (child,) = field.children
     item = values_of(child, member.type.value_field)
     draw_item = optional(child, item)
@@ -325,6 +333,7 @@ def _lists(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, 
 
 
 def _maps(field: SchemaField, member: pa.Field) -> Values:
+    """Return maps as pairs sorted by the text of their keys, with at most three entries, or one if nested deep."""
     key_field, item_field = field.children
     key = values_of(key_field, member.type.key_field)
     draw_item = optional(item_field, values_of(item_field, member.type.item_field))
@@ -341,6 +350,7 @@ def _maps(field: SchemaField, member: pa.Field) -> Values:
 
 
 def _structs(field: SchemaField, member: pa.Field) -> Values:
+    """Return dicts with a value for each member, None where one may be null."""
     parts = [
         (str(child.segment), optional(child, values_of(child, part)))
         for child, part in zip(field.children, member.type, strict=True)

@@ -57,6 +57,7 @@ def csv_line(cells: Iterable[str | None]) -> str:
 
 
 def _cell(text: str) -> str:
+    """Return a text as a cell of CSV, in quotes if it is empty or could be read as another one without them."""
     if text and _NEEDS_QUOTES.isdisjoint(text) and text == text.strip(" \t"):
         return text
     return '"' + text.replace('"', '""') + '"'
@@ -84,6 +85,7 @@ def _token(member: pa.Field) -> Written:
 
 
 def _object(members: list[tuple[str, Any, Written]]) -> str:
+    """Return an object of JSON; each label comes in quotes and with its colon."""
     return f"{{{','.join([label + ('null' if value is None else write(value)) for label, value, write in members])}}}"
 
 

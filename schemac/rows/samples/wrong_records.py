@@ -118,6 +118,7 @@ def record_text(value: Any) -> str:
 def _judged(
     dataset: CheckedDataset, texts: Sequence[str], references: Mapping[str, Any]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield each record with the paths and rules for which the dataset refuses it."""
     reasons: list[list[tuple[str, str]]] = [[] for _ in texts]
     for one in validated(dataset, texts, Rules(references)).reasons:
         reasons[one.row].append((one.path, one.rule))
@@ -285,6 +286,7 @@ def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: A
 
 
 def _moved(value: Any, step: Decimal) -> Any:
+    """Return a value that is one step further, in the type of the value."""
     if isinstance(value, Decimal):
         return EXACT.add(value, step)
     return value + (float(step) if isinstance(value, float) else int(step))
@@ -311,6 +313,7 @@ def _duplicates(
 
 
 def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | None:
+    """Return the second record with the first one's values in some fields; None if one of them is null there."""
     first, second = parse(text), parse(other)
     for path in fields:
         source, target = first, second
@@ -363,6 +366,7 @@ def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
 
 
 def _cell(value: Any) -> str | None:
+    """Return the text of a value for a cell of CSV: lists and objects as JSON, None for null."""
     return None if value is None else value if type(value) is str else record_text(value)
 
 
@@ -412,6 +416,7 @@ def _nullable(field: pa.Field) -> pa.Field:
 
 
 def _form(wrong: WrongRows, stored: Sequence[WrongRow]) -> WrongForm:
+    """Return the records that a form can store, with the paths and rules of which it has none."""
     there = {rule_of(one) for one in stored}
     left_out = dict.fromkeys(rule_of(one) for one in wrong.rows if rule_of(one) not in there)
     return WrongForm(tuple(stored), tuple(left_out))

@@ -163,6 +163,7 @@ def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
 
 
 def _paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the paths of all fields, those in structs included; `above` is where the fields are."""
     paths: list[tuple[str, ...]] = []
     for part in fields:
         paths.append((*above, part.name))

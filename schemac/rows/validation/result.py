@@ -158,6 +158,7 @@ class Validation:
 
 
 def _unchecked(validation: Validation) -> str:
+    """Return the line on references that were not checked, with the datasets that they refer to."""
     names = listed(validation.unchecked)
     return f"not checked: references to {names}, whose rows were not given"
 

@@ -114,6 +114,7 @@ class Comparison:
         return () if report.has_errors else tuple(expected.names)
 
     def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
+        """Return readers of columns in their types of the schema. Raises UnreadableTypeError or MissingMemberError."""
         expected = self.wanted.lowered.to_arrow()
         members = pa.schema([opened(expected.field(name)) for name in names], expected.metadata)
         settings = Settings()
@@ -150,10 +151,12 @@ class Comparison:
             return ()
 
     def _scan(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        """Yield the values of each batch in their types of the schema, with the numbers of its rows."""
         for judged, numbers in self._judged(names):
             yield judged.rows, numbers
 
     def _judged(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        """Yield each batch with the reasons against its values, and the numbers of its rows from 0 on. Raises UnreadableRowsError."""
         start, columns = 0, None
         for batch in _read(self.stored, names):
             columns = columns or self._typed(names, batch.schema)
@@ -163,6 +166,7 @@ class Comparison:
 
 
 def _read(stored: StoredRows, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield batches of some columns. Raises UnreadableRowsError whatever the store raises."""
     try:
         yield from stored.batches(names)
     except _ERRORS as error:
@@ -255,5 +259,6 @@ def _count_and_values(offence: Offence) -> tuple[str, str]:
 
 
 def _reason(error: Exception) -> str:
+    """Return the first line of an error in lower case at its beginning; the name of its class if it has no text."""
     text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
     return f"{text[:1].lower()}{text[1:]}"

@@ -101,6 +101,7 @@ def _judged(
     settings: Settings,
     constraints: SchemaConstraints,
 ) -> Iterator[JudgedBatch]:
+    """Yield the batches of a table, a frame or a list of rows, judged. Raises SchemaError for any other source."""
     try:
         batches = batches_of(source)
     except NoRowsError as error:
@@ -152,6 +153,7 @@ def _columns(
 
 
 def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> SchemaError:
+    """Return an error with one finding, on the dataset as a whole."""
     return SchemaError((Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=help),))
 
 
@@ -181,6 +183,7 @@ def _targets(
 
 
 def _table(source: Any, name: str) -> pa.Table:
+    """Return the rows of a dataset that is referred to as a table. Raises UnusableTargetError."""
     help = "pass an Arrow table, a pandas or polars frame, or a DuckDB relation"
     try:
         batches = batches_of(source)

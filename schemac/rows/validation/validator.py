@@ -214,6 +214,7 @@ class Validator:
         return judged
 
     def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
+        """Return the reader of a field by the form of its input: a column, JSON, a whole record, a pattern or nothing."""
         member, settings = self.schema.field(one.label), self.settings
         if one.form == "nothing":
             absent, nulls = absent_reader(member), nullable_type(member)
@@ -298,6 +299,7 @@ NO_RECORD = Reason("", MALFORMED, None)
 
 
 def _tokens(array: pa.Array) -> list[str | None]:
+    """Return tokens of JSON as a list, None in place of empty ones."""
     return [token or None for token in array.to_pylist()]
 
 
