@@ -168,6 +168,7 @@ async def editor(
     folder: Path,
     capabilities: types.ClientCapabilities = CAPABILITIES,
     program: tuple[str, ...] = ("-m", "schemac", "lsp"),
+    options: dict[str, Any] | None = None,
 ) -> AsyncIterator[Editor]:
     """Start a server for a folder, and end it; a server that ends otherwise is an error."""
     client = LanguageClient("tests", "1")
@@ -180,6 +181,7 @@ async def editor(
                 capabilities=capabilities,
                 root_uri=uri,
                 workspace_folders=[types.WorkspaceFolder(uri, folder.name)],
+                initialization_options=options,
             )
         )
         client.initialized(types.InitializedParams())
