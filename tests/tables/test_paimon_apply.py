@@ -115,6 +115,37 @@ def test_look_before_values_may_not_fit(table: Path, capsys: pytest.CaptureFixtu
     assert main(["verify", "t", "--table", "table"]) == 0
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("{name: a, type: Int32}", "{name: a, type: Int32, extra: {schemac.dev/maximum: 5}}"),
+        ("name: t\n", "name: t\nextra: {schemac.dev/check: [a < 5]}\n"),
+        ("name: t\n", "name: t\nextra: {schemac.dev/unique: [[a]]}\n"),
+    ],
+)
+def test_look_at_no_rows_only_where_it_is_confirmed(
+    change: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The rows of Paimon are not read: a constraint that they may break is refused, or the result says that they were not checked."""
+    monkeypatch.chdir(tmp_path)
+    lock(tmp_path, V1)
+    assert main(["build", "t.yaml"]) == 0
+    for folder in ("schema", "snapshot"):
+        (tmp_path / "table" / folder).mkdir(parents=True)
+    (tmp_path / "table/schema/schema-0").write_bytes((tmp_path / "build/t/paimon/schema-0").read_bytes())
+    (tmp_path / "table/snapshot/snapshot-1").write_text("{}")
+    lock(tmp_path, V1.replace(*change))
+    capsys.readouterr()
+    assert main(["apply", "t", "--table", "table"]) == 1
+    assert "SC422" in capsys.readouterr().out
+    assert names(tmp_path / "table") == ["schema-0"]
+    assert main(["apply", "t", "--table", "table", "--unchecked"]) == 0
+    assert "the rows were not checked for: " in capsys.readouterr().err
+
+
 def test_refuse_as_a_whole(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lock(Path(), V3.replace("Int64", "Date"))
     assert main(["apply", "t", "--table", "table"]) == 1

@@ -546,3 +546,59 @@ def test_find_the_rows_before_anything_is_applied(
     assert {one["code"] for one in found} == {"SC424"}
     assert main(["apply", "t", "--table", "t.lance"]) == 0
     assert main(command) == 0
+
+
+def _ruled(type_: Any, extra: Tree | None = None, **rules: Any) -> Tree:
+    field = {
+        "name": "x",
+        "type": type_,
+        "extra": {f"{OWN}/{rule}": value for rule, value in rules.items()},
+    }
+    return {"name": "t", "fields": [{"name": "id", "type": "Int32"}, field], "extra": extra or {}}
+
+
+def _of_rows(rule: str, value: Any) -> Tree:
+    return {f"{OWN}/{rule}": value}
+
+
+NARROWED = {
+    "maximum": (_ruled("Int32", maximum=10), _ruled("Int32", maximum=5), 6),
+    "maximum and type": (_ruled("Int32", maximum=10), _ruled("Int64", maximum=5), 6),
+    "enum": (_ruled("Int32", enum=[1, 2]), _ruled("Int32", enum=[1]), 2),
+    "enum and type": (_ruled("Int32", enum=[1, 2]), _ruled("Int64", enum=[1]), 2),
+    "pattern": (_ruled("String", pattern="^a"), _ruled("String", pattern="^b"), "a"),
+    "length and type": (_ruled("String", maxLength=9), _ruled("Binary", maxLength=3), "äöü"),
+    "check": (_ruled("Int32", _of_rows("check", ["x > 1"])), _ruled("Int32", _of_rows("check", ["x > 10"])), 6),
+    "one check more, and type": (
+        _ruled("Int32", _of_rows("check", ["x > 1"])),
+        _ruled("Int64", _of_rows("check", ["x > 1", "x > 10"])),
+        6,
+    ),
+    "unique": (
+        _ruled("Int32", _of_rows("unique", [["id", "x"]])),
+        _ruled("Int32", _of_rows("unique", [["x"]])),
+        6,
+    ),
+}  # fmt: skip
+QUESTIONS = {"check": "no row may break `x > 10`", "unique": "no two rows may have the same value"}
+
+
+@pytest.mark.parametrize("case", NARROWED)
+def test_look_at_narrower_constraints(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two rows keep the first version and break the second: the plan asks, and apply refuses without a change."""
+    monkeypatch.chdir(tmp_path)
+    old, new, value = NARROWED[case]
+    rows = [{"id": 1, "x": value}, {"id": 2, "x": value}]
+    lance.write_dataset(pa.Table.from_pylist(rows, schema=_lock(old)), "t.lance")
+    assert main(["verify", "t", "--table", "t.lance", "--data"]) == 0
+    _lock(new)
+    capsys.readouterr()
+    assert main(["plan", "t", "--table", "t.lance"]) == 0
+    plan = " ".join(capsys.readouterr().out.split())
+    assert QUESTIONS.get(case, "check") in plan
+    version = lance.dataset("t.lance").version
+    code, found = _told(capsys, "apply", "t", "--table", "t.lance")
+    assert (code, {one["code"] for one in found}) == (1, {"SC422"})
+    assert lance.dataset("t.lance").version == version
