@@ -8,10 +8,13 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemac.arrow.from_arrow import lift
+from schemac.arrow.from_arrow import decoded, field_attributes, lift
+from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.constraints import ATTRIBUTES
+from schemac.language.attributes.registry import of_role
 from schemac.language.constraints.evaluation import Constrained, constrained
 from schemac.language.constraints.rows import RowConstraints, row_constraints
+from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
 from schemac.language.physical import ArrowSchema, pa
@@ -50,6 +53,18 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
         constrained([field for field in fields if str(field.segment) in names]),
         row_constraints(document.extra, fields),
     )
+
+
+def key_columns(schema: ArrowSchema) -> list[str]:
+    """Return the names of the columns that are parts of the primary key, in its order."""
+    parts = of_role(Role.KEY_PART)
+    positions: dict[str, int] = {}
+    for field in schema:
+        extra = field_attributes(decoded(field.metadata), String.__name__) if field.metadata else {}
+        for attribute in parts if extra else ():
+            if (part := attribute.read(extra)) is not None:
+                positions[field.name] = part.position or 0
+    return sorted(positions, key=positions.__getitem__)
 
 
 def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":

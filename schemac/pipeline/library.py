@@ -13,11 +13,11 @@ from typing import Any, Literal, Unpack
 
 from pyspark.sql import DataFrame, SparkSession
 
+from schemac.arrow.constraints import key_columns
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.backfill.spool import Batches, spooled
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
 from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
-from schemac.pipeline.conforming.validation import primary_key
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
@@ -170,7 +170,7 @@ def fill_columns(
     with spooled(source, dataset.to_arrow(metadata=True)) as spool:
         keys = (on,) if isinstance(on, str) else tuple(on or ())
         if not keys:
-            keys = (ROW_ID,) if ROW_ID in spool.names else tuple(primary_key(dataset.to_arrow(metadata=True)))
+            keys = (ROW_ID,) if ROW_ID in spool.names else tuple(key_columns(dataset.to_arrow(metadata=True)))
         if not keys:
             message = (
                 f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"

@@ -78,7 +78,7 @@ NEVER_ONE = {
     "schemac/cli/command_build.py": "{files} manifests",
     "schemac/cli/command_import.py": "{len(imported.others) + 1} datasets",
     "schemac/engines/api.py": "{len(imported.others) + 1} datasets",
-    "schemac/engines/lance/runs/merge.py": "{len(repeated)} rows, {len(existing_rows)} records",
+    "schemac/engines/lance/runs/merge.py": "{len(refused)} rows, {len(rows)} records",
     "schemac/language/lint/constraints.py": "{len(enum.values)} values",
     "schemac/language/lint/naming.py": "{len(fields)} fields",
     "schemac/language/lint/structure.py": "{count} fields, {len(subject.key)} fields",
@@ -91,7 +91,7 @@ NEVER_ONE = {
     "schemac/text/syntax/compose.py": "{MAX_UNFOLDED} values",
 }
 OF_ALL = {
-    "schemac/pipeline/backfill/runs.py": "{counts.rows} values",
+    "schemac/pipeline/backfill/runs.py": "{total.rows} values",
     "schemac/pipeline/conformed.py": "{self.rows_in} rows",
     "schemac/pipeline/errors.py": "{self.searched} records",
     "schemac/pipeline/writing/format_sink.py": "{rows} rows",

@@ -80,7 +80,7 @@ def test_come_back_whatever_comes_between(garbage: list[bytes]) -> None:
 
 def test_wait_for_no_message_of_any_size() -> None:
     (found,) = bodies(b"Content-Length: %d\r\n\r\n" % (MOST_BYTES + 1))
-    assert b"no message of the protocol" in found
+    assert b"not a message of the protocol" in found
 
 
 INITIALIZE: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}

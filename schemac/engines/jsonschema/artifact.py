@@ -97,7 +97,7 @@ class _Writer(TypeWriter[Json]):
         rest = {
             key: value
             for key, value in schema_field.extra.items()
-            if type(expressed.get(key)) is not type(value) or repr(expressed[key]) != repr(value)
+            if type(expressed.get(key)) is not type(value) or repr(expressed.get(key)) != repr(value)
         }
         return {**_attributes(rest), **schema} if rest else schema
 

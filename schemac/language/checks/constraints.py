@@ -178,7 +178,7 @@ def check_row_constraints(
             if known[path].children or known[path].type.family is Family.STRUCT:
                 message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
                 below = [f"{path}.{one.segment}" for one in known[path].children if one.is_member]
-                help = "lists, maps and structs without members have no single value in a row"
+                help = "lists and maps have no single value in a row, nor has a struct without members"
                 help = f"such as {', '.join(below[:8])}" if below else help
             elif path in paths[:i]:
                 message, help = f"{path} is listed twice", Help.remove(help="keep one of the two")

@@ -11,10 +11,9 @@ import pyarrow as pa
 from pydantic.alias_generators import to_camel
 from pyspark.sql import DataFrame, functions
 
-from schemac.arrow.constraints import constraints_of
+from schemac.arrow.constraints import constraints_of, key_columns
 from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE
 from schemac.pipeline.conforming.mapping import Mistake
-from schemac.pipeline.conforming.validation import primary_key
 from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.packed import DELETE, ERRORS
@@ -34,7 +33,7 @@ ORDERED = (_IS.is_integer, _IS.is_decimal, _IS.is_temporal, _IS.is_float32, _IS.
 
 def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
     """Return how rows meet rows with the same key; None where keys do not matter."""
-    keys = tuple(primary_key(schema))
+    keys = tuple(key_columns(schema))
     constraints = () if UNIQUE_RULE in job.warned else constraints_of(schema).rows.unique
     unique = tuple(tuple(field.path for field in one.fields) for one in constraints)
     if job.target.mode is Mode.UPSERT:
@@ -58,7 +57,7 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         help = f"{instead}, or leave `format` out of `target`"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
         return
-    if compares and not primary_key(schema):
+    if compares and not key_columns(schema):
         help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
         message = f"{setting} needs a primary key, but the schema has none"
         yield PipelineError(MERGE_SETTING, message, help, place=place)

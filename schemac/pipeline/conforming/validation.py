@@ -7,7 +7,7 @@ Shape: `Records` in; the fields of the schema out, in order, then `_errors`, `_r
 Errors: PipelineError for a mapping that names what the source does not have, and for a column that can never become its field.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Window, functions
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
-from schemac.arrow.constraints import constraints_of
+from schemac.arrow.constraints import constraints_of, key_columns
 from schemac.language.constraints.rows import DUPLICATE_RULE
 from schemac.pipeline.conforming.mapping import has_zone, with_zones
 from schemac.pipeline.conforming.row_constraints import rows_checked
@@ -314,7 +314,7 @@ def _is_of_arrow(field: StructField) -> bool:
 
 def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
     """Check the rows against each other and against other tables: constraints, and the primary key where the job asks for it."""
-    keys = primary_key(schema)
+    keys = key_columns(schema)
     frame = rows_checked(frame, schema, job, keys)
     if not keys or not (job.compares_keys or DUPLICATE_RULE in job.warned):
         return frame
@@ -351,14 +351,3 @@ def key_check(frame: DataFrame, keys: list[str], warned: Sequence[str] = ()) -> 
 def _is_among(rules: Sequence[str], word: str = "in") -> str:
     """Write the test whether the rule of a reason is one of these."""
     return f"x -> substring_index(x.rule, ':', 1) {word} ({', '.join(map(literal, ['', *rules]))})"
-
-
-def primary_key(schema: pa.Schema) -> list[str]:
-    """Names of the primary key's fields, in the order of the key."""
-    mark, position = b"lance-schema:unenforced-primary-key", b"lance-schema:unenforced-primary-key:position"
-    keys: Mapping[str, int] = {
-        part.name: int((part.metadata or {}).get(position, b"0"))
-        for part in schema
-        if mark in (part.metadata or {}) or position in (part.metadata or {})
-    }
-    return sorted(keys, key=lambda label: keys[label])

@@ -87,7 +87,7 @@ FOREIGN: dict[str, tuple[Any, str, str]] = {
     "closed": (
         {"type": "object", "properties": {"x": {"type": "null"}}, "additionalProperties": False},
         "Struct",
-        "no other properties",
+        "other properties are not allowed",
     ),
     "reference": ({"$ref": "#/$defs/leaf", "description": "why"}, "Bool", "why"),
     "elsewhere": (

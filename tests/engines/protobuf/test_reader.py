@@ -103,7 +103,7 @@ def test_read_numbers_into_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ("text", "said"),
     [
         ("message A {", "it ends in the middle"),
-        ("syntax = 'proto3';", "no message"),
+        ("syntax = 'proto3';", "no top-level message"),
         ("message A { string = 1; }", "is expected"),
         ("message A { int32 x = 09; }", "no number"),
         ("message A { int32 x = y; }", "no number"),
