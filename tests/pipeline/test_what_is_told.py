@@ -24,6 +24,7 @@ from schemac.pipeline.codes import EXECUTOR_LOST, SESSION_STOPPED, UNREACHABLE_M
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import check_input
+from schemac.pipeline.reports import progress
 from schemac.pipeline.reports.progress import ORDER, Notes, State, Step
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import master_of
@@ -46,7 +47,11 @@ def job(folder: Path, records: int = 10, **settings: Any) -> Job:
 
 
 @pytest.mark.spark
-def test_progress_counts_records_and_never_falls_back(spark: SparkSession, tmp_path: Path) -> None:
+def test_progress_counts_records_and_never_falls_back(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # On a quick machine the records are written before a rate would be shown.
+    monkeypatch.setattr(progress, "SHORTEST_SECONDS", 0.001)
     states: list[State] = []
     report = run(job(tmp_path, 1_000_000), SCHEMA, spark=spark, progress=states.append)
     assert states[0].step is Step.LOOKING

@@ -186,7 +186,10 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "same id": (_with(METADATA, 2, "schemas", 1, "fields", 0, "id"), "the id 2 is that of id and tags"),
     "same name": (_with(METADATA, "tags", "schemas", 1, "fields", 0, "name"), "two fields are called 'tags'"),
-    "no identifier": (_with(METADATA, [9], "schemas", 1, "identifier-field-ids"), "the identifier field with the id 9 does not exist"),
+    "no identifier": (
+        _with(METADATA, [9], "schemas", 1, "identifier-field-ids"),
+        "the identifier field with the id 9 does not exist",
+    ),
     "list without element": (
         _without(METADATA, "schemas", 1, "fields", 1, "type", "element"),
         "fields[1].type.element: a type has to be a text or an object",
