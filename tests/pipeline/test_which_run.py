@@ -208,5 +208,5 @@ def test_list_the_runs(place: Place, capsys: pytest.CaptureFixture[str]) -> None
     for name in ("none.lance", "none.yaml"):
         assert main(["runs", str(place.folder / name)]) == 1
         said = capsys.readouterr().out
-        assert "there is no table" in said or "has not written a table" in said
+        assert ("has not written a table" if name.endswith(".yaml") else "there is no table") in said
         assert ("schemac run " in said) == name.endswith(".yaml")

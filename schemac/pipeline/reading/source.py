@@ -77,7 +77,8 @@ def check_input(job: Job) -> list[str]:
     return findings
 
 
-WIDE_DECIMALS = "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION"
+WIDE_DECIMAL = "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION"
+"""Spark's condition for a decimal of more than 38 digits in a file."""
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
@@ -99,7 +100,7 @@ def _reading(job: Job) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        is_wide = error.getCondition() == WIDE_DECIMALS
+        is_wide = error.getCondition() == WIDE_DECIMAL
         help = (
             "Spark reads decimals of up to 38 digits from files: write the column as text"
             if is_wide
