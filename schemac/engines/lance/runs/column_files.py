@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import decode
 from schemac.engines.lance.dataset import lance_errors
-from schemac.engines.lance.runs.writing import decode
 from schemac.engines.lance.tables.fields import differences, in_preorder, lance_fields_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import added_file, lasting_ids, schema_parts

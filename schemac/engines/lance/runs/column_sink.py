@@ -29,7 +29,6 @@ import pyarrow.fs
 from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
-from schemac.engines.lance.runs import writing
 from schemac.engines.lance.runs.column_files import (
     Columns,
     check_required,
@@ -37,7 +36,7 @@ from schemac.engines.lance.runs.column_files import (
     checked_columns,
     write_column_file,
 )
-from schemac.engines.lance.runs.writing import as_lance_reads
+from schemac.engines.lance.runs.sink import SINK, as_lance_reads
 from schemac.engines.lance.tables.recipe import Files, are_among
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
@@ -215,7 +214,7 @@ class LanceColumnSink(ColumnSink):
         column_schema = checked_columns(path, table, form, columns.names)
         if columns.keeps:
             check_retainable(table, columns.names)
-        place = writing.prepare(
+        place = SINK.prepare(
             path, "append", storage_options=storage, storage_version=None, max_rows_per_file=0, run=run
         )
         if place.is_staged:

@@ -34,7 +34,6 @@ from schemac.engines.lance.dataset import (
     transaction_of,
     versions,
 )
-from schemac.engines.lance.runs.writing import write_rest
 from schemac.engines.lance.transactions import (
     DATA,
     close_staging,
@@ -44,6 +43,7 @@ from schemac.engines.lance.transactions import (
     make_version,
     remove_data,
     remove_if_empty,
+    write_rest,
 )
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
@@ -76,7 +76,7 @@ def move_out(place: WriteTarget, schema: pa.Schema, version: int, addresses: lis
         removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
     )
     moved_out = {MOVED_OUT: str(len(gone))}
-    return commit_operation(place, list(file_names(rest)), operation, version, **moved_out)
+    return commit_operation(place, file_names(rest), operation, version, **moved_out)
 
 
 def is_move(table: Any, version: int) -> bool:
