@@ -294,6 +294,14 @@ def remove_data(path: str, names: Iterable[str]) -> None:
                 os.remove(entry)
 
 
+def remove_remote_data(place: WriteTarget, names: Iterable[str]) -> None:
+    """Remove data files of a table in an object store; where that fails, Lance's own clean-up takes what no version names."""
+    with contextlib.suppress(OSError, pa.ArrowException):
+        files, root = place.storage_options.open_arrow(place.path)
+        for name in names:
+            files.delete_file(f"{root}/{DATA}/{name}")
+
+
 def remove_if_empty(path: str) -> None:
     """Remove a folder in which a table was to be made, and nothing is."""
     for folder in (*(os.path.join(path, name) for name in TABLE_FOLDERS), path):

@@ -35,7 +35,6 @@ from schemac.engines.lance.dataset import (
     versions,
 )
 from schemac.engines.lance.transactions import (
-    DATA,
     close_staging,
     commit_operation,
     file_names,
@@ -43,6 +42,7 @@ from schemac.engines.lance.transactions import (
     make_version,
     remove_data,
     remove_if_empty,
+    remove_remote_data,
     write_rest,
 )
 from schemac.rows.runs import staging
@@ -163,7 +163,7 @@ def discard(place: WriteTarget, fragments: list[str]) -> None:
         happened = find_run(place.run, place.path, place.storage_options) is not None
         fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:
-        _remove_remote(place, fragments)
+        remove_remote_data(place, file_names(fragments))
         return
     remove_data(place.path, file_names(fragments))
     close_staging(place)
@@ -174,16 +174,7 @@ def give_up(place: WriteTarget, fragments: list[str]) -> None:
     if place.is_staged:
         close_staging(place)
     else:
-        _remove_remote(place, fragments)
-
-
-def _remove_remote(place: WriteTarget, fragments: list[str]) -> None:
-    try:
-        file_system, root = place.storage_options.open_arrow(place.path)
-        for name in file_names(fragments):
-            file_system.delete_file(f"{root}/{DATA}/{name}")
-    except (OSError, pa.ArrowException):
-        pass  # Lance's own clean-up takes files that no version names.
+        remove_remote_data(place, file_names(fragments))
 
 
 def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
