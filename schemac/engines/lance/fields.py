@@ -303,11 +303,14 @@ def numbers_of(
 ) -> dict[SchemaField, Numbers] | None:
     """Return a table's ids by field; its fields are given by name and id in pre-order. None if they are other fields."""
     nodes = nodes_of(lowered, is_tolerant=True)
-    if [node.name for node in nodes] != [name for name, _ in fields]:
+    owned = nodes_by_field(lowered, nodes)
+    # The names of items, keys and values mean nothing.
+    members = ((fields[indices[0]][0], field) for field, indices in owned.items() if field.is_member)
+    if len(nodes) != len(fields) or any(name != field.segment for name, field in members):
         return None
     return {
         field: Numbers.make({NAME: tuple(fields[index][1] for index in indices)})
-        for field, indices in nodes_by_field(lowered, nodes).items()
+        for field, indices in owned.items()
     }
 
 

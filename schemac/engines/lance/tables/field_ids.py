@@ -269,20 +269,13 @@ def note_ids(
     version: LockedSchemaVersion, names: Mapping[int, str], field_ids: Mapping[SchemaField, Numbers]
 ) -> str:
     """Return the lock's ids of fields, their types and Lance's ids, to be noted in a table in which they have these names for a while."""
+
+    def name_of(field: SchemaField) -> Segment:
+        ids = lance_ids(field_ids[field])
+        return names[ids[0]] if field.is_member and ids else field.segment
+
     ids_by_path = {}
     for field, id in version.ids.items():
-        path = tuple(
-            (
-                names[lance_ids(field_ids[inner])[0]]
-                if inner.is_member and lance_ids(field_ids[inner])
-                else inner.segment
-            )
-            for inner in _chain(field)
-        )
-        ids_by_path[dotted(path)] = [id, list(words(version)[field]), list(lance_ids(field_ids[field]))]
+        path = dotted(tuple(map(name_of, field.chain)))
+        ids_by_path[path] = [id, list(words(version)[field]), list(lance_ids(field_ids[field]))]
     return json.dumps(ids_by_path)
-
-
-def _chain(field: SchemaField) -> list[SchemaField]:
-    """Return a field after all fields that contain it, the column first."""
-    return [*(_chain(field.parent) if field.parent is not None else ()), field]

@@ -122,22 +122,10 @@ class LanceTable:
         """That of its schema."""
         return schema_parts(self.dataset.lance_schema)[0]
 
-    @cached_property
-    def all_indices(self) -> tuple[Index, ...]:
-        """The same indices, each with the lock's id of its field."""
-        return tuple(self.with_field(index) for index in self.indices)
-
-    def with_field(self, index: Index) -> Index:
-        """One that waits has its field already."""
-        if index.field_id:
-            return index
-        lance = next((id for id, path in paths(self.fields).items() if path == index.path), None)
-        matching_ids = (
-            id
-            for field, id in self.schema_version.ids.items()
-            if lance in lance_ids(self.schema_version.numbers[field])
-        )
-        return replace(index, field_id=next(matching_ids, 0))
+    @property
+    def recorded(self) -> str | None:
+        """The version that it says it has; None if it says none."""
+        return record_of(self.name, self.dataset, ()).recorded
 
     @cached_property
     def indices(self) -> tuple[Index, ...]:
@@ -147,7 +135,19 @@ class LanceTable:
         indices_by_name = {index.name: index for index in indices_of(self.dataset)}
         for name, index in noted_indices(self.dataset).items():
             indices_by_name.setdefault(name, index)
-        return tuple(indices_by_name.values())
+        return tuple(map(self.with_field, indices_by_name.values()))
+
+    def with_field(self, index: Index) -> Index:
+        """Return an index with the lock's id of its field; one that waits has it already."""
+        if index.field_id:
+            return index
+        lance_id, version = self.field_id_of(index), self.schema_version
+        ids = (id for field, id in version.ids.items() if lance_id in lance_ids(version.numbers[field]))
+        return replace(index, field_id=next(ids, 0))
+
+    def field_id_of(self, index: Index) -> int | None:
+        """Return Lance's id of the field of an index; None if there is none at its path."""
+        return next((id for id, path in paths(self.fields).items() if path == index.path), None)
 
     @cached_property
     def has_notes(self) -> bool:
@@ -159,7 +159,7 @@ class LanceTable:
         """Whether its schema repeats the version of its files."""
         return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
 
-    @property
+    @cached_property
     def standing(self) -> frozenset[str]:
         """Names of the indices that exist now."""
         if self.dataset is None:
@@ -177,7 +177,7 @@ def open_table(
     try:
         dataset = open_dataset(path)
         with lance_errors():
-            _, messages = schema_parts(dataset.lance_schema)
+            _, fields = schema_parts(dataset.lance_schema)
             schema = dataset.schema
     except ModuleNotFoundError as error:
         message = f"{path} needs {error.name}, which is not installed"
@@ -187,8 +187,7 @@ def open_table(
         message = f"cannot open {path}: {reason_of(error)}"
         report.add(UNUSABLE_TABLE, message, file=path, help="give the path of a Lance table")
         return None
-    fields = tuple(pb.Field.FromString(bytes(message)) for message in messages)
-    opened = _OpenedTable(path, dataset, schema, fields, locked, stated)
+    opened = _OpenedTable(path, dataset, schema, tuple(fields), locked, stated)
     table_schema = opened.table_schema(report) if IDS_KEY in dataset.config() else None
     if table_schema is not None:
         noted = ids_as_noted(table_schema.logical, table_schema.field_ids, dataset.config())
@@ -202,10 +201,8 @@ def open_table(
         chosen = choose_version(record, candidates, report)
         if chosen is None:
             return None
-        if chosen.is_part:
-            return opened.by_field(record, report)
         same = [c for c in candidates if c.identity == chosen.identity and not c.is_part]
-        return opened.at(same, report)
+        return opened.at(same or [chosen], report)
     if table_schema is not None:
         # Somebody has written the rows of a table again that was between two commits.
         noted = ids_as_noted(table_schema.logical, None, dataset.config())
@@ -279,29 +276,22 @@ class _OpenedTable:
             except ValueError:
                 # Lance could not hold that version.
                 continue
-            messages = [field.SerializeToString() for field in fields]
-            if not differences(messages, self.dataset.lance_schema, ids=False):
+            if not differences(fields, self.dataset.lance_schema, ids=False):
                 field_ids = numbers_in(version, [field.id for field in self.current_fields])
                 schema_version = replace(version, numbers=field_ids)
                 return self._table(schema_version, not candidate.has_ids, version=version.number)
-        chosen = candidates[0]
-        table_schema = self.table_schema(report)
+        table_schema, chosen = self.table_schema(report), candidates[0]
         if table_schema is None:
             return None
-        table_fields = preorder(table_schema.logical.columns)
-        ids = dict(zip(table_fields, lock_ids(chosen.version), strict=True))
-        schema_version = LockedSchemaVersion(
-            table_schema.logical, self.path, self.locked, ids, table_schema.field_ids
-        )
+        ids = zip(preorder(table_schema.logical.columns), lock_ids(chosen.version), strict=True)
+        schema_version = self._version(table_schema, dict(ids))
         return self._table(schema_version, not chosen.has_ids, version=chosen.version.number)
 
     def with_ids(self, table_schema: _TableSchema, ids: Ids, version: int | None = None) -> LanceTable:
         """Return the table with ids for all of its fields, and the locked version that it has, if it has one."""
         by_number, unknown = ids_by_number(table_schema.logical, table_schema.field_ids, self.locked)
-        schema_version = LockedSchemaVersion(
-            table_schema.logical, self.path, self.locked, ids, table_schema.field_ids
-        )
-        return self._table(schema_version, bool(unknown) or by_number != ids, version=version)
+        is_other = bool(unknown) or by_number != ids
+        return self._table(self._version(table_schema, ids), is_other, version=version)
 
     def by_field(self, record: TableRecord, report: Report) -> LanceTable | None:
         """Return a table that has no locked version, field by field; None after reporting which fields are ambiguous."""
@@ -314,13 +304,9 @@ class _OpenedTable:
             ids, unknown = ids_by_name(logical, version)
             if not unknown:
                 return self.with_ids(table_schema, ids, self.stated)
-            there = LockedSchemaVersion(logical, self.path, self.locked, ids, field_ids)
-            report.add(
-                UNUSABLE_TABLE,
-                f"{self.path} has fields that {version.label} does not have with these names and types: {', '.join(unknown)}",
-                file=self.path,
-                help=help_for_stranger(self.path, there, self.locked),
-            )
+            message = f"{self.path} has fields that {version.label} does not have with these names and types: {', '.join(unknown)}"
+            help = help_for_stranger(self.path, self._version(table_schema, ids), self.locked)
+            report.add(UNUSABLE_TABLE, message, file=self.path, help=help)
             return None
         if record.is_fresh and not record.is_replaced:
             for recorded_version in self.locked.versions:
@@ -330,9 +316,8 @@ class _OpenedTable:
                     if not unknown and len(ids) == len(version.ids):
                         return self.with_ids(table_schema, ids, version.number)
         ids, unknown = ids_by_number(logical, field_ids, self.locked)
-        schema_version = LockedSchemaVersion(logical, self.path, self.locked, ids, field_ids)
         # Where nothing else tells its fields, the numbers of the lock are what it is held against.
-        table = self._table(schema_version, False, tuple(unknown))
+        table = self._table(self._version(table_schema, ids), False, tuple(unknown))
         others = (
             [] if unknown else list(new_tables_of(logical, field_ids, self.locked, is_fresh=record.is_fresh))
         )
@@ -342,14 +327,15 @@ class _OpenedTable:
             return self.with_ids(table_schema, recorded[1])
         if all(reading == ids for _, reading in readings):
             return table
-        report.add(
-            UNUSABLE_TABLE,
-            f"{self.path} matches no locked version: its ids may be those of the lock, or those of a table created at"
-            f" {' or '.join(other.label for other in others)}",
-            file=self.path,
-            help=f"if the table was created like that, confirm it: {state_version(self.path, others[0])}",
-        )
+        labels = " or ".join(other.label for other in others)
+        message = f"{self.path} matches no locked version: its ids may be those of the lock, or those of a table created at {labels}"
+        help = f"if the table was created like that, confirm it: {state_version(self.path, others[0])}"
+        report.add(UNUSABLE_TABLE, message, file=self.path, help=help)
         return None
+
+    def _version(self, table_schema: _TableSchema, ids: Ids) -> LockedSchemaVersion:
+        """Return the table's own schema with the lock's ids of its fields."""
+        return LockedSchemaVersion(table_schema.logical, self.path, self.locked, ids, table_schema.field_ids)
 
     def _table(
         self,
@@ -389,12 +375,9 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
         with lance_errors():
             return bool(table.row_count)
     except (ValueError, OSError, RuntimeError) as error:
-        report.add(
-            UNUSABLE_TABLE,
-            f"cannot read {table.name}: {reason_of(error)}",
-            file=table.name,
-            help="restore its files, or go back to a version of the table that still has all of its files: lance.dataset(path).versions()",
-        )
+        help = "restore its files, or go back to a version of the table that still has all of its files: lance.dataset(path).versions()"
+        message = f"cannot read {table.name}: {reason_of(error)}"
+        report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
         return None
 
 
