@@ -23,11 +23,16 @@ from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import added_file, lasting_ids
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import FieldPath, LogicalType, Schema
+from schemac.language.logical.model import FieldPath, Schema, dotted
 from schemac.language.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
 from schemac.text.source.json_object import Json, without_keys
 from schemac.versions.evolution.tables import PartsTask, Progress
-from schemac.versions.evolution.version_pair import LockedVersionPair, SchemaVersion, VersionPair
+from schemac.versions.evolution.version_pair import (
+    LockedVersionPair,
+    SchemaVersion,
+    VersionPair,
+    narrowed_tree,
+)
 from schemac.versions.identity.lock import Numbers
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
@@ -65,8 +70,8 @@ class Stage:
 class Root:
     """A field that is written with all below it."""
 
-    place: int
-    """In the pre-order of the last schema."""
+    path: FieldPath
+    """In the last schema."""
     ids: tuple[int, ...]
     """Lance's ids of everything from the column down to the field, and of all below it, in pre-order."""
 
@@ -90,20 +95,18 @@ class Recipe:
     ) -> "Recipe":
         """Return the recipe for fields of the last new version, which get these numbers; some fields of it may be rounded."""
         last = stages[-1]
-        places = {field: place for place, field in enumerate(preorder(last.new.dataset.columns))}
-        ids = {last.new.ids[field] for field in places if field.path_text in rounded}
+        ids = {id for field, id in last.new.ids.items() if field.path_text in rounded}
         # What these fields are called after each stage.
         names = [{field.path_text for field, id in stage.new.ids.items() if id in ids} for stage in stages]
         return cls(
             tuple(map(Stage.of, stages, [*names[:-1], rounded])),
-            tuple([_root(last, field, places[field], field_ids) for field in roots]),
+            tuple([_root(last, field, field_ids) for field in roots]),
         )
 
     @property
     def title(self) -> str:
         """What is made, for people."""
-        fields = preorder(self.stages[-1].pair.new.dataset.columns)
-        return ", ".join(fields[root.place].path_text for root in self.roots)
+        return ", ".join(dotted(root.path) for root in self.roots)
 
     @property
     def sources(self) -> list[str]:
@@ -121,25 +124,28 @@ class Recipe:
 
     def preview(self, fields: Iterable[SchemaField]) -> "Converter":
         """Return what makes the columns of some fields of the last new version, without what is next to them in structs."""
-        pair = self.stages[-1].pair
-        fields_by_path = {field.path: field for field in preorder(pair.new.dataset.columns)}
         by_column: dict[SchemaField, list[SchemaField]] = {}
         for field in fields:
-            whole = fields_by_path[field.path]
+            whole = self._new_fields[field.path]
             while not is_in_structs(whole) and whole.parent is not None:
                 whole = whole.parent
             by_column.setdefault(whole.column, []).append(whole)
-        return Converter(
-            self.stages, [_pruned(pair, several) for several in by_column.values()], self.on_misfit
-        )
+        return self._converter_of(by_column.values())
 
     @cached_property
     def _converter(self) -> "Converter":
         """Return the conversion through all stages, limited to the columns of the roots."""
-        pair = self.stages[-1].pair
-        fields = preorder(pair.new.dataset.columns)
-        pairs = [_pruned(pair, [fields[root.place]]) for root in self.roots]
+        return self._converter_of([self._new_fields[root.path]] for root in self.roots)
+
+    def _converter_of(self, columns: Iterable[Sequence[SchemaField]]) -> "Converter":
+        """Return what makes some columns, each with some of its fields alone."""
+        pairs = [_pruned(self.stages[-1].pair, fields) for fields in columns]
         return Converter(self.stages, pairs, self.on_misfit)
+
+    @cached_property
+    def _new_fields(self) -> dict[FieldPath, SchemaField]:
+        """The fields of the last schema, by their paths."""
+        return {field.path: field for field in preorder(self.stages[-1].pair.new.dataset.columns)}
 
 
 _Step = list[tuple[Conversion, SchemaField]]
@@ -208,46 +214,21 @@ def _sources(step: _Step) -> set[str]:
 
 def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
     """Return the same pair, with some fields of one column of the new version, and what is around them."""
-    paths = [root.path for root in roots]
-    field = next(f for f in pair.new.dataset.schema.fields if f.name == paths[0][0])
-    is_whole = any(len(path) == 1 for path in paths)
-    extra = {key: value for key, value in field.extra.items() if is_whole or key not in _KEYS}
-    type_ = _only(field.type, [path[1:] for path in paths])
-    field = field.model_copy(update={"type": type_, "extra": extra})
-    alone = Schema(fields=(field,), extra=pair.new.dataset.schema.extra)
-    new = _version(without_keys(alone.model_dump(mode="json", by_alias=True), _KEYS))
+    members = {field for root in roots for field in (*root.chain, *preorder([root]))}
+    paths = [field.path for field in preorder(pair.new.dataset.columns) if field in members]
+    new = _version(without_keys(narrowed_tree(pair.new.dataset, paths), _KEYS))
     old_of = {new_field.path: before for new_field, before in pair.before.items()}
     before = {f: old_of[f.path] for f in preorder(new.dataset.columns) if f.path in old_of}
     return VersionPair(pair.old, new, before)
 
 
-def _only(type_: LogicalType, paths: Sequence[FieldPath]) -> LogicalType:
-    """Return a type with no more members than lead along some paths."""
-    if () in paths:
-        return type_
-    inner = type_.inner_type()
-    if inner is not None:
-        return type_.model_copy(update={"inner": _only(inner, paths)})
-    fields: Any = getattr(type_, "fields", None)
-    if fields is None:
-        item: Any = getattr(type_, "item_type", None)
-        return type_.model_copy(update={"item_type": _only(item, [path[1:] for path in paths])})
-    members = []
-    for member in fields:
-        inside = [path[1:] for path in paths if path[0] == member.name]
-        if inside:
-            members.append(member.model_copy(update={"type": _only(member.type, inside)}))
-    return type_.model_copy(update={"fields": tuple(members)})
-
-
-def _root(pair: VersionPair, root: SchemaField, place: int, field_ids: Mapping[SchemaField, Numbers]) -> Root:
+def _root(pair: VersionPair, root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> Root:
     """Return a root with the ids from its column down to the field, and of all below it."""
-    pruned = _pruned(pair, [root])
-    lowered = pruned.new.lowered
+    pruned = _pruned(pair, [root]).new
     by_path = {field.path: field_ids[field] for field in preorder(pair.new.dataset.columns)}
-    numbers = {field: by_path[field.path] for field in preorder(pruned.new.dataset.columns)}
-    ids = node_ids(lowered, nodes_of(lowered, is_tolerant=True), numbers)
-    return Root(place, tuple(ids))
+    numbers = {field: by_path[field.path] for field in preorder(pruned.dataset.columns)}
+    nodes = nodes_of(pruned.lowered, is_tolerant=True)
+    return Root(root.path, tuple(node_ids(pruned.lowered, nodes, numbers)))
 
 
 def _tree(version: SchemaVersion) -> Json:
