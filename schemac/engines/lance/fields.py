@@ -23,6 +23,7 @@ from schemac.engines.lance.attributes import (
     PRIMARY_KEY_MARK,
     PRIMARY_KEY_POSITION,
 )
+from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
@@ -136,6 +137,11 @@ class KeyMarks(NamedTuple):
     is_primary: bool = False
     primary_position: int = 0
     clustering_position: int = 0
+
+
+def is_map_or_vector(field: SchemaField) -> bool:
+    """Whether a field is a map or a fixed-size list."""
+    return field.type.family is Family.MAP or getattr(field.type, "fixed_length", None) is not None
 
 
 def lance_ids(numbers: Numbers) -> tuple[int, ...]:

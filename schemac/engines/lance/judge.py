@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import LanceFact
-from schemac.engines.lance.fields import column_words, is_cast, lance_ids
+from schemac.engines.lance.fields import column_words, is_cast, is_map_or_vector, lance_ids
 from schemac.engines.lance.tables.steps import Subject, how_to_find
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
@@ -286,10 +286,7 @@ def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
 
 def is_inside_map_or_vector(field: SchemaField) -> bool:
     """Whether a map or a fixed-size list is above."""
-    return any(
-        above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None
-        for above in field.ancestors
-    )
+    return any(map(is_map_or_vector, field.ancestors))
 
 
 ROWS: Mapping[AnyFact, Row] = {

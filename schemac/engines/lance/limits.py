@@ -23,7 +23,7 @@ from schemac.engines.lance import (
 )
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import BRAIN_FLOAT
-from schemac.engines.lance.fields import NAME_KEY, types_of_lance
+from schemac.engines.lance.fields import NAME_KEY, is_map_or_vector, types_of_lance
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import are_telling
@@ -201,10 +201,7 @@ class Limits:
     def supports_empty_struct(self, field: SchemaField) -> bool:
         """Version 2.0 keeps it where it is never null; since then columns next to it come back wrong, or not at all."""
         return self.version == "2.0" and not any(
-            above.is_nullable
-            or above.type.family is Family.MAP
-            or getattr(above.type, "fixed_length", None) is not None
-            for above in (field, *field.ancestors)
+            above.is_nullable or is_map_or_vector(above) for above in field.chain
         )
 
     def vector(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
@@ -327,7 +324,7 @@ class Limits:
     def blob(self, field: SchemaField, nesting: _Nesting) -> None:
         """Check the place of a blob."""
         for parent in field.ancestors:
-            if parent.type.family is Family.MAP or getattr(parent.type, "fixed_length", None) is not None:
+            if is_map_or_vector(parent):
                 message = f"Lance does not allow a blob inside {parent.type.type_text()}"
                 help = "move it into a struct or a list of variable length"
                 self.refuse(field, LANCE_TYPE, message, help=help)

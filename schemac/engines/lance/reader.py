@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.to_arrow import lower
 from schemac.engines.lance import attributes as words
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.dataset import lance_errors
 from schemac.engines.lance.fields import NAME, lance_ids, numbers_of
 from schemac.engines.lance.transactions import schema_parts
 from schemac.importers.datasets import from_arrow_schema
@@ -36,8 +38,7 @@ def read(path: Path, report: Report) -> Imported | None:
     table = _opened(path, report)
     if table is None:
         return None
-    from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time
-    from schemac.engines.lance.artifact import unknown_fields
+    from schemac.engines.lance.artifact import unknown_fields  # for start-up time
 
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
@@ -75,26 +76,18 @@ def _opened(path: Path, report: Report) -> _OpenedTable | None:
     import lance
 
     try:
-        table = lance.dataset(str(path))
-        files = [file for fragment in table.get_fragments() for file in fragment.metadata.files]
-        opened = _OpenedTable(
-            table.schema,
-            table.data_storage_version,
-            table.version,
-            [id for file in files for id in file.fields],
-            schema_parts(table.lance_schema)[1],
-        )
+        with lance_errors():
+            table = lance.dataset(str(path))
+            files = [file for fragment in table.get_fragments() for file in fragment.metadata.files]
+            data, (_, fields) = [id for file in files for id in file.fields], schema_parts(table.lance_schema)
+            return _OpenedTable(table.schema, table.data_storage_version, table.version, data, fields)
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
         refuse(path, f"it is not a Lance table: {reason}", report)
-    except BaseException as error:
-        # A failure inside of Lance itself is no Exception.
-        if type(error).__name__ != "PanicException":
-            raise
-        refuse(path, f"it is not a Lance table; Lance failed to read it: {first_line(error)}", report)
-    else:
-        return opened
+    except RuntimeError as error:
+        reason = first_line(error.__cause__ or error)
+        refuse(path, f"it is not a Lance table; Lance failed to read it: {reason}", report)
     return None
 
 
@@ -103,22 +96,15 @@ def _message(path: Path, report: Report) -> Imported | None:
     # Imported here for start-up time: protobuf is for those who have a message.
     from google.protobuf.message import DecodeError
 
-    from schemac.engines.lance._generated.lance import file_pb2 as pb
     from schemac.engines.lance.artifact import UnreadableMessageError, to_arrow, unknown_fields
 
     if path.suffix.lower() == ".lance":
-        refuse(
-            path, "it is only one file of a Lance table", report, help="give the path of the table's folder"
-        )
+        help = "give the path of the table's folder"
+        refuse(path, "it is only one file of a Lance table", report, help=help)
         return None
-    content = path.read_bytes()
-    message: pb.Schema | None = pb.Schema()
-    assert message is not None
+    content, is_text = path.read_bytes(), path.suffix.lower() == ".txtpb"
     try:
-        if path.suffix.lower() == ".txtpb":
-            message = _parsed(content, path, report)
-        else:
-            message.ParseFromString(content)
+        message = _parsed(content, path, report) if is_text else pb.Schema.FromString(content)
         if message is None:
             return None
         if not message.fields:
@@ -133,11 +119,9 @@ def _message(path: Path, report: Report) -> Imported | None:
         return None
 
 
-def _parsed(content: bytes, path: Path, report: Report) -> Any:
+def _parsed(content: bytes, path: Path, report: Report) -> pb.Schema | None:
     """Return the message of a text; None after reporting where it is wrong."""
     from google.protobuf import text_format  # for start-up time, as above
-
-    from schemac.engines.lance._generated.lance import file_pb2 as pb
 
     try:
         with warnings.catch_warnings():

@@ -341,7 +341,7 @@ def _flat(source: Any, size: int | None) -> pa.Array:
 
 def is_named(field: SchemaField, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
-    return any(here.path_text in names for here in (field, *field.ancestors))
+    return any(here.path_text in names for here in field.chain)
 
 
 def _json_in(text: str) -> str | None:
