@@ -85,6 +85,11 @@ class LockedSchemaVersion(SchemaVersion):
         return self.locked.versions[-1]
 
     @cached_property
+    def by_id(self) -> Mapping[int, SchemaField]:
+        """Its fields by their ids."""
+        return {id: field for field, id in self.ids.items()}
+
+    @cached_property
     def lowered(self) -> LoweredSchema:
         """Its Arrow fields, with the version for tables to keep."""
         return with_version(lower(self.dataset), self.version.table_record)
