@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from schemac.arrow.to_arrow import LoweringOptions, lower
+from schemac.arrow.to_arrow import ArrowOptions, to_arrow_fields
 from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Schema
@@ -33,7 +33,7 @@ class CheckedDataset:
     """The ids of the lock next to its manifest; None without a lock."""
     warnings: tuple[Diagnostic, ...] = dataclasses.field(default=(), compare=False, repr=False)
     """Warnings and notes about the dataset, and about the text as a whole."""
-    _lowering: LoweringOptions = dataclasses.field(default=LoweringOptions(), repr=False)
+    _arrow_options: ArrowOptions = dataclasses.field(default=ArrowOptions(), repr=False)
     """Encodings and metadata as set by its project."""
     _versions: "Mapping[str, str]" = dataclasses.field(default_factory=dict, repr=False)
     """Versions of engines that the losses are for, if its project sets them."""
@@ -51,7 +51,7 @@ class CheckedDataset:
     @cached_property
     def _compilation(self) -> Compilation:
         """The dataset with its lowered form, made once for all targets."""
-        return Compilation.of(self._logical, self._lowering, self._versions, self._locked)
+        return Compilation.of(self._logical, self._arrow_options, self._versions, self._locked)
 
     def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
         """Return the pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
@@ -61,10 +61,12 @@ class CheckedDataset:
         """
         if metadata is None and defaults is None:
             return self._compilation.lowered.to_arrow()
-        has_metadata = self._lowering.with_metadata if metadata is None else metadata
-        lowered = lower(self._logical, LoweringOptions(defaults or self._lowering.defaults, has_metadata))
+        has_metadata = self._arrow_options.with_metadata if metadata is None else metadata
+        lowered = to_arrow_fields(
+            self._logical, ArrowOptions(defaults or self._arrow_options.defaults, has_metadata)
+        )
         if self._locked is not None and has_metadata:
-            lowered = self._locked.lowered(lowered)
+            lowered = self._locked.with_version(lowered)
         return lowered.to_arrow()
 
     def artifacts(self, target: str) -> dict[str, bytes]:

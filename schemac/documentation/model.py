@@ -302,7 +302,7 @@ def _engines(
 ) -> tuple[Mapping[SchemaField, list[EngineType]], Mapping[str, list[LossText]]]:
     """Return what the project's targets have for each field, and what they lose at each path."""
     options = CompileOptions.of(project)
-    compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+    compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
     types: dict[SchemaField, list[EngineType]] = defaultdict(list)
     for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
         engine_types = types_in_target(name, compilation)

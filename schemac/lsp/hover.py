@@ -170,7 +170,7 @@ def compiled(
         dataset, locked = replace(dataset, columns=(field.column,)), None
     if not dataset.is_whole:
         return {}, []
-    compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+    compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
     types: dict[str, str] = {}
     losses: list[Loss] = []
     below = {one.path_text for one in preorder([field])}

@@ -199,7 +199,7 @@ def _compile(
     report.raise_errors()
     dataset_warnings = _by_dataset(datasets, report)
     return [
-        Dataset(dataset, None, w, options.lowering, options.versions)
+        Dataset(dataset, None, w, options.arrow_options, options.versions)
         for dataset, w in zip(datasets, dataset_warnings, strict=True)
     ]
 

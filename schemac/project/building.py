@@ -95,7 +95,7 @@ class Builds:
         return made
 
     def prepare(self) -> None:
-        """Import the modules that lower and emit, before processes are forked: that takes longer than one manifest."""
+        """Import the modules that make Arrow fields and emit, before processes are forked: that takes longer than one manifest."""
         import schemac.project.stages  # noqa: F401 — for start-up time, as above
 
     def _made(self, file: CompiledFile) -> tuple[BuiltFile, bool]:

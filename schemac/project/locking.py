@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from schemac.arrow.metadata import with_version
-from schemac.arrow.to_arrow import LoweringOptions, lower
+from schemac.arrow.to_arrow import ArrowOptions, to_arrow_fields
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
@@ -152,32 +152,32 @@ class Locked:
         """The newest version, or the one that the present schema would be."""
         return self.identities.version
 
-    def numbered(self, plain: Compilation, lowering: LoweringOptions) -> Compilation:
+    def numbered(self, plain: Compilation, options: ArrowOptions) -> Compilation:
         """Return a compilation with the numbers of the lock, and with its past versions, lowered alike."""
         return replace(
             plain,
-            lowered=self.lowered(plain.lowered),
+            lowered=self.with_version(plain.lowered),
             numbers=self.identities.numbers,
             version=self.version,
-            past=partial(self._past, lowering),
+            past=partial(self._past, options),
             ids=self.identities.ids,
         )
 
-    def lowered(self, plain: LoweredSchema) -> LoweredSchema:
+    def with_version(self, plain: LoweredSchema) -> LoweredSchema:
         """Return the Arrow fields with the locked version, unless the schema is not locked yet.
 
         It is not an attribute, so it also travels where these do not.
         """
         return plain if self.identities.is_changed else with_version(plain, self.version.table_record)
 
-    def _past(self, options: LoweringOptions) -> list[Compilation]:
+    def _past(self, options: ArrowOptions) -> list[Compilation]:
         """Return the versions before the locked one, lowered with their numbers and ids, the oldest first."""
         past: list[Compilation] = []
         for version in self.dataset.versions:
             if version.number < self.version.number:
                 opened = open_version(self.dataset, version)
                 numbers = {field: state.numbers for field, state in opened.states.items()}
-                lowered = with_version(lower(opened.logical, options), version.table_record)
+                lowered = with_version(to_arrow_fields(opened.logical, options), version.table_record)
                 ids = {field: state.id for field, state in opened.states.items()}
                 past.append(Compilation(opened.logical, lowered, numbers, opened.version, ids=ids))
         return past

@@ -31,7 +31,7 @@ from schemac.text.source.text import decode_text, read_content
 from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
-    from schemac.arrow.to_arrow import LoweringOptions
+    from schemac.arrow.to_arrow import ArrowOptions
     from schemac.project.locking import Locked
 
 
@@ -107,12 +107,12 @@ class CompileOptions:
         return dataset if self.overlay is None else self.overlay.name(dataset)
 
     @cached_property
-    def lowering(self) -> "LoweringOptions":
+    def arrow_options(self) -> "ArrowOptions":
         """How schemas become Arrow's."""
-        from schemac.arrow.to_arrow import LoweringOptions  # for start-up time, as above
+        from schemac.arrow.to_arrow import ArrowOptions  # for start-up time, as above
         from schemac.language.attributes.arrow import ArrowDefaults
 
-        return LoweringOptions(ArrowDefaults(**self.encodings), self.has_metadata)
+        return ArrowOptions(ArrowDefaults(**self.encodings), self.has_metadata)
 
 
 @dataclass(frozen=True)

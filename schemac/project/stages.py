@@ -117,7 +117,7 @@ def emit(
     from schemac.versions.identity.compilation import Compilation
 
     with stage("lower", dataset.origins.file):
-        compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+        compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
         compilation = replace(compilation, optional_artifacts=options.optional_artifacts)
     with stage("emit", dataset.origins.file):
         return emit_targets(compilation, options, report, is_large=is_large)

@@ -10,7 +10,7 @@ from operator import getitem
 from typing import Any, TypeVar
 
 from schemac.arrow.metadata import compact, with_version
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.language.attributes.builtin import RENAMED_FROM
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Schema
@@ -37,7 +37,7 @@ class SchemaVersion(Viewed):
     @cached_property
     def lowered(self) -> LoweredSchema:
         """Its Arrow fields."""
-        return lower(self.dataset)
+        return to_arrow_fields(self.dataset)
 
     def column_view(self, make: "Callable[[LogicalDataset], T]", column: SchemaField) -> T:
         """Return a function's result for one column; the others are not compiled for it."""
@@ -87,7 +87,7 @@ class LockedSchemaVersion(SchemaVersion):
     @cached_property
     def lowered(self) -> LoweredSchema:
         """Its Arrow fields, with the version for tables to keep."""
-        return with_version(lower(self.dataset), self.version.table_record)
+        return with_version(to_arrow_fields(self.dataset), self.version.table_record)
 
     @cached_property
     def compilation(self) -> Compilation:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     # For start-up time: every command asks which targets there are, and not all of them make anything.
-    from schemac.arrow.to_arrow import LoweringOptions
+    from schemac.arrow.to_arrow import ArrowOptions
     from schemac.language.logical.dataset import LogicalDataset
     from schemac.language.logical.schema_fields import SchemaField
     from schemac.language.physical import LoweredSchema
@@ -29,10 +29,10 @@ class Numbered(Protocol):
     def identities(self) -> "Identified":
         """The ids and numbers of the fields."""
 
-    def numbered(self, plain: "Compilation", lowering: "LoweringOptions") -> "Compilation":
+    def numbered(self, plain: "Compilation", options: "ArrowOptions") -> "Compilation":
         """Return a compilation with the numbers of the lock, and with its past versions, lowered alike."""
 
-    def lowered(self, plain: "LoweredSchema") -> "LoweredSchema":
+    def with_version(self, plain: "LoweredSchema") -> "LoweredSchema":
         """Return the Arrow fields with the number of the locked version."""
 
 
@@ -64,12 +64,12 @@ class Compilation:
     def of(
         cls,
         dataset: "LogicalDataset",
-        lowering: "LoweringOptions",
+        options: "ArrowOptions",
         versions: Mapping[str, str],
         locked: Numbered | None = None,
     ) -> "Compilation":
         """Return what targets see of a checked dataset: lowered, with versions of engines, and with the numbers of its lock."""
-        from schemac.arrow.to_arrow import lower  # for start-up time, as above
+        from schemac.arrow.to_arrow import to_arrow_fields  # for start-up time, as above
 
-        plain = cls(dataset, lower(dataset, lowering), versions=versions)
-        return plain if locked is None else locked.numbered(plain, lowering)
+        plain = cls(dataset, to_arrow_fields(dataset, options), versions=versions)
+        return plain if locked is None else locked.numbered(plain, options)
