@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from schemac.arrow.to_arrow import ArrowOptions, to_arrow_fields
+from schemac.arrow.to_arrow import ArrowOptions
 from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Schema
 from schemac.registry.engine import Capability
 from schemac.text.source.diagnostic import Diagnostic
-from schemac.versions.identity.compilation import Compilation, Numbered
+from schemac.versions.identity.compilation import Compilation, Locked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,7 @@ class CheckedDataset:
     """A checked dataset, ready to be converted for an engine."""
 
     _logical: LogicalDataset
-    _locked: Numbered | None = dataclasses.field(default=None, compare=False, repr=False)
+    _locked: Locked | None = dataclasses.field(default=None, compare=False, repr=False)
     """The ids of the lock next to its manifest; None without a lock."""
     warnings: tuple[Diagnostic, ...] = dataclasses.field(default=(), compare=False, repr=False)
     """Warnings and notes about the dataset, and about the text as a whole."""
@@ -62,12 +62,9 @@ class CheckedDataset:
         if metadata is None and defaults is None:
             return self._compilation.lowered.to_arrow()
         has_metadata = self._arrow_options.with_metadata if metadata is None else metadata
-        lowered = to_arrow_fields(
-            self._logical, ArrowOptions(defaults or self._arrow_options.defaults, has_metadata)
-        )
-        if self._locked is not None and has_metadata:
-            lowered = self._locked.with_version(lowered)
-        return lowered.to_arrow()
+        options = ArrowOptions(defaults or self._arrow_options.defaults, has_metadata)
+        locked = self._locked if has_metadata else None
+        return Compilation.of(self._logical, options, locked=locked).lowered.to_arrow()
 
     def artifacts(self, target: str) -> dict[str, bytes]:
         """Return the files that `schemac build` writes for a target, by path: `{"lance/schema.binpb": b"…", …}`.

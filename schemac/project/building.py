@@ -33,7 +33,7 @@ from schemac.text.source.text import decode_text
 from schemac.versions.identity.lock import Lock
 
 if TYPE_CHECKING:
-    from schemac.project.locking import Locked
+    from schemac.versions.identity.compilation import Locked
 
 
 class BuiltFile(NamedTuple):

@@ -12,16 +12,12 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
-from schemac.arrow.metadata import with_version
-from schemac.arrow.to_arrow import ArrowOptions, to_arrow_fields
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
-from schemac.language.physical import LoweredSchema
 from schemac.project.comparisons import question
 from schemac.project.discovery import lock_path
 from schemac.project.writing import replace_file
@@ -39,9 +35,9 @@ from schemac.text.source.text import read_file, reason_of
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
-from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.freeze import Identified, RestoreError, identify, restored
-from schemac.versions.identity.lock import Lock, LockedDataset, Version
+from schemac.versions.identity.lock import Lock, LockedDataset
 from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
 from schemac.versions.identity.match import lost
 from schemac.versions.identity.opening import open_version
@@ -138,49 +134,6 @@ def _read(path: Path) -> str | None:
             # Without its lock a dataset would get new ids for everything.
             raise OSError(errno.ENOENT, "it is a link that leads nowhere") from None
         return None
-
-
-@dataclass(frozen=True)
-class Locked:
-    """A dataset's lock, with the ids of its present fields."""
-
-    dataset: LockedDataset
-    identities: Identified
-
-    @property
-    def version(self) -> Version:
-        """The newest version, or the one that the present schema would be."""
-        return self.identities.version
-
-    def numbered(self, plain: Compilation, options: ArrowOptions) -> Compilation:
-        """Return a compilation with the numbers of the lock, and with its past versions, lowered alike."""
-        return replace(
-            plain,
-            lowered=self.with_version(plain.lowered),
-            numbers=self.identities.numbers,
-            version=self.version,
-            past=partial(self._past, options),
-            ids=self.identities.ids,
-        )
-
-    def with_version(self, plain: LoweredSchema) -> LoweredSchema:
-        """Return the Arrow fields with the locked version, unless the schema is not locked yet.
-
-        It is not an attribute, so it also travels where these do not.
-        """
-        return plain if self.identities.is_changed else with_version(plain, self.version.table_record)
-
-    def _past(self, options: ArrowOptions) -> list[Compilation]:
-        """Return the versions before the locked one, lowered with their numbers and ids, the oldest first."""
-        past: list[Compilation] = []
-        for version in self.dataset.versions:
-            if version.number < self.version.number:
-                opened = open_version(self.dataset, version)
-                numbers = {field: state.numbers for field, state in opened.states.items()}
-                lowered = with_version(to_arrow_fields(opened.logical, options), version.table_record)
-                ids = {field: state.id for field, state in opened.states.items()}
-                past.append(Compilation(opened.logical, lowered, numbers, opened.version, ids=ids))
-        return past
 
 
 def locked_datasets(

@@ -32,7 +32,7 @@ from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
     from schemac.arrow.to_arrow import ArrowOptions
-    from schemac.project.locking import Locked
+    from schemac.versions.identity.compilation import Locked
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from schemac.text.syntax.document import parse
 
 if TYPE_CHECKING:
     # For start-up time: many projects have no locks.
-    from schemac.project.locking import Locked
     from schemac.project.targets import Emitted
+    from schemac.versions.identity.compilation import Locked
 
 _PLAIN = CompileOptions(targets=())
 

@@ -36,7 +36,7 @@ from schemac.pipeline.spark.python_functions import PythonFunction, function_pat
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
-from schemac.project.locking import Locked, locked_datasets
+from schemac.project.locking import locked_datasets
 from schemac.project.options import CompileOptions, RunOverlay
 from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
@@ -62,6 +62,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, decode_text, read_text
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import ModelError, model_errors
+from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.lock import Numbers
 
 
