@@ -209,13 +209,7 @@ def report_unused_vocabularies(
         keys = ("vocabularies", domain)
         help = Help.remove(help="check how the domain is written, or remove it", is_safe=False)
         local_report = Report()
-        local_report.add(
-            UNUSED_VOCABULARY,
-            f"no manifest has an attribute of {domain}",
-            file=file.name,
-            at=file.of(keys),
-            help=help,
-            fix=file.fix(keys, help, on_key=True),
-        )
+        message = f"no manifest has an attribute of {domain}"
+        file.report(message, keys, local_report, help, on_key=True, code=UNUSED_VOCABULARY)
         severity = project.selection.severity(rule)
         report.extend(replace(one, severity=severity or one.severity) for one in local_report.diagnostics)

@@ -12,8 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.text.source.diagnostic import Edit, Fix
+from schemac.text.source.catalogue import INVALID_CONFIGURATION
+from schemac.text.source.diagnostic import Code, Edit, Fix
 from schemac.text.source.help import Help, quoted
+from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE, Region, Span
 from schemac.text.source.text import SourceText, read_file
 
@@ -48,14 +50,28 @@ class SettingsFile:
     content: bytes | None = None
     """What counts in place of what the file has."""
 
-    def of(self, keys: Sequence[str]) -> Region:
+    def report(
+        self,
+        message: str,
+        keys: Sequence[str],
+        report: Report,
+        help: str = "",
+        *,
+        on_key: bool = False,
+        code: Code = INVALID_CONFIGURATION,
+    ) -> None:
+        """Report a finding about a setting, or about its key; a help that names a fix becomes that fix."""
+        fix = self._fix(keys, help, on_key=on_key)
+        report.add(code, message, file=self.name, at=self._region(keys), help=help, fix=fix)
+
+    def _region(self, keys: Sequence[str]) -> Region:
         """Return where the innermost of these keys is that exists."""
         for n in range(len(keys), 0, -1):
             if (setting := self._settings.get(tuple(keys[:n]))) is not None:
                 return self._text.region(setting.key)
         return WHOLE_FILE
 
-    def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
+    def _fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
         """Return the fix for a finding about a setting or its key with this help; None if there is none."""
         setting = self._settings.get(tuple(keys))
         if setting is None or not isinstance(help, Help):
