@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
 from schemac.project.cache.store import NO_CACHE, Cache, has_cache
@@ -30,7 +31,6 @@ from schemac.text.source.text import read_file, reason_of
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
-    from schemac.language.attributes.arrow import ArrowDefaults
     from schemac.language.checks.run import Vocabulary
     from schemac.language.lint.run import Selection
 
@@ -170,10 +170,8 @@ class Project:
         return self.configuration.versions
 
     @property
-    def defaults(self) -> "ArrowDefaults":
+    def defaults(self) -> ArrowDefaults:
         """Encodings of fields without a hint, in the form that lowering expects."""
-        from schemac.language.attributes.arrow import ArrowDefaults
-
         return ArrowDefaults(**self.configuration.encodings)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.targets import target_names
+from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.checks.run import check
 from schemac.language.logical.dataset import LogicalDataset, Variant
 from schemac.language.logical.schema_fields import preorder
@@ -29,10 +30,10 @@ from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_content
 from schemac.text.syntax.document import parse
+from schemac.versions.identity.compilation import Locked
 
 if TYPE_CHECKING:
     from schemac.arrow.to_arrow import ArrowOptions
-    from schemac.versions.identity.compilation import Locked
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,6 @@ class CompileOptions:
     def arrow_options(self) -> "ArrowOptions":
         """How schemas become Arrow's."""
         from schemac.arrow.to_arrow import ArrowOptions  # for start-up time, as above
-        from schemac.language.attributes.arrow import ArrowDefaults
 
         return ArrowOptions(ArrowDefaults(**self.encodings), self.has_metadata)
 
@@ -128,8 +128,8 @@ class RunOverlay:
         return self.overlay.name(dataset)
 
     def over(
-        self, dataset: LogicalDataset, locked: "Locked | None", project: Project, report: Report
-    ) -> "tuple[LogicalDataset, Locked | None]":
+        self, dataset: LogicalDataset, locked: Locked | None, project: Project, report: Report
+    ) -> tuple[LogicalDataset, Locked | None]:
         """Return a dataset and its ids with the overlay; what is wrong with it then is in the report."""
         overlaid = self.overlay.over(dataset, report)
         if overlaid is dataset:
