@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
-from schemac.project.configuration import Configuration, Project
+from schemac.project.configuration import Project
 from schemac.project.discovery import (
     Exclusion,
     ManifestFile,
@@ -28,6 +28,7 @@ from schemac.project.discovery import (
 from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.project.past_manifests import Before
+from schemac.project.settings_file import Configuration
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import Json

@@ -14,15 +14,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from schemac.language.attributes.arrow import ArrowDefaults
-from schemac.language.lint.settings import LintSettings
-from schemac.language.logical.dataset import Variant
 from schemac.project.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.discovery import Exclusion, ManifestFile, find_manifests, is_within
-from schemac.project.settings_file import SettingsFile
-from schemac.registry.installed import default_targets
+from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
@@ -39,41 +36,6 @@ _MOST_BYTES = 4 * 1024 * 1024
 """Largest configuration that is read."""
 _DEEP = re.compile(rb"(?:\.[ \t]*[A-Za-z0-9_\-\"']+[ \t]*){200}")
 """A key of so many parts that Python's reader of TOML would take hours for it."""
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """Settings for all manifests of a project."""
-
-    manifests: tuple[str, ...] = ()
-    """Files and folders to compile if the command line names none; by default the project's folder."""
-    out: str = "build"
-    """Folder of the artifacts."""
-    targets: tuple[str, ...] = dataclasses.field(default_factory=default_targets)
-    are_targets_named: bool = False
-    """Whether the project says which targets it has."""
-    strict: bool = False
-    """Accept only what is in the standard."""
-    metadata: bool = True
-    """Write attributes into the Arrow metadata."""
-    encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Encodings of fields without a hint, if they are not Arrow's defaults."""
-    system_columns: Variant | None = None
-    """Insert the standard's system columns, in this variant of their types."""
-    vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """JSON Schema files by attribute domain."""
-    exclude: tuple[str, ...] | None = None
-    """Patterns of files and folders to skip; None for the default ones."""
-    extend_exclude: tuple[str, ...] = ()
-    """Further patterns of files and folders to skip."""
-    import_folders: tuple[str, ...] = ()
-    """Folders outside the project and its repository that manifests may import from."""
-    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Versions of engines, where the project names one."""
-    files: tuple[str, ...] = ()
-    """Artifacts that are written only where they are asked for."""
-    lint: LintSettings = dataclasses.field(default_factory=LintSettings)
-    """Which rules are enabled."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What may be in `[tool.schemac]` or schemac.toml, and what is wrong with what is there.
 
 Layer: project.
-Shape: `project.configuration` has the values; this module is loaded where they have to be checked.
+Shape: `project.settings_file` has the values; this module is loaded where they have to be checked.
 Errors: SC601 invalid-configuration.
 """
 
@@ -18,9 +18,8 @@ from schemac.language.checks.run import Vocabulary
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
 from schemac.language.manifest.json_schema_conditions import json_schema
-from schemac.project.configuration import Configuration
 from schemac.project.discovery import is_pattern, is_within
-from schemac.project.settings_file import SettingsFile
+from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import engines, version_settings
 from schemac.text.source.help import Help
