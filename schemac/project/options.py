@@ -26,7 +26,6 @@ from schemac.project.discovery import ManifestFile
 from schemac.registry.installed import default_targets
 from schemac.text.source.catalogue import DUPLICATE_DATASET, INVALID_OVERLAY
 from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_content
 from schemac.text.syntax.document import parse
@@ -161,8 +160,7 @@ class RunOverlay:
                 )
         for dataset in self.overlay.file.datasets if is_whole else ():
             if dataset not in datasets:
-                near = closest(dataset, datasets)
-                help = Help.did_you_mean(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
+                help = Help.nearest(dataset, datasets, f"the datasets are {', '.join(datasets)}")
                 self.overlay.add(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
 
 

@@ -89,12 +89,7 @@ class _Checks:
         for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):
             place = (*at, "to" if reference.to else "fields", j)
             if name not in theirs or theirs[name].children:
-                near = closest(name, theirs)
-                help = (
-                    Help.did_you_mean(near, name)
-                    if near is not None
-                    else f"its fields are {', '.join(theirs)}"
-                )
+                help = Help.nearest(name, theirs, f"its fields are {', '.join(theirs)}")
                 message = f"{other.name} has no field `{name}` that can be referred to"
                 source, span = other.origins.source, other.origins.name_span
                 self._add(

@@ -30,7 +30,6 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
 from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
 
 DAY = 86400
 """Seconds."""
@@ -169,9 +168,9 @@ class Timestamp(LogicalType, Checked):
             names = available_timezones()
             if not names or zone in names:
                 return
-            code, message, nearest = UNKNOWN_TIMEZONE, f"there is no time zone '{zone}'", closest(zone, names)
-            help = "write a name such as UTC, or an offset such as +05:30"
-            help = Help.did_you_mean(nearest, zone, mark="'") if nearest else help
+            code, message = UNKNOWN_TIMEZONE, f"there is no time zone '{zone}'"
+            example = "write a name such as UTC, or an offset such as +05:30"
+            help = Help.nearest(zone, names, example, mark="'")
         findings.at_type(field, code, message, "timezone", help=help)
 
     def type_text(self) -> str:

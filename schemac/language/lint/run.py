@@ -144,8 +144,8 @@ class Ignores:
         """Return the code of an id or a slug; None after reporting that it is unknown or an error."""
         code = self._codes.get(word.upper()) or self._by_slug.get(word)
         if code is None:
-            near = closest(word, [*self._codes, *self._by_slug])
-            help = Help.did_you_mean(near, word) if near else "`schemac explain` lists all codes"
+            known = [*self._codes, *self._by_slug]
+            help = Help.nearest(word, known, "`schemac explain` lists all codes")
             self._reporter(span, f"there is no diagnostic code '{word}'", help)
         elif code.severity is Severity.ERROR:
             self._reporter(

@@ -216,15 +216,9 @@ class Documents:
         if resource == "Flow":
             return self._refuse(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
         if resource not in _RESOURCES:
-            near = closest(resource, _RESOURCES)
-            return self._refuse(
-                UNKNOWN_DOCUMENT,
-                ("$schema",),
-                f"the resource '{resource}' contains no schema",
-                help=Help.did_you_mean(near, resource)
-                if near
-                else "the resources with a schema are Dataset and Source",
-            )
+            message = f"the resource '{resource}' contains no schema"
+            help = Help.nearest(resource, _RESOURCES, "the resources with a schema are Dataset and Source")
+            return self._refuse(UNKNOWN_DOCUMENT, ("$schema",), message, help=help)
         is_whole = self._has_shape(value, (), f"{resource}Resource", f"a {resource}")
         headers, spec = value.get("headers"), value.get("spec")
         named = self._named(headers if isinstance(headers, dict) else {}, ("headers", "name"))
@@ -299,8 +293,7 @@ class Documents:
             help = Help.write("SetDataSchema", key="kind", is_safe=False)
             self._add(WRONG_TYPE, (*at, "kind"), message, help=help)
         elif kind is None:
-            near = closest(written, EVENTS)
-            help = Help.did_you_mean(near, written) if near else f"the events are {', '.join(EVENTS)}"
+            help = Help.nearest(written, EVENTS, f"the events are {', '.join(EVENTS)}")
             self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
             message = f"the standard spells '{written}' as {kind}"
@@ -346,12 +339,8 @@ class Documents:
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
         words = {spelling: word for word in get_args(DatasetKind) for spelling in spellings(word)}
         if not isinstance(kind, str) or kind not in words:
-            near = closest(kind, get_args(DatasetKind)) if isinstance(kind, str) else None
-            help = (
-                Help.did_you_mean(near, kind)
-                if near and isinstance(kind, str)
-                else Help.write("Root", key="kind", is_safe=False)
-            )
+            root = Help.write("Root", key="kind", is_safe=False)
+            help = Help.nearest(kind, get_args(DatasetKind), root) if isinstance(kind, str) else root
             message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
             self._add(UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
