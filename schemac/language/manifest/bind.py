@@ -22,7 +22,7 @@ from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.dataset import LogicalDataset, Origins, with_distinct_names
 from schemac.language.logical.model import Field, Part, Schema, dotted
 from schemac.language.logical.schema_fields import columns
-from schemac.language.manifest.documents import Body, Documents, is_library
+from schemac.language.manifest.documents import Body, Documents, is_library, is_meant
 from schemac.language.manifest.expansion import Expander, replaced
 from schemac.language.manifest.foreign import suggest_type
 from schemac.language.manifest.library import Reuse, Scope, scope_of
@@ -295,8 +295,6 @@ def read_datasets(
         if whole_attempt.has_errors:
             datasets, attempt = whole_datasets, whole_attempt
     if not binder.is_named and not datasets and attempt.diagnostics:
-        from schemac.language.manifest.manifest_detection import is_meant
-
         is_empty = not attempt.has_errors and all(document.value is None for document in documents)
         if not is_empty and not is_meant(documents, source.content):
             return []
