@@ -172,11 +172,9 @@ def report_unused_vocabularies(
         return
     # For start-up time: few projects have vocabularies.
     from schemac.language.lint.codes import UNUSED_VOCABULARY
-    from schemac.language.lint.structure import VOCABULARY_RULES as RULES
-    from schemac.language.lint.structure import unused_domains
+    from schemac.language.lint.structure import UNUSED_VOCABULARY_RULE, unused_domains
 
-    (rule,) = RULES
-    if rule not in project.selection.rules_for(""):
+    if UNUSED_VOCABULARY_RULE not in project.selection.rules_for(""):
         return
     texts: list[bytes] = []
     for one in files:
@@ -191,5 +189,5 @@ def report_unused_vocabularies(
         local_report = Report()
         message = f"no manifest has an attribute of {domain}"
         file.report(message, keys, local_report, help, on_key=True, code=UNUSED_VOCABULARY)
-        severity = project.selection.severity(rule)
+        severity = project.selection.severity(UNUSED_VOCABULARY_RULE)
         report.extend(replace(one, severity=severity or one.severity) for one in local_report.diagnostics)

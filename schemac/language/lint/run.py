@@ -200,20 +200,14 @@ class Ignores:
 
 GROUP = "schemac.language.lint"
 _ID = re.compile(r"(?!SC\d)[A-Z][A-Z_]*[0-9]+")
-_BUILTIN: tuple[Rule, ...] = (
-    *RULES,
-    *naming.RULES,
-    *structure.DESCRIPTION_RULES,
-    *types.RULES,
-    *structure.STRUCTURE_RULES,
-    *constraints.RULES,
-    *structure.VOCABULARY_RULES,
-)
 
 
+@cache
 def builtin_rules() -> tuple[Rule, ...]:
     """Return the rules that come with the compiler, by code."""
-    return tuple(sorted(_BUILTIN, key=lambda rule: rule.code.id))
+    modules = (naming, structure, types, constraints)
+    rules = (rule for module in modules for rule in _rules_in(vars(module).values()))
+    return tuple(sorted((*RULES, *rules), key=lambda rule: rule.code.id))
 
 
 @cache
