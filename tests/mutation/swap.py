@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
 
+from schemac.versions.evolution.judge import Judge
 from tests.mutation.mutants import Mutant
 
-_VALUES = (frozenset, dict)
+_VALUES = (frozenset, dict, Judge)
 
 
 @contextmanager

@@ -5,7 +5,8 @@ Shape: a table's folder, a metadata file, or a schema as JSON; the current schem
       Where a kind says less than the type, `iceberg.apache.org/type` says the rest, so that a build gives the same schema again.
 Errors: SC552. `parse_metadata` raises UnreadableError with the place inside the document.
 Source: the Iceberg table specification, "Appendix C: JSON serialization"; Java and pyiceberg differ in the order of keys and in the
-      blanks of `decimal(9, 2)`.
+      blanks of `decimal(9, 2)`. "Table Metadata" and "File System Tables": metadata files are called `v<N>.metadata.json` or
+      `<N>-<uuid>.metadata.json`, with `.gz` before `.metadata` or at the end where they are packed.
 Why by hand: as in `types`; pyiceberg's errors are about the document as a whole.
 """
 
@@ -18,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.types import (
     FORMAT_2,
     FORMAT_3,
@@ -35,10 +35,46 @@ from schemac.engines.iceberg.types import (
     Struct,
 )
 from schemac.importers.importer import Imported, Importer, NumberedVersion, json_document, refuse, refuse_json
+from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
+
+METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+
+
+def metadata_file(path: Path) -> Path | None:
+    """Return the newest metadata file of a table's folder, or of the `metadata` folder in it; a file itself; None for none."""
+    if path.is_file():
+        return path
+    for folder in (path / "metadata", path):
+        hint = folder / "version-hint.text"  # as tables without a catalog have it
+        if hint.is_file():
+            version = hint.read_text(encoding="utf-8", errors="replace").strip()
+            for name in ("{}.metadata.json", "{}.gz.metadata.json", "{}.metadata.json.gz"):
+                if (file := folder / name.format(f"v{version}")).is_file():
+                    return file
+        numbered = [
+            (int(match[1]), file.name, file)
+            for file in (folder.iterdir() if folder.is_dir() else ())
+            if (match := METADATA_FILE.fullmatch(file.name)) and file.is_file()
+        ]
+        if numbered:
+            return max(numbered)[2]
+    return None
+
+
+def is_source(path: Path) -> bool:
+    """Whether a path is a table's folder, one of its metadata files, or a schema alone."""
+    if path.is_dir():
+        return metadata_file(path) is not None
+    if METADATA_FILE.fullmatch(path.name):
+        return True
+    if path.suffix.lower() != ".json":
+        return False
+    return is_json_with(path, b'"last-column-id":') or is_json_with(path, b'"schema-id":')
+
 
 _DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
 _FIXED = re.compile(r"fixed\[\s*([0-9]{1,9})\s*\]")
