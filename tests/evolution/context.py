@@ -37,6 +37,14 @@ def _vector(item: Manifest) -> Manifest:
     return member("v", of("List", itemType=item, fixedLength=4))
 
 
+def _mapped(*members: Manifest) -> Manifest:
+    return member("m", of("Map", keyType=TEXT, valueType=struct(*members)))
+
+
+def _vector_of(*members: Manifest) -> Manifest:
+    return _vector(struct(*members))
+
+
 def _structs() -> Iterator[Case]:
     f = Fact
     yield _case("add to a packed struct", _packed(X), _packed(X, NEW), f.FIELD_ADDED)
@@ -59,6 +67,31 @@ def _structs() -> Iterator[Case]:
     yield _case("add a required member inside list views", _views(X), _views(X, Y), f.FIELD_ADDED)
     yield _case("required items of a vector", _vector(option(INT)), _vector(INT), f.BECAME_REQUIRED)
     yield _case("optional items of a vector", _vector(INT), _vector(option(INT)), f.BECAME_OPTIONAL)
+
+    yield _case("optional struct", member("s", struct(X)), member("s", option(struct(X))), f.BECAME_OPTIONAL)
+    for name, around in (("a map", _mapped), ("a vector", _vector_of)):
+        yield _case(f"replace all members in {name}", around(X), around(NEW), f.FIELD_ADDED, f.FIELD_DROPPED)
+    left = {**member("t", struct(X)), "extra": {"schemac.dev/renamedFrom": "s.t"}}
+    before = {"fields": [member("s", struct(member("t", struct(X, Y)), member("z", INT)))]}
+    facts = (f.FIELD_MOVED, f.FIELD_DROPPED, f.FIELD_DROPPED)
+    yield Case("drop a member and the struct around its own", before, {"fields": [left]}, facts)
+
+
+def _blobs() -> Iterator[Case]:
+    """What Lance gives to readers otherwise than it takes it from writers."""
+    for name, kind, extra in (
+        ("a blob", "Binary", {"lance.org/blob": {}}),
+        ("JSON", "String", {"lance.org/json": True}),
+    ):
+        inner = {**member("x", of(kind, extra)), "extra": {**extra, "schemac.dev/renamedFrom": "x"}}
+        before, after = (
+            {"fields": fields}
+            for fields in (
+                [member("x", of(kind, extra)), member("s", struct(Y))],
+                [member("s", struct(Y, inner))],
+            )
+        )
+        yield Case(f"move {name} into a struct", before, after, (Fact.FIELD_MOVED,))
 
 
 def _wrapped() -> Iterator[Case]:
@@ -178,6 +211,7 @@ def _iceberg() -> Iterator[Case]:
 
 CASES = (
     *_structs(),
+    *_blobs(),
     *_wrapped(),
     *_keys(),
     *_without_type(),

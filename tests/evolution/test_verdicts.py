@@ -2,7 +2,8 @@
 
 Shape: `verdicts.txt` has a paragraph a case: the change, what each engine makes of it, what old readers do.
 `rules.txt` has the name of the rule of each engine for each fact.
-`further_verdicts.txt` has those of Paimon, and of Spark with other versions of lance-spark. `castability.txt` has a line a type, with a
+`further_verdicts.txt` has those of Paimon, of Spark with other versions of lance-spark, and of Spark where Lance may make the
+change too. `spark_plans.txt` has the statements of the newest version, and what has none. `castability.txt` has a line a type, with a
 letter for each type in the same order. `pytest tests/evolution --refresh '*'` writes them anew.
 """
 
@@ -27,6 +28,7 @@ from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, LogicalType
 from schemac.registry.engine import Engine, load_as
 from schemac.registry.installed import builtin_engines
+from schemac.text.source.report import Report
 from schemac.versions.evolution.castability import (
     can_be_rounded,
     castability,
@@ -44,7 +46,9 @@ from schemac.versions.evolution.changes import (
 )
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import JUDGE, RULES, judge, judged_engines
+from schemac.versions.evolution.tables import TableChange
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
+from schemac.versions.identity.lock import LockedDataset
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
 from tests.evolution.case import Case
@@ -131,12 +135,32 @@ def further_lines() -> Iterator[str]:
         for version in VERSIONS:
             found = judge(changes, pair, ("spark",), {"spark": version})
             yield from (_line(version, v.old_data) for v in found)
+        spark_alone, eased = (
+            judge(changes, pair, ("spark",), is_by_any_way=is_by_any_way) for is_by_any_way in (False, True)
+        )
+        yield from (
+            _line("any way", v.old_data) for own, v in zip(spark_alone, eased, strict=True) if v != own
+        )
         yield ""
     yield "# a dataset comes or goes"
     for fact in sorted(WHOLE_DATASETS):
         yield from (
             _line(v.engine, v.old_data) for v in judge([Change(fact, "rides", "")], None, ("paimon",))
         )
+
+
+def spark_plans() -> Iterator[str]:
+    for case, pair, _ in compared():
+        report = Report()
+        request = TableChange(
+            LockedDataset(""), cast("Any", pair.new), old=cast("Any", pair.old), version="next"
+        )
+        planned = spark.TABLES.plan(request, report)
+        assert planned is not None
+        statements = [line.text for line in planned.lines if not line.text.startswith("  --")]
+        if statements:
+            yield from (f"# {case.name}", *statements)
+            yield from (f"  error: {diagnostic.message}" for diagnostic in report.diagnostics)
 
 
 def matrix() -> Iterator[str]:
@@ -176,7 +200,13 @@ def _rule(rule: Any) -> str:
     return str(rule.outcome) if isinstance(rule, Judgement) else rule.__name__
 
 
-GOLDENS = {"rules": rules, "verdicts": lines, "further_verdicts": further_lines, "castability": matrix}
+GOLDENS = {
+    "rules": rules,
+    "verdicts": lines,
+    "further_verdicts": further_lines,
+    "castability": matrix,
+    "spark_plans": spark_plans,
+}
 
 
 @pytest.mark.parametrize("name", GOLDENS)
