@@ -2,9 +2,9 @@
 
 Shape: `verdicts.txt` has a paragraph a case: the change, what each engine makes of it, what old readers do.
 `rules.txt` has the name of the rule of each engine for each fact.
-`further_verdicts.txt` has those of Paimon, of Spark with other versions of lance-spark, and of Spark where Lance may make the
-change too. `spark_plans.txt` has the statements of the newest version, and what has none. `castability.txt` has a line a type, with a
-letter for each type in the same order. `pytest tests/evolution --refresh '*'` writes them anew.
+`further_verdicts.txt` has those of Paimon, of Spark with other versions of lance-spark, and of Spark where Lance may make the change too.
+`spark_plans.txt` has the statements of the newest version, and what has none. `paimon_casts.txt` and `castability.txt` have a line a
+type, with a letter for each type in the same order. `pytest tests/evolution --refresh '*'` writes them anew.
 """
 
 import json
@@ -20,7 +20,9 @@ from typing import Any, cast
 
 import pytest
 
+from schemac.engines.paimon import judge as paimon
 from schemac.engines.paimon.attributes import PaimonFact
+from schemac.engines.paimon.types import LONGEST, Atomic, PaimonType, Vector
 from schemac.engines.spark import judge as spark
 from schemac.engines.spark.attributes import SparkFact
 from schemac.language.kinds.registry import BY_NAME, KINDS
@@ -65,6 +67,23 @@ LETTERS = {
     Castability.DEPENDS: "?",
     Castability.NEVER: ".",
 }
+
+_LENGTHS = (4, 5, 6, 10, 11, 12, 20, 29, 32, 40)
+"""Of the longest texts of Paimon's types."""
+PAIMON_TYPES: tuple[PaimonType, ...] = (
+    *(
+        Atomic(root)
+        for root in ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE")
+    ),
+    *(Atomic("DECIMAL", digits) for digits in ((2, 2), (3, 0), (3, 2), (5, 0), (10, 0), (19, 0), (38, 18))),
+    *(Atomic("CHAR", (length,)) for length in (4, 40)),
+    *(Atomic("VARCHAR", (length,)) for length in (*_LENGTHS, LONGEST)),
+    *(Atomic(root, (length,)) for root in ("BINARY", "VARBINARY") for length in (4, 8, LONGEST)),
+    *(Atomic(root, (digits,)) for root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ") for digits in (3, 6)),
+    Atomic("BLOB"),
+    Vector(Atomic("FLOAT"), 4),
+)
+"""Rows and columns of `paimon_casts.txt`."""
 
 OTHERS: dict[str, dict[str, Any]] = {
     "List": {"item_type": None, "fixed_length": None},
@@ -185,6 +204,23 @@ def _line(who: str, judgement: Judgement) -> str:
     return f"  {who:<12}{judgement.outcome:<17}{reason}".rstrip()
 
 
+def paimon_casts() -> Iterator[str]:
+    for old in PAIMON_TYPES:
+        yield f"{old.type_text():<34}{''.join(_cast_letter(old, new) for new in PAIMON_TYPES)}"
+
+
+def _cast_letter(old: PaimonType, new: PaimonType) -> str:
+    """`x` is a cast that is made only where the table does not forbid it, `i` one that always is; in capitals if nothing is lost."""
+    way = paimon.cast(old, new)
+    if way is paimon.Cast.NONE:
+        return "."
+    letter = "i" if way is paimon.Cast.IMPLICIT else "x"
+    is_plain = isinstance(old, Atomic) and isinstance(new, Atomic)
+    return (
+        letter.upper() if not is_plain or paimon.is_lossless(cast("Any", old), cast("Any", new)) else letter
+    )
+
+
 def rules() -> Iterator[str]:
     """Which rule each engine has for each fact: a fact that joins a group shows here, for each of them."""
     judges = {engine.name: JUDGE.of(engine).rules for engine in builtin_engines() if engine.judge}
@@ -206,6 +242,7 @@ GOLDENS = {
     "further_verdicts": further_lines,
     "castability": matrix,
     "spark_plans": spark_plans,
+    "paimon_casts": paimon_casts,
 }
 
 
