@@ -107,6 +107,29 @@ def _wrapped() -> Iterator[Case]:
         yield _case(name, X, member("o", struct(inner)) if nested else inner, f.FIELD_ADDED, f.FIELD_MOVED)
 
 
+def _histories() -> Iterator[Case]:
+    """What depends on which version a field is of."""
+    f, wide = Fact, member("y", LONG)
+
+    def version(*members: Manifest, beside: tuple[Manifest, ...] = ()) -> Manifest:
+        return {"fields": [member("id", LONG), *beside, member("s", option(struct(*members)))]}
+
+    first, second, third = version(X), version(X, Y), version(X, wide)
+    yield Case("leave members that were added later", second, version(Y), (f.FIELD_DROPPED,), (first,))
+    later = (first, second)
+    yield Case("leave members that were rewritten later", third, version(wide), (f.FIELD_DROPPED,), later)
+    yield Case("leave a member of the beginning", second, version(X), (f.FIELD_DROPPED,), (first,))
+    alone, bare = ({"fields": [member("id", LONG), *more]} for more in ((), (X,)))
+    inner = {**X, "extra": {"schemac.dev/renamedFrom": "x"}}
+    outer = {**X, "extra": {"schemac.dev/renamedFrom": "s.x"}}
+    between, after = (
+        {"fields": [member("id", LONG), member("s", struct(inner, NEW))]},
+        version(NEW, beside=(outer,)),
+    )
+    yield Case("a struct whose members have left", bare, after, (f.FIELD_ADDED,), between=(between,))
+    yield Case("a struct of new members", bare, version(NEW, beside=(X,)), (f.FIELD_ADDED,), (alone,))
+
+
 def _keys() -> Iterator[Case]:
     """What is in the key of a map."""
     f, renamed = Fact, {**member("z", INT), "extra": {"schemac.dev/renamedFrom": "x"}}
@@ -213,6 +236,7 @@ CASES = (
     *_structs(),
     *_blobs(),
     *_wrapped(),
+    *_histories(),
     *_keys(),
     *_without_type(),
     *_extensions(),

@@ -83,6 +83,10 @@ def _arrow() -> Iterator[Case]:
     yield _case("numbers to a dictionary of texts", INT, texts, f.TYPE_REPLACED, f.DICTIONARY_ADDED)
     yield _case("texts to a dictionary of numbers", TEXT, numbers, f.TYPE_REPLACED, f.DICTIONARY_ADDED)
     yield _case("views to a dictionary", views, texts, f.BUFFER_LAYOUT_CHANGED, f.DICTIONARY_ADDED)
+    before, after = (
+        of("String", {**buffer("View"), **dictionary(**index)}) for index in ({}, {"indexType": "Int8"})
+    )
+    yield _case("a narrower dictionary of views", before, after, f.DICTIONARY_CHANGED)
     tensor = extension("arrow.fixed_shape_tensor", '{"shape":[2,2]}')
     opaque = extension("arrow.opaque", '{"type_name":"a","vendor_name":"b"}')
     before, after = (of("List", extra, itemType=of("Float32"), fixedLength=4) for extra in (tensor, opaque))

@@ -49,7 +49,13 @@ from schemac.versions.evolution.changes import (
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import JUDGE, RULES, judge, judged_engines
 from schemac.versions.evolution.tables import TableChange
-from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
+from schemac.versions.evolution.version_pair import (
+    SchemaVersion,
+    VersionPair,
+    locked_schema_version,
+    pair_versions,
+)
+from schemac.versions.identity.freeze import freeze, identify
 from schemac.versions.identity.lock import LockedDataset
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
@@ -113,7 +119,13 @@ def version(manifest: Manifest, name: str) -> SchemaVersion:
 
 
 def pair_of(case: Case) -> VersionPair:
-    return pair_versions(version(case.old, "old"), version(case.new, "new"))
+    if not case.earlier and not case.between:
+        return pair_versions(version(case.old, "old"), version(case.new, "new"))
+    locked = LockedDataset("new")
+    for manifest in (*case.earlier, case.old, *case.between, case.new):
+        locked = freeze(locked, identify(version(manifest, "new").dataset, locked))
+    numbers = (len(case.earlier) + 1, len(locked.versions))
+    return pair_versions(*(locked_schema_version(locked, number) for number in numbers))
 
 
 @cache
@@ -145,6 +157,11 @@ def lines() -> Iterator[str]:
         found = judge([change], None, ENGINES)
         yield from (_line(v.engine, v.old_data) for v in found)
         yield _line("old readers", found[0].old_readers)
+    yield "# what no engine has a row for"
+    for key in ("", "lance.org/new"):
+        change = Change(cast("Fact", "something-new"), "rides", "fare", key=key)
+        yield str(change)
+        yield from (_line(v.engine, v.old_data) for v in judge([change], None, ENGINES))
 
 
 def further_lines() -> Iterator[str]:
