@@ -27,7 +27,7 @@ from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.text.source.catalogue import REFUSED_CHANGE
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.json_object import Json, without_keys
@@ -150,6 +150,9 @@ def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judge
         return _refused(connector, what="cannot alter columns")
     if field.parent is not None:
         return _refused(connector, what="can alter only top-level columns")
+    moved = next((inner for inner in preorder(field.children) if inner in pair.after), None)
+    if change.fact is Fact.FIELD_DROPPED and moved is not None:
+        return _refused(connector, what=f"would drop {moved.path_text} too, which moves out of it")
     # The description is what the comment says.
     if change.fact is Fact.FIELD_ADDED and spark_column(pair.new, field).metadata.keys() - {
         COMMENT,
