@@ -22,8 +22,8 @@ import pyarrow as pa
 
 from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import encode
 from schemac.engines.lance.runs.recovery import recover
-from schemac.engines.lance.runs.writing import encode
 from schemac.engines.lance.tables.fields import lance_fields_of
 from schemac.pipeline.reruns.repeats import fence_and_find_commit
 from schemac.pipeline.spark.packed import REASON

@@ -93,7 +93,7 @@ class _Backfill:
         """Compute and commit until all parts have values."""
         job, storage = self.job, self.job.storage_options
         with self.filling() as filling, keep_alive(watch.tables, self.identity):
-            new = self.columns.new_columns(job.target.path, self.form, filling.columns, storage)
+            new = self.columns.new_columns(job.target.path, self.form, filling.columns.names, storage)
             frames = Frames(spark, job, self.schema, new)
             for _ in range(MOST_LOOKS):
                 look = self.columns.look(filling)
@@ -107,7 +107,7 @@ class _Backfill:
                 watch.at(Step.COMMITTING)
                 rows = str(look.numbers.get("rows", 0))
                 version = self.columns.commit(
-                    filling, look, {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns)}
+                    filling, look, {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns.names)}
                 )
                 if version is not None:
                     return look, version
