@@ -145,6 +145,7 @@ class _Attempt(ABC):
     numbers: SinkReport | None = None
     rows_in: int | None = None
     absent: Sequence[AbsentPath] = ()
+    reader: str | None = None
     stopped: PipelineError | None = None
 
     def run(self, spark: SparkSession | None, tables: Iterable[str]) -> RunReport:
@@ -198,6 +199,7 @@ class _Attempt(ABC):
             deleted=numbers.deleted,
             warnings=top_reasons(numbers.warnings),
             absent=tuple(self.absent),
+            reader=self.reader,
             stopped=None if self.stopped is None else self.stopped.message,
         )
 
@@ -230,7 +232,7 @@ class _EngineAttempt(_Attempt):
             self.is_part = self.is_part or new_input.is_rest
         may_pack = not job.target.is_through_connector
         records = conformed(spark, job, self.schema, opened, may_pack=may_pack)
-        self.absent = records.absent
+        self.absent, self.reader = records.absent, records.reader
         records.check_lists(is_part=self.is_part)
         self.numbers = write_to_engine(
             records.frame, job, self.form, self.identity, self.seen, properties, self.version
@@ -270,7 +272,7 @@ class _FormatAttempt(_Attempt):
     def carry_out(self, spark: SparkSession) -> None:
         records = conformed(spark, self.job, self.schema, None)
         records.check_lists(is_part=False)
-        self.absent = records.absent
+        self.absent, self.reader = records.absent, records.reader
         target = FormatTarget(spark, self.job, self.identity)
         keys = [field.name for field in self.schema if not field.nullable]
         try:

@@ -57,6 +57,8 @@ class RunFacts:
 
     absent: tuple[AbsentPath, ...] = ()
     """Paths in the pipeline file that none of the records has."""
+    reader: str | None = None
+    """How the records were read, in the words of `--explain`; None if none were, or if they were conformed before."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
@@ -68,6 +70,7 @@ class RunFacts:
             "repeat": self.is_repeat,
             "stopped": self.stopped,
             "seconds": round(self.seconds, 3),
+            "reader": self.reader,
             "records": {
                 "in": self.rows_in,
                 "written": self.rows_written,
