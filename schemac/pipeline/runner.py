@@ -27,7 +27,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, explained
 from schemac.pipeline.reading.paths import Seen, changed_since, check_seen, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
-from schemac.pipeline.reports.run_report import RunReport, top_reasons
+from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.incremental import news
 from schemac.pipeline.reruns.repeats import (
     begin,
@@ -46,6 +46,7 @@ from schemac.pipeline.writing.file_runs import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
 from schemac.pipeline.writing.sink_options import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS
 from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest, random_id
@@ -64,6 +65,8 @@ from schemac.text.source.catalogue import (
 )
 
 __all__ = ["Opened", "RunReport", "run"]
+
+MOST_REASONS, MOST_REASONS_IN_A_MESSAGE = 20, 5
 
 
 def run(
@@ -221,7 +224,7 @@ class _Attempt(ABC):
             rows_in=rows_in,
             rows_written=written,
             rows_quarantined=quarantined,
-            reasons=top_reasons(numbers.reasons),
+            reasons=numbers.reasons[:MOST_REASONS],
             seconds=time.monotonic() - self.started,
             table_path=job.target.path,
             table_version=numbers.version,
@@ -230,7 +233,7 @@ class _Attempt(ABC):
             differences=tuple(differences),
             superseded=numbers.superseded,
             deleted=numbers.deleted,
-            warnings=top_reasons(numbers.warnings),
+            warnings=numbers.warnings[:MOST_REASONS],
             absent=tuple(self.absent),
             reader=self.reader,
             stopped=None if self.stopped is None else self.stopped.message,
@@ -337,7 +340,6 @@ FINAL = (
     UNFIT_VALUES,
 )
 """What another attempt would meet again: nothing is kept for it."""
-MOST_REASONS = 5
 LONGEST_EXAMPLE = 200
 
 
@@ -427,17 +429,15 @@ class _BackfillAttempt(_Attempt):
             total.add(result)
             parts.add(result.part)
         if total.unfit:
-            ordered = sorted(total.reasons.items(), key=lambda one: (-one[1], one[0]))
-            reasons_text = ", ".join(
-                f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:MOST_REASONS]
-            )
-            label = ordered[0][0][0].partition(".")[0].partition("[")[0]
+            reasons = ReasonCount.sorted(total.reasons)
+            worst = (f"`{one.path}` {one.rule} {one.count:,}" for one in reasons[:MOST_REASONS_IN_A_MESSAGE])
+            label = reasons[0].path.partition(".")[0].partition("[")[0]
             place: tuple[str, ...] = ("fields", label) if label in self.job.fields else ("fields",)
             example = total.example
             short_example = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
             raise PipelineError(
                 UNFIT_VALUES,
-                f"{total.unfit:,} of {total.rows:,} values do not fit ({reasons_text}); nothing was written",
+                f"{total.unfit:,} of {total.rows:,} values do not fit ({', '.join(worst)}); nothing was written",
                 f"the first row is {short_example}; change the value there, or leave such rows out with `where`",
                 place=place,
             )

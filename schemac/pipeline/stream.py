@@ -29,11 +29,11 @@ from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_of_frame
 from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
-from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.reruns.incremental import restricted
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.spark.failures import spark_errors_reported
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import RunIdentity, RunRequest, random_id
 from schemac.rows.runs.storage import storage_in_use
 from schemac.rows.runs.tables import TableForm, source_names
@@ -215,4 +215,4 @@ def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
     counts: Counter[tuple[str, str]] = Counter()
     for one in reasons:
         counts.update({(reason.path, reason.rule): reason.count for reason in one})
-    return tuple(ReasonCount(*reason, count) for reason, count in counts.most_common())
+    return ReasonCount.sorted(counts)

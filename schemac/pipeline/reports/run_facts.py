@@ -9,18 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from schemac.pipeline.errors import AbsentPath
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.judging.zones import zone_database
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.text.source.phrases import counted
-
-
-@dataclass(frozen=True)
-class ReasonCount:
-    """How often a field broke a rule; the path has no positions."""
-
-    path: str
-    rule: str
-    count: int
 
 
 @dataclass(frozen=True)
