@@ -28,10 +28,9 @@ from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.conforming.mode_settings import backfill_mistakes, merge_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
-from schemac.pipeline.declaration.other_tables import Join, ReferencedTable
+from schemac.pipeline.declaration.parts import Join, ReferencedTable
 from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.reading.source import check_input
-from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
 from schemac.pipeline.spark.python_functions import PythonFunction, function_path
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
@@ -40,6 +39,7 @@ from schemac.project.locking import locked_datasets
 from schemac.project.options import CompileOptions, RunOverlay
 from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import Mode
