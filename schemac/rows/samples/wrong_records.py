@@ -26,7 +26,8 @@ from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pa
 from schemac.language.constraints.rows import DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.rows.judging.arrays import opened, to_batches, with_parts
+from schemac.language.physical import with_parts
+from schemac.rows.judging.arrays import opened, to_batches
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.nullable_arrays import nullable_array
 from schemac.rows.judging.tokens import NotJsonError, Number, parse, quoted
