@@ -31,6 +31,7 @@ from schemac.language.logical.model import Castability, LogicalType
 from schemac.registry.engine import Engine, load_as
 from schemac.registry.installed import builtin_engines
 from schemac.text.source.report import Report
+from schemac.versions.evolution import changes as fact_sets
 from schemac.versions.evolution.castability import (
     can_be_rounded,
     castability,
@@ -46,6 +47,7 @@ from schemac.versions.evolution.changes import (
     as_seen_by,
     facts,
 )
+from schemac.versions.evolution.constraints import LOOSENED, TIGHTENED
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import JUDGE, RULES, judge, judged_engines
 from schemac.versions.evolution.tables import TableChange
@@ -74,6 +76,32 @@ LETTERS = {
     Castability.NEVER: ".",
 }
 
+CLOSED_SETS = {
+    "DESCRIPTION_FACTS": "description-added description-changed description-removed",
+    "TYPE_FACTS": """
+        integer-widened integer-narrowed sign-changed float-widened float-narrowed number-family-changed
+        precision-raised precision-lowered scale-raised scale-lowered time-unit-refined time-unit-coarsened
+        zone-added zone-removed zone-changed temporal-type-changed text-and-bytes-swapped
+        byte-length-changed list-size-changed list-size-fixed list-size-freed sorted-keys-changed
+        type-replaced
+    """,
+    "LAYOUT_FACTS": """
+        offset-width-changed buffer-layout-changed date-encoding-changed decimal-width-changed
+        dictionary-added dictionary-removed dictionary-changed child-names-changed
+    """,
+    "KEY_FACTS": "primary-key-added primary-key-removed primary-key-moved clustering-key-changed",
+    "STORAGE_FACTS": """
+        packed-struct-changed blob-added blob-removed float-encoding-changed json-changed
+        storage-version-changed
+    """,
+    "ATTRIBUTE_FACTS": "attribute-added attribute-removed attribute-changed",
+    "CONSTRAINT_FACTS": "constraint-added constraint-removed constraint-narrowed constraint-widened constraint-changed",
+    "DATASET_FACTS": "dataset-added dataset-dropped",
+}
+OTHER_PROPERTIES = (
+    "extension-type-changed arrow-metadata-changed odf-type-changed archetype-changed targets-changed"
+)
+"""The members of the sets of facts that judges name whole. No fact is added to one: the judges of others name them too."""
 _LENGTHS = (4, 5, 6, 10, 11, 12, 20, 29, 32, 40)
 """Of the longest texts of Paimon's types."""
 PAIMON_TYPES: tuple[PaimonType, ...] = (
@@ -316,6 +344,16 @@ def test_refuse_what_nobody_thought_of() -> None:
     for verdict in judge([unheard], None, judged_engines()):
         assert verdict.old_data is NO_VERDICT
         assert verdict.old_readers is NO_VERDICT
+
+
+def test_add_no_fact_to_a_set_that_judges_name_whole() -> None:
+    """A new fact gets a row of its own in each judge. In a set, it would get the verdict of its set without being thought of."""
+    members = {name: frozenset(map(Fact, words.split())) for name, words in CLOSED_SETS.items()}
+    assert {name: getattr(fact_sets, name) for name in members} == members
+    properties = members.keys() - {"TYPE_FACTS", "DATASET_FACTS"}
+    others = frozenset(map(Fact, OTHER_PROPERTIES.split()))
+    assert others.union(*(members[name] for name in properties)) == fact_sets.PROPERTY_FACTS
+    assert TIGHTENED | LOOSENED == fact_sets.CONSTRAINT_FACTS
 
 
 @pytest.mark.parametrize("engine", judged_engines())

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import NamedTuple
 
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import Emission
 from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark.artifact import to_fields
@@ -62,7 +62,7 @@ from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, 
 
 def _field(alone: LogicalDataset) -> SparkField:
     """Return the only column of a dataset as Spark has it, without reporting losses."""
-    (field,) = to_fields(lower(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
+    (field,) = to_fields(to_arrow_fields(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
     return field
 
 
