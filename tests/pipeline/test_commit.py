@@ -12,9 +12,9 @@ import pytest
 
 from schemac.engines.lance.runs import sink
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.packed import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
+from schemac.rows.judging.reasons import REASON
 from schemac.rows.runs.tables import WriteTarget
 from schemac.text.source.catalogue import CONCURRENT_RUN
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from schemac.language.attributes.builtin import find_zone, is_utc
 from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
+from schemac.language.physical import with_parts
 from schemac.rows.judging import values
-from schemac.rows.judging.arrays import with_parts
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, NANOSECONDS_PER
 from schemac.rows.judging.values import BrokenRuleError, local_time_at
 from schemac.versions.evolution.diff import declared_clock
