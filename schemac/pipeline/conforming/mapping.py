@@ -1,4 +1,4 @@
-"""The mistakes in `fields` of a pipeline file, in its date patterns and its time zones, found before Spark starts.
+"""The mistakes in `fields` of a pipeline file, in its date patterns, time zones and backfills, found before Spark starts.
 
 Layer: pipeline.
 Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out. `with_zones` writes the zone
@@ -13,21 +13,24 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 import pyarrow as pa
+from pydantic.alias_generators import to_camel
 
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
+from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.value_columns import column_type
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
-from schemac.rows.judging.timestamps import with_zones as with_zones_of
-from schemac.rows.judging.timestamps import zone_of, zone_of_clock
+from schemac.rows.judging.scalars import with_zones as with_zones_of
+from schemac.rows.judging.scalars import zone_of, zone_of_clock
+from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.identity import Mode
 from schemac.rows.runs.storage import is_local
-from schemac.rows.runs.tables import source_names
+from schemac.rows.runs.tables import sink_names, source_names
 from schemac.text.source.catalogue import (
+    BACKFILL_SETTING,
     CANNOT_WARN,
     CONFLICTING_ORIGIN,
     CONNECTOR,
@@ -410,3 +413,63 @@ def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
         f"the pattern `{pattern}` reads a zone only sometimes, and Spark would assume UTC otherwise",
         "move the zone out of the brackets, or remove it from the pattern",
     )
+
+
+NO_QUARANTINE = (
+    "rows of a backfill stay in their table: a value that does not fit stops the run, with all reasons"
+)
+WITHOUT = {
+    "quarantine": NO_QUARANTINE,
+    "max_quarantined": NO_QUARANTINE,
+    "rules": NO_QUARANTINE,
+    "trigger": "a backfill cannot be a stream: let a schedule run it again, with `where` for the rows that have no value yet",
+    "checkpoint": "a backfill is no stream",
+    "keys": "a backfill adds no rows",
+    "unexpected": "a backfill reads the columns that its fields name",
+}
+"""Settings that a backfill does not have, and why."""
+WITHOUT_IN_TARGET = ("latest", "delete", "allow_empty", "max_rows_per_file", "options")
+
+
+def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """Find settings at the wrong place."""
+    if not job.is_backfill:
+        help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
+        for label in ("joins", "where"):
+            if getattr(job, label):
+                yield _wrong((label,), f"`{label}` is for a backfill", help)
+        for i, part in enumerate(job.parts):
+            for label, origin in part.fields.items():
+                if origin is not None and origin.python is not None:
+                    place = job.place_of(i, ("fields", label, "python"))
+                    yield _wrong(place, "`python` is for a backfill", help)
+        return
+    unused: list[tuple[tuple[str, ...], str]]
+    unused = [((to_camel(one),), f": {why}") for one, why in WITHOUT.items() if one in job.model_fields_set]
+    settings = job.target.model_fields_set
+    unused += [(("target", to_camel(one)), "") for one in WITHOUT_IN_TARGET if one in settings]
+    for place, why in unused:
+        help = Help.remove(help=f"leave it out{why}", is_safe=False)
+        yield _wrong(place, f"a backfill has no `{place[-1]}`", help)
+    if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
+        able = ", ".join(f"`{label}`" for label in sink_names())
+        message = f"columns of a {job.target.format} table cannot be filled"
+        yield _wrong(("target", "format"), message, f"backfills fill tables of {able}", is_key=False)
+    if not job.fields:
+        message = "the backfill names no field to fill"
+        yield _wrong(("target", "mode"), message, "name the columns under `fields`", is_key=False)
+    for label, origin in job.fields.items():
+        if origin is not None and origin.columns and origin.python is None:
+            message = "`columns` is for functions only: an expression names its columns itself"
+            yield _wrong(
+                ("fields", label, "columns"), message, Help.remove(help="leave it out", is_safe=False)
+            )
+    for label in job.joins:
+        if label in schema.names:
+            message = f"`{label}` is the name of both a join and a column of the table"
+            yield _wrong(("joins", label), message, "give the join another name")
+
+
+def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> Mistake:
+    """Return a mistake of the backfill's settings at a place; `is_key` marks the key there, not its value."""
+    return Mistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)

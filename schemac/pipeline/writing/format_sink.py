@@ -172,7 +172,7 @@ class FormatTarget:
         try:
             good = persisted.where(f"{ERRORS} is null")
             # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
-            from schemac.pipeline.writing.quarantine_source import stage
+            from schemac.pipeline.writing.batches import stage
 
             sink_of(None).open_staging(place)
             rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)

@@ -28,8 +28,8 @@ from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.arrays import opened, to_batches, with_parts
 from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.nullable_arrays import nullable_array
 from schemac.rows.judging.tokens import NotJsonError, Number, parse, quoted
+from schemac.rows.judging.typed_values import nullable_array
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler

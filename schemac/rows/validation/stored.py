@@ -17,8 +17,8 @@ from schemac.language.constraints.evaluation import Offence, Target, survey
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.registry.installed import blamed, engines
 from schemac.rows.judging.arrays import MissingMemberError, opened
+from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Settings
-from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.constraints import UnusableTargetError, target_of
 from schemac.rows.validation.validator import FieldReader, validated_columns
