@@ -73,6 +73,5 @@ def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineErr
         return error
     cause = absent[0]
     way_out = "; ".join(filter(None, (cause.message, cause.help, error.way_out)))
-    return PipelineError(
-        error.code, error.message, way_out, place=cause.place, is_uncommitted=error.is_uncommitted
-    )
+    message = error.message
+    return PipelineError(error.code, message, way_out, place=cause.place, is_uncommitted=error.is_uncommitted)

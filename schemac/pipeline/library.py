@@ -123,12 +123,11 @@ def write(
     """
     source = frame.frame if isinstance(frame, Conformed) else frame
     if source.isStreaming:
-        raise PipelineError(
-            STREAMING_FRAME,
-            "the frame is a stream, which has no end to commit at",
+        help = (
             "write each of its batches: frame.writeStream.foreachBatch(lambda batch, _: write(batch, dataset, table,"
-            ' mode="append")).start()',
+            ' mode="append")).start()'
         )
+        raise PipelineError(STREAMING_FRAME, "the frame is a stream, which has no end to commit at", help)
     target = {"mode": mode, "allow_empty": allow_empty, "storage_options": storage_options}
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
     job = job_of_frame(
@@ -199,9 +198,8 @@ def fill_columns(
             message = (
                 f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
             )
-            raise PipelineError(
-                JOIN, message, 'name columns that both have: `on="id"`, or add the row ids of the table'
-            )
+            help = 'name columns that both have: `on="id"`, or add the row ids of the table'
+            raise PipelineError(JOIN, message, help)
         for key in keys:
             if key not in spool.names:
                 message = f"the rows have no column `{key}`, by which they would find their row in the table"

@@ -135,9 +135,8 @@ class Scope:
                     if input_ is None:
                         message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
                         known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
-                        raise PipelineError(
-                            INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label)
-                        ) from error
+                        help = did_you_mean(missed, known)
+                        raise PipelineError(INVALID_EXPRESSION, message, help, place=_place(label)) from error
                     self.members[missed] = value_sql(input_)
             else:
                 return

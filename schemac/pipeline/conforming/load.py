@@ -413,9 +413,8 @@ def check_places(job: Job) -> None:
                 raise PipelineError(UNWRITABLE_TARGET, reason, "name a path inside a folder", place=place)
             if not os.access(nearest, os.W_OK):
                 reason = f"`{whole}` cannot be written: no permission to write in `{nearest}`"
-                raise PipelineError(
-                    UNWRITABLE_TARGET, reason, "name another path, or change the permissions", place=place
-                )
+                help = "name another path, or change the permissions"
+                raise PipelineError(UNWRITABLE_TARGET, reason, help, place=place)
 
 
 def _table(

@@ -84,9 +84,8 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         place = ("target", "latest")
         if target.latest not in schema.names:
             message = f"`latest` names `{target.latest}`, but the schema has no such field"
-            yield PipelineError(
-                MERGE_SETTING, message, did_you_mean(target.latest, schema.names), place=place
-            )
+            near = did_you_mean(target.latest, schema.names)
+            yield PipelineError(MERGE_SETTING, message, near, place=place)
         elif not any(is_kind(schema.field(target.latest).type) for is_kind in ORDERED):
             message = f"the values of `{target.latest}` cannot be ordered, so none of them is the latest"
             help = "name a field of a number, a date, a timestamp or a text"
@@ -131,9 +130,8 @@ def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     for label in job.references:
         if label not in referenced:
             message = f"`references` names `{label}`, but the schema does not refer to such a dataset"
-            yield PipelineError(
-                REFERENCE, message, did_you_mean(label, list(referenced)), place=("references", label)
-            )
+            near = did_you_mean(label, list(referenced))
+            yield PipelineError(REFERENCE, message, near, place=("references", label))
 
 
 def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
@@ -257,9 +255,8 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
         first, *rest = parse_steps(path)
         if first not in records.columns:
             message = f"the table of `{reference.dataset}` has no column `{first}`"
-            raise PipelineError(
-                REFERENCE, message, did_you_mean(str(first), list(records.columns)), place=place
-            )
+            help = did_you_mean(str(first), list(records.columns))
+            raise PipelineError(REFERENCE, message, help, place=place)
         value = follow(records.columns[str(first)], tuple(rest))
         referenced_type = value.type if isinstance(value, Typed) else StringType()
         value_type = frame.select(functions.expr(_column(field))).schema[0].dataType

@@ -24,7 +24,6 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.parts import Broken, Key, Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.rows.judging.arrays import MissingMemberError, to_field
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA, REASONS, reason_counts
@@ -81,18 +80,16 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     for field in schema:
         index = batch.schema.get_field_index(field.name)
         if index < 0:
-            raise PipelineError(
-                MISSING_COLUMN, f"the frame has no column `{field.name}`, which the schema has"
-            )
+            message = f"the frame has no column `{field.name}`, which the schema has"
+            raise PipelineError(MISSING_COLUMN, message)
         try:
             array = to_field(batch.column(index), field)
         except MissingMemberError as error:
             message = f"the frame's struct has no member `{error}`"
             raise PipelineError(MISSING_COLUMN, message) from error
         if not field.nullable and array.null_count:
-            raise PipelineError(
-                NULL_IN_REQUIRED_FIELD, f"`{field.name}` is required, but is null in some rows"
-            )
+            message = f"`{field.name}` is required, but is null in some rows"
+            raise PipelineError(NULL_IN_REQUIRED_FIELD, message)
         columns.append(array)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -181,6 +178,8 @@ class StagingSource(DataSource):  # type: ignore[misc]  # PySpark is not followe
 
 def stage(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedRows:
     """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
+    from schemac.pipeline.spark.executors import register  # the tasks register nothing
+
     with temporary_folder() as folder:
         made = StagingWriter(place, run, limits, folder / "staged.json")
         # Made here, and not found by its name: Spark's workers get the class itself. A session may keep the first of two
