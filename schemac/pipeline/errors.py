@@ -50,11 +50,10 @@ class AbsentPath:
     @property
     def message(self) -> str:
         """Return what is missing."""
-        none = (
-            "no record that was read"
-            if self.searched is None
-            else f"none of the first {self.searched:,} records"
-        )
+        if self.searched is None:
+            none = "no record that was read"
+        else:
+            none = f"none of the first {self.searched:,} records"
         return f"{none} has `{self.path}`, {self.use}"
 
     def warning(self) -> PipelineError:

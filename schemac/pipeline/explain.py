@@ -25,7 +25,7 @@ from schemac.pipeline.reading import inputs
 from schemac.pipeline.reading.records import JsonTexts, Records
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.record_tasks import spark_type
-from schemac.pipeline.session import settings_of_a_run, start_session
+from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
@@ -171,7 +171,7 @@ def explain_field(
     if field not in schema.names:
         message = f"the schema has no field `{field}`"
         raise PipelineError(UNKNOWN_FIELD, message, did_you_mean(field, schema.names))
-    spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
+    spark = session_of(spark, job)
     with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
         return tuple(_plan(spark, part, schema, field) for part in job.parts)
 

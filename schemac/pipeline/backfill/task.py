@@ -47,11 +47,6 @@ class Counts:
         self.reasons.update({(path, rule): count for path, rule, count in result.reasons})
         self.example = self.example or result.example
 
-    def refuse_unfit(self) -> None:
-        """Raise UnfitError if there are values that do not fit."""
-        if self.unfit:
-            raise UnfitError
-
     def numbers(self) -> dict[str, int]:
         """Give the numbers that are kept with the values."""
         return {"rows": self.rows, **{f"{UNMATCHED}{label}": n for label, n in self.unmatched.items()}}
@@ -132,7 +127,8 @@ class FillTask:
                 if not counts.unfit:
                     yield to_schema(batch, schema)
             notes.note()
-            counts.refuse_unfit()
+            if counts.unfit:
+                raise UnfitError  # noqa: TRY301
         except Exception as error:
             failure.append(error)
             raise

@@ -97,11 +97,10 @@ def _reading(job: Job) -> Iterator[None]:
         yield
     except PySparkException as error:
         is_wide = error.getCondition() == WIDE_DECIMAL
-        help = (
-            "Spark reads decimals of up to 38 digits from files: write the column as text"
-            if is_wide
-            else f"format is `{job.source.format}`"
-        )
+        if is_wide:
+            help = "Spark reads decimals of up to 38 digits from files: write the column as text"
+        else:
+            help = f"format is `{job.source.format}`"
         message = str(error).strip().splitlines()[0]
         raise PipelineError(UNREADABLE_INPUT, message, help, place=("source",)) from error
     except Py4JError as error:

@@ -230,10 +230,8 @@ def metrics_text(outcome: Outcome) -> str:
         lines += [f"# TYPE {label} gauge"]
         lines += [f"# UNIT {label} {unit}"] if unit in ("seconds", "records") else []
         lines += [f"# HELP {label} {_escaped(help)}"]
-        lines += [
-            f"{label}{_labels({'pipeline': outcome.pipeline, **more})} {value:.15g}"
-            for more, value in samples
-        ]
+        for more, value in samples:
+            lines.append(f"{label}{_labels({'pipeline': outcome.pipeline, **more})} {value:.15g}")
     return "\n".join([*lines, "# EOF"]) + "\n"
 
 

@@ -187,10 +187,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         with tempfile.TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run.id, self.options.limits())
             context = TaskContext.get()
-            notes = Notes(
-                self.table.staging if self.table.is_staged else None,
-                (None if context is None else int(context.partitionId())),
-            )
+            staging = self.table.staging if self.table.is_staged else None
+            notes = Notes(staging, None if context is None else int(context.partitionId()))
             good = self._good_batches(_counted(unpacked(iterator), notes), bad, written)
             if self.merge is not None and self.merge.deletes is not None:
                 good = self._without_deletes(good, written)
@@ -375,12 +373,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 def _counted_after(report: SinkReport, merged: Merged) -> SinkReport:
     """Return the numbers after records with one key have met."""
     others = merged.superseded + merged.deleted
-    return replace(
-        report,
-        rows_written=report.rows_written - others,
-        superseded=merged.superseded,
-        deleted=merged.deleted,
-    )
+    written = report.rows_written - others
+    return replace(report, rows_written=written, superseded=merged.superseded, deleted=merged.deleted)
 
 
 def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:

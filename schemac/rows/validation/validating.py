@@ -102,11 +102,10 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
             bad.append(pa.RecordBatch.from_arrays(columns, names=names))
         good += to_batches(rows, exact)
         start += batch.rows.num_rows
-    rejected = (
-        pa.Table.from_batches(bad)
-        if bad
-        else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
-    )
+    if bad:
+        rejected = pa.Table.from_batches(bad)
+    else:
+        rejected = pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
     return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
 
 
@@ -163,9 +162,8 @@ def _columns(
         raise _error(dataset, SOURCE_TYPE_MISMATCH, str(error), "convert the column") from error
     except MissingMemberError as error:
         message = f"a struct of the table has no member `{error}`"
-        raise _error(
-            dataset, UNKNOWN_SOURCE_COLUMN, message, "add it, with nulls if it has no values"
-        ) from error
+        help = "add it, with nulls if it has no values"
+        raise _error(dataset, UNKNOWN_SOURCE_COLUMN, message, help) from error
 
 
 def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> SchemaError:
@@ -400,6 +398,5 @@ def _value_text(value: Any) -> Any:
     if type(value) in WHOLE_TYPES or type(value) is Decimal:
         return str(value)
     converted = as_record_value(value)
-    return (
-        converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
-    )
+    is_other = type(converted) is not type(value) and not isinstance(converted, Number)
+    return converted if is_other else str(value)
