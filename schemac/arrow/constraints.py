@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemac.arrow.from_arrow import decoded, field_attributes, lift
+from schemac.arrow.from_arrow import decoded, field_attributes, from_arrow
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.constraints import ATTRIBUTES
 from schemac.language.attributes.registry import of_role
@@ -17,7 +17,7 @@ from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
-from schemac.language.physical import ArrowSchema, pa
+from schemac.language.physical import ArrowSchema, parts_of
 from schemac.text.source.report import Report
 
 
@@ -42,11 +42,11 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
 
     Constraints of rows that name a column which is not there are left out.
     """
-    # Most schemas have no constraint anywhere, and lifting takes time.
+    # Most schemas have no constraint anywhere, and reading all fields takes time.
     keys = {attribute.key.encode() for attribute in ATTRIBUTES}
     if all(keys.isdisjoint(metadata) for metadata in _metadata(schema)):
         return SchemaConstraints()
-    document = Schema.model_validate(lift(schema, "", Report()))
+    document = Schema.model_validate(from_arrow(schema, "", Report()))
     fields = columns(document)
     names = frozenset(schema.names)
     return SchemaConstraints(
@@ -74,7 +74,4 @@ def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":
     while stack:
         part = stack.pop()
         yield part.metadata or {}
-        if pa.types.is_map(part.type):
-            stack += [part.type.key_field, part.type.item_field]
-        elif pa.types.is_nested(part.type):
-            stack += [part.type.field(i) for i in range(part.type.num_fields)]
+        stack += parts_of(part.type)

@@ -72,5 +72,5 @@ def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineErr
         return error
     cause = absent[0]
     way_out = "; ".join(filter(None, (cause.message, cause.help, error.way_out)))
-    message = error.message
-    return PipelineError(error.code, message, way_out, place=cause.place, is_uncommitted=error.is_uncommitted)
+    message, state = error.message, error.commit_state
+    return PipelineError(error.code, message, way_out, place=cause.place, commit_state=state)

@@ -378,7 +378,7 @@ class _BackfillAttempt(_Attempt):
     def carry_out(self, spark: SparkSession) -> None:
         path, storage = self.job.target.path, self.job.storage_options
         with self._filling() as filling:
-            new = self.columns.new_columns(path, self.form, filling.columns, storage)
+            new = self.columns.new_columns(path, self.form, filling.columns.names, storage)
             frames = Frames(spark, self.job, self.schema, new)
             for _ in range(MOST_LOOKS):
                 look = self.columns.look(filling)
@@ -431,7 +431,7 @@ class _BackfillAttempt(_Attempt):
             return earlier.version
         self.watch.at(Step.COMMITTING)
         rows = str(look.numbers.get("rows", 0))
-        properties = {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns)}
+        properties = {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns.names)}
         return self.columns.commit(filling, look, properties)
 
     def _compute(self, frames: Frames, filling: Filling, look: Look) -> None:

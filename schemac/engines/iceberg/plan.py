@@ -18,11 +18,12 @@ from typing import Any
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.artifact import asked_format, errors_of, fields_of, schema_of
 from schemac.engines.iceberg.attributes import COLUMNS, OF_COLUMN
+from schemac.engines.iceberg.judge import ROWS
 from schemac.engines.iceberg.live_table import IcebergTable
-from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name
+from schemac.engines.iceberg.steps import Commit, Operation, operations_of
+from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name, preorder
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo
-from schemac.language.logical.facts import Fact
 from schemac.text.source.catalogue import REFUSED_CHANGE
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed
@@ -43,11 +44,15 @@ from schemac.versions.evolution.version_pair import (
 
 def followed(
     properties: Mapping[str, str], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
-) -> dict[str, str]:
-    """Return the properties for a new schema; `ids` are those of the old schema's fields in the new one's numbering."""
+) -> tuple[dict[str, str], list[str]]:
+    """Return the properties for a new schema, and the names of columns in files without ids that would be those of other fields.
+
+    `ids` are those of the old schema's fields in the new one's numbering.
+    """
     after = {field.id: full_name(path) for path, field in new.preorder()}
     names = {full_name(path): after.get(ids[field.id]) for path, field in old.preorder()}
     updated: dict[str, str] = {}
+    reassigned: list[str] = []
     for key, value in properties.items():
         start, of_column, name = key.partition(OF_COLUMN)
         if of_column and name in names:
@@ -55,30 +60,23 @@ def followed(
             if name_now is not None:
                 updated[f"{start}{of_column}{name_now}"] = value
         elif key == COLUMNS:
-            listed = [names.get(name.strip(), name.strip()) for name in value.split(",")]
-            updated[key] = ",".join(name for name in listed if name is not None)
-        elif key == NAME_MAPPING and (mapping := _read(value)) is not None:
-            updated[key] = mapping.following(old, new, ids).text
+            columns = [names.get(name.strip(), name.strip()) for name in value.split(",")]
+            updated[key] = ",".join(name for name in columns if name is not None)
+        elif key == NAME_MAPPING and (entries := _read(value)) is not None:
+            mapping, reassigned = _followed_mapping(entries, old, new, ids)
+            updated[key] = json.dumps(mapping, ensure_ascii=False)
         else:
             updated[key] = value
-    return updated
+    return updated, reassigned
 
 
-def reassigned_names(
-    properties: Mapping[str, str], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
-) -> tuple[str, ...]:
-    """Return the names of columns in files without ids that would be those of other fields from now on."""
-    mapping = _read(properties.get(NAME_MAPPING, ""))
-    return () if mapping is None else mapping.following(old, new, ids).reassigned
-
-
-def _read(text: str) -> "_NameMapping | None":
-    """Return a name mapping; None if the value is not one."""
+def _read(text: str) -> list[Json] | None:
+    """Return the entries of a name mapping; None if the value is not one."""
     try:
-        entries = json.loads(text)
+        entries: list[Json] = json.loads(text)
     except ValueError:
         return None
-    return _NameMapping(entries) if _are_entries(entries) else None
+    return entries if _are_entries(entries) else None
 
 
 def _are_entries(value: Any) -> bool:
@@ -90,42 +88,32 @@ def _are_entries(value: Any) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class _NameMapping:
-    """Names of columns in files, by field."""
+def _followed_mapping(
+    mapping: Sequence[Json], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
+) -> tuple[list[Json], list[str]]:
+    """Return a mapping with the names of fields that were renamed or added, and those that it gave to other fields; earlier names stay."""
+    names = {ids[field.id]: field.name for _, field in old.preorder()}
+    reassigned: list[str] = []
 
-    entries: Sequence[Json]
-    reassigned: tuple[str, ...] = ()
+    def level(entries: Sequence[Json], fields: Sequence[NestedField], at: tuple[str, ...]) -> list[Json]:
+        by_id = {field.id: field for field in fields}
+        ids_by_name = {field.name: field.id for field in fields if names.get(field.id) != field.name}
+        updated: list[Json] = []
+        for entry in entries:
+            id = ids.get(entry["field-id"], entry["field-id"]) if "field-id" in entry else None
+            lost = [name for name in entry["names"] if ids_by_name.get(name, id) != id]
+            reassigned.extend(full_name((*at, name)) for name in lost)
+            remaining = [name for name in entry["names"] if name not in lost]
+            field = by_id.get(id) if id is not None else None
+            if field is not None and field.name in ids_by_name and field.name not in remaining:
+                remaining.append(field.name)
+            below = field.type.fields if field is not None else ()
+            inner = level(entry.get("fields", []), below, (*at, field.name if field is not None else "?"))
+            changed = {"names": remaining, **({"fields": inner} if inner else {})}
+            updated.append({**entry, **({} if id is None else {"field-id": id}), **changed})
+        return [*updated, *_entries(field for field in fields if field.id not in names)]
 
-    @property
-    def text(self) -> str:
-        """The mapping as the property has it."""
-        return json.dumps(self.entries, ensure_ascii=False)
-
-    def following(self, old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]) -> "_NameMapping":
-        """Return the mapping with the names of fields that were renamed or added; earlier names stay."""
-        names = {ids[field.id]: field.name for _, field in old.preorder()}
-        reassigned: list[str] = []
-
-        def level(entries: Sequence[Json], fields: Sequence[NestedField], at: tuple[str, ...]) -> list[Json]:
-            by_id = {field.id: field for field in fields}
-            ids_by_name = {field.name: field.id for field in fields if names.get(field.id) != field.name}
-            updated: list[Json] = []
-            for entry in entries:
-                id = ids.get(entry["field-id"], entry["field-id"]) if "field-id" in entry else None
-                lost = [name for name in entry["names"] if ids_by_name.get(name, id) != id]
-                reassigned.extend(full_name((*at, name)) for name in lost)
-                remaining = [name for name in entry["names"] if name not in lost]
-                field = by_id.get(id) if id is not None else None
-                if field is not None and field.name in ids_by_name and field.name not in remaining:
-                    remaining.append(field.name)
-                below = field.type.fields if field is not None else ()
-                inner = level(entry.get("fields", []), below, (*at, field.name if field is not None else "?"))
-                changed = {"names": remaining, **({"fields": inner} if inner else {})}
-                updated.append({**entry, **({} if id is None else {"field-id": id}), **changed})
-            return [*updated, *_entries(field for field in fields if field.id not in names)]
-
-        return _NameMapping(level(self.entries, new.columns, ()), tuple(reassigned))
+    return level(mapping, new.columns, ()), reassigned
 
 
 def _entries(fields: Iterator[NestedField]) -> list[Json]:
@@ -138,23 +126,6 @@ def _entries(fields: Iterator[NestedField]) -> list[Json]:
         }
         for field in fields
     ]
-
-
-_COMMENT = "comment"
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One thing that the commit changes."""
-
-    verb: str
-    field: str
-    """Its full name; empty for the table as a whole."""
-    description: str = ""
-
-    def to_json(self) -> Json:
-        """Return the operation for programs."""
-        return {"does": self.description, "field": self.field, "step": self.verb}
 
 
 @dataclass(frozen=True)
@@ -221,18 +192,18 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         return None
     current, requested = metadata.current, schema_of(new)
     of_current = {field.id: field.id for _, field in current.preorder()}
-    operations: list[Operation] = []
+    renumbering: list[Operation] = []
     if metadata.is_empty and not metadata.partition_sources and not table.has_ids_of_lock:
         # No file and no partition refers to its own ids.
-        operations.append(Operation("renumber", "", "the table is empty, and gets the ids of the lock"))
+        renumbering.append(Operation("renumber", "", "the table is empty, and gets the ids of the lock"))
         of_current = {table_id: id for id, table_id in table.ids.items()}
         current = current.renumbered(of_current)
         ids = {field.id: field.id for _, field in requested.preorder()}
     else:
         ids = ids_in_table(table, requested)
     schema = replace(requested.renumbered(ids), schema_id=current.schema_id)
-    fields = metadata.current, schema, of_current
-    if not metadata.is_empty and (names := reassigned_names(metadata.properties, *fields)):
+    properties, names = followed(metadata.properties, metadata.current, schema, of_current)
+    if not metadata.is_empty and names:
         report.add(
             REFUSED_CHANGE,
             f"Iceberg: the name mapping of {table.name} gives the name{'s' * (len(names) > 1)} {listed(names)} to other"
@@ -241,16 +212,16 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
             help=f"use new names; or remove the property {NAME_MAPPING} if all files have ids",
         )
         return None
-    set_, removed = _properties(table, new, followed(metadata.properties, *fields))
-    operations += _operations(table, current, new, schema, set_)
-    operations += [Operation("remove property", "", key) for key in removed]
+    set_, removed = _properties(table, new, properties)
+    formats = metadata.format_version, asked_format(new) or 0
+    commit = Commit(current, schema, *formats, set_, removed)
     doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
     return IcebergPlan(
         table,
         new,
         schema,
         ids,
-        tuple(operations),
+        (*renumbering, *operations_of(commit)),
         notes_of(judged, (Outcome.DATA, Outcome.NEW_FILES)),
         set_,
         removed,
@@ -260,24 +231,14 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
 
 def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:
     """Return what a table's partitions and sort orders forbid, which are not in a manifest."""
-    if change.old_field is None:
+    row = ROWS.get(change.fact)
+    field = fields_of(pair.old).get(change.old_field) if change.old_field is not None else None
+    if row is None or row.of_source is None or field is None:
         return None
-    field = fields_of(pair.old).get(change.old_field)
-    below = [] if field is None else [field, *(f for _, f in _below(field))]
-    if not any(table.ids[f.id] in table.metadata.partition_sources for f in below):
+    sources = table.metadata.partition_sources
+    if not any(table.ids[inner.id] in sources for _, inner in preorder((field,))):
         return None
-    if change.fact is Fact.FIELD_DROPPED:
-        reason = f"the table is, or was, partitioned or sorted by {change.path}"
-        return Judgement(Outcome.REFUSED, reason, "keep the field, or copy the rows into a new table")
-    if change.fact is Fact.TEMPORAL_TYPE_CHANGED:
-        reason = f"the table is, or was, partitioned or sorted by {change.path}, whose type then stays"
-        return Judgement(Outcome.REFUSED, reason, "add a field next to it")
-    return None
-
-
-def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
-    """Yield the path and the field of everything below a field, parents first."""
-    return IcebergSchema(field.type.fields).preorder()
+    return row.of_source._replace(reason=row.of_source.reason.format(path=change.path))
 
 
 def ids_in_table(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
@@ -313,76 +274,4 @@ def requested_properties(version: SchemaVersion) -> dict[str, str]:
     extra = version.dataset.schema.extra
     properties = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
     comment = DESCRIPTION.read(extra)
-    return properties if comment is None else {**properties, _COMMENT: comment}
-
-
-def _operations(
-    table: IcebergTable,
-    current: IcebergSchema,
-    new: LockedSchemaVersion,
-    schema: IcebergSchema,
-    set_: Mapping[str, str],
-) -> Iterator[Operation]:
-    """Yield what becomes of the table as a whole, of its fields and of its properties."""
-    format_version = asked_format(new)
-    if format_version is not None and format_version > table.metadata.format_version:
-        yield Operation("upgrade", "", f"format {table.metadata.format_version} → {format_version}")
-    if current.identifier_ids != schema.identifier_ids:
-        names = {f.id: full_name(path) for path, f in schema.preorder()}
-        description = ", ".join(names[id] for id in schema.identifier_ids) or "none"
-        yield Operation("identify by", "", description)
-    yield from _field_operations(current, schema)
-    for key in sorted(set_):
-        description = "follows the fields" if key == NAME_MAPPING else f"= {set_[key]}"
-        yield Operation("set property", "", f"{key} {description}")
-
-
-def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operation]:
-    """Yield what becomes of each field, in the order of the new schema; what was dropped comes first."""
-    before = {field.id: (path, field) for path, field in old.preorder()}
-    after = {field.id: (path, field) for path, field in new.preorder()}
-    gone = {id for id in before if id not in after}
-    for id in gone:
-        path, field = before[id]
-        if not _is_within(old, id, gone):
-            yield Operation("drop", full_name(path), field.full_type_text())
-    come = {id for id in after if id not in before}
-    for id, (path, is_) in after.items():
-        name = full_name(path)
-        if id in come:
-            if not _is_within(new, id, come):
-                numbers = ", ".join(map(str, [id, *(f.id for _, f in _below(is_))]))
-                yield Operation("add", name, f"{is_.full_type_text()}; id {numbers}")
-            continue
-        _, was = before[id]
-        if was.name != is_.name:
-            yield Operation("rename", name, f"{was.name} → {is_.name}")
-        if was.type.word != is_.type.word:
-            cast = f"{was.type.word} → {is_.type.word}; values are cast when they are read"
-            yield Operation("promote", name, cast)
-        if was.required != is_.required:
-            yield Operation("make optional" if was.required else "make required", name)
-        if was.doc != is_.doc:
-            yield Operation("set doc" if is_.doc is not None else "remove doc", name, is_.doc or "")
-        if was.write_default != is_.write_default:
-            yield Operation("set default", name, str(is_.write_default))
-    olds = {id: [f.id for f in fields] for id, _, fields in _groups(old)}
-    for id, path, fields in _groups(new):
-        names = {f.id: f.name for f in fields}
-        order = [names[i] for i in olds.get(id, ()) if i in names]
-        new_order = [f.name for f in fields if f.id in olds.get(id, ())]
-        if order != new_order:
-            yield Operation("reorder", full_name(path), ", ".join(new_order))
-
-
-def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple[NestedField, ...]]]:
-    """Yield the id, path and fields of each struct; the table comes first, with id 0 and an empty path."""
-    yield 0, (), schema.columns
-    for path, field in schema.preorder():
-        if field.type.word == "struct":
-            yield field.id, path, field.type.fields
-
-
-def _is_within(schema: IcebergSchema, id: int, ids: set[int]) -> bool:
-    """Whether a field is in one of others."""
-    return any(id in {f.id for _, f in _below(field)} for _, field in schema.preorder() if field.id in ids)
+    return properties if comment is None else {**properties, "comment": comment}

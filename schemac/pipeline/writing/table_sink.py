@@ -45,7 +45,6 @@ from schemac.rows.runs.tables import (
     Merge,
     Merged,
     Sink,
-    StorageOptions,
     TableForm,
     WriteTarget,
     check_same_schema,
@@ -177,7 +176,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             run=self.run,
         )
 
-    def _storage_options(self) -> StorageOptions:
+    def _storage_options(self) -> Storage:
         # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
         return Storage.from_json(self.options.storage_options).resolved()
 

@@ -11,7 +11,7 @@ Errors: pyarrow.ArrowInvalid for what does not fit; MissingMemberError if a stru
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from schemac.arrow.metadata import extension_roles
 from schemac.language.attributes.attribute import Role
 from schemac.language.constraints.constraint import entries_of, lists_of, mask_of
+from schemac.language.physical import with_parts
 
 _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _OWN_LAYOUTS = (
@@ -147,28 +148,6 @@ def is_scalar(field: pa.Field) -> bool:
         return True
     data_type = field.type
     return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
-
-
-_LISTS = (
-    (pa.types.is_list, pa.list_),
-    (pa.types.is_large_list, pa.large_list),
-    (pa.types.is_list_view, pa.list_view),
-    (pa.types.is_large_list_view, pa.large_list_view),
-)
-"""Lists of any length, and what makes their types."""
-
-
-def with_parts(data_type: pa.DataType, changed: Callable[[pa.Field], pa.Field]) -> pa.DataType:
-    """Return a type of which each part is changed; one without parts stays as it is."""
-    if pa.types.is_struct(data_type):
-        return pa.struct([changed(part) for part in data_type])
-    if pa.types.is_map(data_type):
-        key, item = changed(data_type.key_field), changed(data_type.item_field)
-        return pa.map_(key, item, data_type.keys_sorted)
-    if pa.types.is_fixed_size_list(data_type):
-        return pa.list_(changed(data_type.value_field), data_type.list_size)
-    made = next((made for is_kind, made in _LISTS if is_kind(data_type)), None)
-    return data_type if made is None else made(changed(data_type.value_field))
 
 
 def opened(field: pa.Field) -> pa.Field:

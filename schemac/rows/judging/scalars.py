@@ -22,6 +22,7 @@ import pyarrow as pa
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import find_zone, is_utc
 from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
+from schemac.language.physical import with_parts
 from schemac.rows.judging import values
 from schemac.rows.judging.arrays import (
     extension_name,
@@ -30,7 +31,6 @@ from schemac.rows.judging.arrays import (
     is_string,
     role_of,
     storage_type,
-    with_parts,
 )
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, NANOSECONDS_PER
 from schemac.rows.judging.tokens import NotJsonError, parse
