@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.backfill.frame import Frames
-from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask, backfill_sink, results_in
+from schemac.pipeline.backfill.task import UNMATCHED, BackfillWriter, Counts, FillTask, results_in
 from schemac.pipeline.conforming.gather import Opened, conformed, records_read
 from schemac.pipeline.conforming.load import check, check_places
 from schemac.pipeline.declaration.job import Job
@@ -39,8 +39,8 @@ from schemac.pipeline.reruns.repeats import (
 )
 from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
-from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.failures import spark_errors_reported
+from schemac.pipeline.writing.batches import write_rows
 from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.file_runs import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
@@ -443,9 +443,7 @@ class _BackfillAttempt(_Attempt):
         total, parts = Counts(), set()
         with temporary_folder() as temporary:
             report = temporary / "report.json"
-            sink = backfill_sink(task, str(report))
-            register(frames.spark, sink)
-            frame.write.format(sink.name()).mode("append").save()
+            write_rows(frame, BackfillWriter(task.resolved(), str(report)))
             results = results_in(report)
         for result in results:
             total.add(result)

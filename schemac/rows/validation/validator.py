@@ -30,7 +30,7 @@ from schemac.rows.judging.judge import (
     value_at,
 )
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
-from schemac.rows.judging.scalars import clock_of, of_pattern, zone_of
+from schemac.rows.judging.scalars import clock_of, of_pattern, with_zones, zone_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proven
 from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, written
@@ -329,6 +329,13 @@ def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> 
             names = dict.fromkeys(node.path[0] for node in check.condition.fields())
             texts = object_texts((name, judged.rows.column(name).take(rows)) for name in names)
             judged.reasons.add_rule(rows.to_numpy(), check.path, check.rule, texts)
+
+
+def column_readers(schema: pa.Schema, source: pa.Schema, settings: Settings) -> list[FieldReader]:
+    """Compile the readers of columns with the names of fields. Raises UnreadableTypeError, MissingMemberError."""
+    zoned = with_zones(pa.schema(map(opened, schema), schema.metadata), lambda _: None, settings.timezone)
+    columns = pa.schema(map(opened, source))
+    return [FieldReader.of_column(member, columns.field(member.name), settings) for member in zoned]
 
 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
