@@ -126,7 +126,7 @@ class FieldPlan:
     def __str__(self) -> str:
         """Where a value is read, what is valid for its type, and what is quarantined: three lines."""
         settings = [
-            f"{key} {text}" for key, text in self.settings.items() if (key, text) != ("coerce", "none")
+            f"{key} {text}" for key, text in self.settings.items() if f"{key} {text}" != "coerce none"
         ]
         source = f"{self.read_from} ({', '.join(settings)})" if settings else self.read_from
         texts = {one.name: one.texts for one in self.outcomes if one.name in (TAKEN, NULL)}
@@ -135,18 +135,12 @@ class FieldPlan:
         broken = {one.name: one.texts[0] for one in reversed(self.outcomes) if one.name not in (TAKEN, NULL)}
         examples = [f"{_shown(broken[rule])} ({rule})" for rule in self.rules if rule in broken]
         others = [rule for rule in self.rules if rule not in broken]
-        rules_text = (
-            f"{'also ' if examples else ''}by the rule{'s' * (len(others) > 1)} {', '.join(others)}"
-            if others
-            else ""
-        )
-        return "\n".join(
-            [
-                f"Read: `{self.field}` ({self.type}) from {source}",
-                f"Valid for the type: {written}{nulls}",
-                f"Quarantined: {'; '.join(filter(None, [', '.join(examples), rules_text])) or 'nothing'}",
-            ]
-        )
+        parts = [", ".join(examples)] if examples else []
+        if others:
+            also = "also " if examples else ""
+            parts.append(f"{also}by the rule{'s' * (len(others) > 1)} {', '.join(others)}")
+        read = f"Read: `{self.field}` ({self.type}) from {source}"
+        return f"{read}\nValid for the type: {written}{nulls}\nQuarantined: {'; '.join(parts) or 'nothing'}"
 
     def details(self) -> str:
         """Return all settings, examples and rules, one a line, as `--verbose` prints them."""
