@@ -114,11 +114,8 @@ class Conformed:
             is_first.cast("long").alias("first"),
         )
         with spark_errors_reported():
-            groups = (
-                each.groupBy("path", "rule")
-                .agg(functions.sum("first").alias("rows"), functions.count(functions.lit(1)).alias("count"))
-                .collect()
-            )
+            counted = functions.count(functions.lit(1)).alias("count")
+            groups = each.groupBy("path", "rule").agg(functions.sum("first").alias("rows"), counted).collect()
         counts = {(row["path"], row["rule"]): row["count"] for row in groups if row["rule"]}
         return ConformReport(
             sum(row["rows"] for row in groups),
@@ -134,9 +131,8 @@ class Conformed:
     def __str__(self) -> str:
         width = max((len(label) for label, _ in self.columns), default=0)
         lines = [f"a frame that was conformed to {self.dataset.name}; `report()` counts its rows"]
-        return "\n".join(
-            [*lines, *(f"  {label:<{width}}  {column_type}" for label, column_type in self.columns)]
-        )
+        lines += [f"  {label:<{width}}  {column_type}" for label, column_type in self.columns]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return conformed_fragment(self.dataset.name, self.columns)

@@ -50,11 +50,10 @@ class AbsentPath:
     @property
     def message(self) -> str:
         """Return what is missing."""
-        none = (
-            "no record that was read"
-            if self.searched is None
-            else f"none of the first {self.searched:,} records"
-        )
+        if self.searched is None:
+            none = "no record that was read"
+        else:
+            none = f"none of the first {self.searched:,} records"
         return f"{none} has `{self.path}`, {self.use}"
 
     def warning(self) -> PipelineError:
@@ -73,6 +72,5 @@ def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineErr
         return error
     cause = absent[0]
     way_out = "; ".join(filter(None, (cause.message, cause.help, error.way_out)))
-    return PipelineError(
-        error.code, error.message, way_out, place=cause.place, commit_state=error.commit_state
-    )
+    message, state = error.message, error.commit_state
+    return PipelineError(error.code, message, way_out, place=cause.place, commit_state=state)

@@ -25,7 +25,7 @@ from schemac.pipeline.reading import inputs
 from schemac.pipeline.reading.records import JsonTexts, Records
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.record_tasks import spark_type
-from schemac.pipeline.session import settings_of_a_run, start_session
+from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
@@ -126,7 +126,7 @@ class FieldPlan:
     def __str__(self) -> str:
         """Where a value is read, what is valid for its type, and what is quarantined: three lines."""
         settings = [
-            f"{key} {text}" for key, text in self.settings.items() if (key, text) != ("coerce", "none")
+            f"{key} {text}" for key, text in self.settings.items() if f"{key} {text}" != "coerce none"
         ]
         source = f"{self.read_from} ({', '.join(settings)})" if settings else self.read_from
         texts = {one.name: one.texts for one in self.outcomes if one.name in (TAKEN, NULL)}
@@ -135,18 +135,12 @@ class FieldPlan:
         broken = {one.name: one.texts[0] for one in reversed(self.outcomes) if one.name not in (TAKEN, NULL)}
         examples = [f"{_shown(broken[rule])} ({rule})" for rule in self.rules if rule in broken]
         others = [rule for rule in self.rules if rule not in broken]
-        rules_text = (
-            f"{'also ' if examples else ''}by the rule{'s' * (len(others) > 1)} {', '.join(others)}"
-            if others
-            else ""
-        )
-        return "\n".join(
-            [
-                f"Read: `{self.field}` ({self.type}) from {source}",
-                f"Valid for the type: {written}{nulls}",
-                f"Quarantined: {'; '.join(filter(None, [', '.join(examples), rules_text])) or 'nothing'}",
-            ]
-        )
+        parts = [", ".join(examples)] if examples else []
+        if others:
+            also = "also " if examples else ""
+            parts.append(f"{also}by the rule{'s' * (len(others) > 1)} {', '.join(others)}")
+        read = f"Read: `{self.field}` ({self.type}) from {source}"
+        return f"{read}\nValid for the type: {written}{nulls}\nQuarantined: {'; '.join(parts) or 'nothing'}"
 
     def details(self) -> str:
         """Return all settings, examples and rules, one a line, as `--verbose` prints them."""
@@ -171,7 +165,7 @@ def explain_field(
     if field not in schema.names:
         message = f"the schema has no field `{field}`"
         raise PipelineError(UNKNOWN_FIELD, message, did_you_mean(field, schema.names))
-    spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
+    spark = session_of(spark, job)
     with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
         return tuple(_plan(spark, part, schema, field) for part in job.parts)
 

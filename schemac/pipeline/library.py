@@ -130,9 +130,8 @@ def write(
         raise PipelineError(STREAMING_FRAME, "the frame is a stream, which has no end to commit at", help)
     target = {"mode": mode, "allow_empty": allow_empty, "storage_options": storage_options}
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
-    job = job_of_frame(
-        str(table), rules, target=target, quarantine=quarantine_target, max_quarantined=max_quarantined
-    )
+    settings = {"target": target, "quarantine": quarantine_target, "max_quarantined": max_quarantined}
+    job = job_of_frame(str(table), rules, **settings)
     is_conformed = ERRORS in source.columns
     if is_conformed and rules:
         rules_text = ", ".join(f"`{rule}`" for rule in rules)
@@ -204,24 +203,13 @@ def fill_columns(
             if key not in spool.names:
                 message = f"the rows have no column `{key}`, by which they would find their row in the table"
                 raise PipelineError(JOIN, message, did_you_mean(key, spool.names))
-        label = next(
-            label for label in ("batches", "batches_", "batches__") if label not in dataset.to_arrow().names
-        )
+        names = dataset.to_arrow().names
+        label = next(label for label in ("batches", "batches_", "batches__") if label not in names)
         fields = {one: f"{label}.{name(one)}" for one in spool.names if one not in keys}
-        join = {
-            "path": str(spool.path),
-            "format": "parquet",
-            "on": {key: name(key) for key in keys},
-            "exact": True,
-        }
-        target = {"path": str(table), "mode": "backfill"}
-        value = {
-            "target": target,
-            "joins": {label: join},
-            "fields": fields,
-            "where": where,
-            "storage": storage or {},
-        }
+        columns = {key: name(key) for key in keys}
+        join = {"path": str(spool.path), "format": "parquet", "on": columns, "exact": True}
+        value = {"target": {"path": str(table), "mode": "backfill"}, "joins": {label: join}, "fields": fields}
+        value |= {"where": where, "storage": storage or {}}
         return _run(checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress)
 
 
@@ -242,15 +230,8 @@ def _run(
         form = TableForm(dataset.to_arrow())
     else:
         form = SINK.of(job.target.engine).form(compilation.lowered, compilation.numbers, dataset.schema.extra)
-    return run_job(
-        job,
-        dataset.to_arrow(metadata=True),
-        form,
-        request=request,
-        progress=progress,
-        spark=spark,
-        opened=opened,
-    )
+    schema = dataset.to_arrow(metadata=True)
+    return run_job(job, schema, form, request=request, progress=progress, spark=spark, opened=opened)
 
 
 def _dataset_of(job: Job) -> CheckedDataset:
@@ -333,9 +314,8 @@ def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
             raise _NoUnitError
         return leaf(target)
     if is_.is_struct(type_):
-        return pa.struct(
-            [part.with_type(_in_unit(part.type, _type_in(target, part.name), leaf)) for part in type_]
-        )
+        parts = ((part, _type_in(target, part.name)) for part in type_)
+        return pa.struct([part.with_type(_in_unit(part.type, of_part, leaf)) for part, of_part in parts])
     if is_.is_map(type_):
         of_key, of_item = (
             (target.key_type, target.item_type) if target and is_.is_map(target) else (None, None)

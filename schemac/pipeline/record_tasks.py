@@ -116,10 +116,8 @@ class RecordTask:
             is_good = np.isin(places, judged.reasons.rows, invert=True)
             errors = judged.reasons.array(REASONS).take(pa.array(np.cumsum(~is_good) - 1, mask=is_good))
             shown = pa.array(places, mask=None if self.keeps_all else is_good)
-            columns = [
-                column_of(judged.rows.column(i), self.schema.field(one.label))
-                for i, one in enumerate(self.inputs)
-            ]
+            members = [self.schema.field(one.label) for one in self.inputs]
+            columns = [column_of(*pair) for pair in zip(judged.rows.columns, members, strict=True)]
             yield self._batch([*columns, errors, batch.raw.take(shown), batch.origin.take(shown)])
 
     def of_frame(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -204,9 +202,8 @@ def column_of(values: pa.Array, field: pa.Field) -> pa.Array:
     if pa.types.is_map(field.type):
         lists = entries_of(values)
         keys, items = lists.flatten().flatten()
-        return maps_of(
-            lists, column_of(keys, field.type.key_field), column_of(items, field.type.item_field), target
-        )
+        keys, items = column_of(keys, field.type.key_field), column_of(items, field.type.item_field)
+        return maps_of(lists, keys, items, target)
     if not target.num_fields:
         return pa.array([{} if there else None for there in values.is_valid().to_pylist()], target)
     children = [column_of(child, part) for child, part in zip(values.flatten(), field.type, strict=True)]

@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.backfill.frame import Frames
-from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask, backfill_sink, results_in
+from schemac.pipeline.backfill.task import UNMATCHED, BackfillWriter, Counts, FillTask, results_in
 from schemac.pipeline.conforming.gather import Opened, conformed, records_read
 from schemac.pipeline.conforming.load import check, check_places
 from schemac.pipeline.declaration.job import Job
@@ -39,8 +39,8 @@ from schemac.pipeline.reruns.repeats import (
 )
 from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
-from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.failures import spark_errors_reported
+from schemac.pipeline.writing.batches import write_rows
 from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.file_runs import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
@@ -48,7 +48,7 @@ from schemac.pipeline.writing.sink_options import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
-from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS
+from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS, CommittedRun
 from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest, random_id
 from schemac.rows.runs.staging import keep_alive, sweep, temporary_folder
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
@@ -93,7 +93,7 @@ def run(
         check_replay(job, replay)
     quarantine = None if job.is_backfill else job.quarantine_path
     paths = [path for path in (job.target.path, quarantine) if path is not None and is_local(path)]
-    watch = Watch(progress or _no_progress, () if is_of_format else tuple(map(local_path, paths)))
+    watch = Watch(progress or (lambda _: None), () if is_of_format else tuple(map(local_path, paths)))
     watch.at(Step.LOOKING)
     if job.is_backfill:
         check(job, arrow_schema)
@@ -109,7 +109,7 @@ def run(
     seen = {} if replay is not None else _look(job)
     identity, earlier = begin(job, form, request, sink)
     if earlier is not None:
-        return RunReport.of_earlier(earlier, job, time.monotonic() - started)
+        return report_of_earlier(job, earlier, started)
     if job.is_backfill:
         columns = COLUMN_SINK.of(job.target.engine)
         backfill = _BackfillAttempt(
@@ -120,7 +120,7 @@ def run(
     if replay is not None:
         version = check_replay(job, replay)
         if not version:
-            return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
+            return _report_of_nothing(job, identity, sink, started)
     attempt = _EngineAttempt(
         job, arrow_schema, identity, seen, watch, started,
         form=form, sink=sink, opened=opened, replay=replay, version=version, is_part=request.is_batch,
@@ -158,7 +158,7 @@ def _run_into_format(
             sink_of(None).fence(identified.identity, (job.quarantine_path,))
         folder, (identity, earlier) = local_address(runs.path), identified
         if earlier is not None:
-            return RunReport.of_earlier(earlier, job, time.monotonic() - started)
+            return report_of_earlier(job, earlier, started)
     else:
         identity = unnamed(job, form, request)
     check(job, schema)
@@ -218,26 +218,48 @@ class _Attempt(ABC):
             counts_text = f"records read: {rows_in}, {written} written and {quarantined} quarantined"
             others_text = f", {others} superseded or deleting" if others else ""
             differences = (*differences, counts_text + others_text)
-        return RunReport(
-            run=self.identity.id,
-            identity=self.identity,
+        return replace(
+            _report(job, self.identity, numbers, self.started),
             rows_in=rows_in,
-            rows_written=written,
-            rows_quarantined=quarantined,
-            reasons=numbers.reasons[:MOST_REASONS],
-            seconds=time.monotonic() - self.started,
-            table_path=job.target.path,
-            table_version=numbers.version,
-            quarantine_path=job.quarantine_path if quarantined else None,
-            quarantine_version=numbers.quarantine_version,
             differences=tuple(differences),
-            superseded=numbers.superseded,
-            deleted=numbers.deleted,
-            warnings=numbers.warnings[:MOST_REASONS],
             absent=tuple(self.absent),
             reader=self.reader,
             stopped=None if self.stopped is None else self.stopped.message,
         )
+
+
+def _report(job: Job, identity: RunIdentity, numbers: SinkReport, started: float) -> RunReport:
+    """Return the report of a run by what it wrote."""
+    written, quarantined = numbers.rows_written, numbers.rows_quarantined
+    return RunReport(
+        run=identity.id,
+        identity=identity,
+        rows_in=written + quarantined + numbers.superseded + numbers.deleted,
+        rows_written=written,
+        rows_quarantined=quarantined,
+        reasons=numbers.reasons[:MOST_REASONS],
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=numbers.version,
+        quarantine_path=job.quarantine_path if quarantined else None,
+        quarantine_version=numbers.quarantine_version,
+        differences=(),
+        is_repeat=numbers.is_repeat,
+        superseded=numbers.superseded,
+        deleted=numbers.deleted,
+        warnings=numbers.warnings[:MOST_REASONS],
+    )
+
+
+def report_of_earlier(job: Job, earlier: CommittedRun, started: float) -> RunReport:
+    """Report a run that was committed before."""
+    return _report(job, earlier.identity, replace(SinkReport.of_commit(earlier), is_repeat=True), started)
+
+
+def _report_of_nothing(job: Job, identity: RunIdentity, sink: Sink, started: float) -> RunReport:
+    """Report a run that finds nothing to read: no quarantine to replay, no new file."""
+    table = sink.find(job.target.path, job.storage_options)
+    return _report(job, identity, SinkReport(0, 0, (), 0 if table is None else table.version), started)
 
 
 @dataclass(kw_only=True)
@@ -281,14 +303,14 @@ class _EngineAttempt(_Attempt):
         if self.stopped is not None:
             committed = committed_nevertheless(self.stopped, self.identity, job, sink)
             if committed.identity != self.identity:
-                return RunReport.of_earlier(committed, job, time.monotonic() - self.started)
+                return report_of_earlier(job, committed, self.started)
             numbers = numbers or SinkReport.of_commit(committed)
         elif self.is_of_nothing:
-            return RunReport.of_nothing(self.identity, job, sink, time.monotonic() - self.started)
+            return _report_of_nothing(job, self.identity, sink, self.started)
         elif numbers is not None and numbers.is_repeat:
             committed_run = sink.find_run(self.identity, job.target.path, storage)
             assert committed_run is not None
-            return RunReport.of_earlier(committed_run, job, time.monotonic() - self.started)
+            return report_of_earlier(job, committed_run, self.started)
         assert numbers is not None
         self.watch.end(self.rows_in)
         self.watch.at(Step.VERIFYING)
@@ -421,9 +443,7 @@ class _BackfillAttempt(_Attempt):
         total, parts = Counts(), set()
         with temporary_folder() as temporary:
             report = temporary / "report.json"
-            sink = backfill_sink(task, str(report))
-            register(frames.spark, sink)
-            frame.write.format(sink.name()).mode("append").save()
+            write_rows(frame, BackfillWriter(task.resolved(), str(report)))
             results = results_in(report)
         for result in results:
             total.add(result)
@@ -440,7 +460,3 @@ class _BackfillAttempt(_Attempt):
             raise PipelineError(UNFIT_VALUES, message, help, place=place)
         left = tuple(part for part in look.missing if part not in parts)
         self.columns.leave(filling, look.version, left)
-
-
-def _no_progress(*_: object) -> None:
-    """Report no progress."""

@@ -155,9 +155,7 @@ def on_spark(
 
 def session_of(spark: SparkSession | None, job: Job) -> SparkSession:
     """Choose the session to run in."""
-    if spark is None:
-        spark = start_session(master=job.spark.master, settings=job.spark.settings)
-    return spark
+    return spark or start_session(master=job.spark.master, settings=job.spark.settings)
 
 
 def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
@@ -226,7 +224,7 @@ def _create(named: Master, settings: dict[str, str], app_name: str) -> SparkSess
 
 def _print_no_stacks(spark: SparkSession) -> None:
     """Keep Py4J and PySpark from printing stacks after Java has ended: the error is reported in a sentence."""
-    logging.getLogger().addFilter(_is_not_of_py4j)
+    logging.getLogger().addFilter(lambda record: "py4j" not in Path(record.pathname).parts)
     server = spark.sparkContext._accumulatorServer
     original = server.handle_error
 
@@ -235,10 +233,6 @@ def _print_no_stacks(spark: SparkSession) -> None:
             original(*request)
 
     server.handle_error = handle_error
-
-
-def _is_not_of_py4j(record: logging.LogRecord) -> bool:
-    return "py4j" not in Path(record.pathname).parts
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.reruns.incremental import restricted
 from schemac.pipeline.runner import Opened, RunReport, run
-from schemac.pipeline.session import settings_of_a_run, start_session
+from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import RunIdentity, RunRequest, random_id
@@ -113,7 +113,7 @@ def run_stream(
 ) -> list[RunReport]:
     """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches."""
     check(job, arrow_schema)
-    spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
+    spark = session_of(spark, job)
     stream = _Stream(job, arrow_schema, form, progress)
     try:
         with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
@@ -147,9 +147,8 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
         writer = frame.writeStream.foreachBatch(stream.take)
         writer = writer.option("checkpointLocation", job.checkpoint_path)
         is_once = job.trigger == AVAILABLE_NOW
-        query = (
-            writer.trigger(availableNow=True) if is_once else writer.trigger(processingTime=job.trigger)
-        ).start()
+        trigger = {"availableNow": True} if is_once else {"processingTime": job.trigger}
+        query = writer.trigger(**trigger).start()
         try:
             stream.id = query.id.replace("-", "")
             stream.is_known.set()
@@ -191,6 +190,7 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
         sources = [(part.source.format, part.source.path) for part in job.parts]
         identity = RunIdentity.new(random_id(), sources, job.target.mode.value)
         return RunReport(identity.id, identity, 0, 0, 0, (), 0.0, job.target.path, 0, None, None, ())
+    absent = set.intersection(*({one.path for one in report.absent} for report in reports))
     return replace(
         reports[-1],
         rows_in=sum(report.rows_in for report in reports),
@@ -200,11 +200,7 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
         deleted=sum(report.deleted for report in reports),
         reasons=_added([report.reasons for report in reports]),
         warnings=_added([report.warnings for report in reports]),
-        absent=tuple(
-            one
-            for one in reports[-1].absent
-            if all(one.path in {other.path for other in report.absent} for report in reports)
-        ),
+        absent=tuple(one for one in reports[-1].absent if one.path in absent),
         seconds=sum(report.seconds for report in reports),
         quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
     )

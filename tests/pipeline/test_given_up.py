@@ -167,7 +167,7 @@ def test_a_report_says_that_spark_stopped_after_the_commit(tmp_path: Path) -> No
     write(tmp_path, "first", [1, 2])
     (found,) = runs_of(str(tmp_path / "t.lance"))
     report = replace(
-        runner.RunReport.of_earlier(found, job_of(tmp_path), 1.0), is_repeat=False, stopped=GONE.message
+        runner.report_of_earlier(job_of(tmp_path), found, 1.0), is_repeat=False, stopped=GONE.message
     )
     said = f"Spark stopped after the commit, so the run counts, and need not be run again: {GONE.message}."
     assert str(report).splitlines()[-1] == said

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from itertools import chain
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, functions
@@ -27,14 +28,13 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Json, Typed, parse_steps, value_sql
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
 from schemac.pipeline.reading.source import open_records, records_of_frame
-from schemac.pipeline.reading.table_source import TableSource
-from schemac.pipeline.spark.executors import register
+from schemac.pipeline.reading.table_source import table_reader
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
 from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import absolute
-from schemac.rows.runs.tables import Projection, sink_engine, source_of
+from schemac.rows.runs.tables import Projection, source_of
 from schemac.rows.runs.tables import Source as TableReader
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
@@ -50,12 +50,14 @@ class Joined:
     keys: dict[str, str]
     """Columns of the table, and of the frame."""
 
+    def matches(self, rows: DataFrame) -> Column:
+        """Return the condition that a row has the key of a record."""
+        equal: list[Column] = [rows[name(left)] == self.frame[right] for left, right in self.keys.items()]
+        return reduce(Column.__and__, equal)
+
     def to(self, rows: DataFrame, flag: str) -> DataFrame:
         """Add the source's column to rows, and a flag: 1 if the source does not have the key, else 0."""
-        conditions: list[Column] = [
-            rows[name(left)] == self.frame[right] for left, right in self.keys.items()
-        ]
-        joined = rows.join(self.frame, reduce(Column.__and__, conditions), "left").drop(*self.keys.values())
+        joined = rows.join(self.frame, self.matches(rows), "left").drop(*self.keys.values())
         return joined.withColumn(flag, functions.isnull(name(self.label)).cast("bigint"))
 
 
@@ -88,9 +90,8 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
         columns.append(f"{value_sql(value)} as {name(keys[left])}")
         failures.append(failed)
     broken = " or ".join(["false", *failures, *filter(None, [records.is_broken])])
-    frame = scope.added().frame.selectExpr(
-        *columns, f"{_value_of(records)} as {name(label)}", f"{broken} as __broken"
-    )
+    columns += [f"{_value_of(records)} as {name(label)}", f"{broken} as __broken"]
+    frame = scope.added().frame.selectExpr(*columns)
     _check_rows(label, frame, list(keys.values()))
     return Joined(label, frame.drop("__broken"), keys)
 
@@ -98,17 +99,14 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
 def check_exact(joined: Joined, rows: DataFrame, chosen: DataFrame) -> None:
     """Refuse records whose key no row of the table has, and rows that are to get values and have no record; `rows` are keys."""
     place = ("joins", joined.label)
-    match = [rows[name(left)] == joined.frame[right] for left, right in joined.keys.items()]
-    records = joined.frame.join(rows, reduce(Column.__and__, match), "left_anti")
+    records = joined.frame.join(rows, joined.matches(rows), "left_anti")
     examples = _keys_of(records, list(joined.keys.values()))
     if examples:
         message = f"`{joined.label}` has records for rows that the table does not have: {examples}"
         help = "leave them out; or leave out `exact` of the join, so that they are ignored"
         raise PipelineError(JOIN, message, help, place=place)
-    match = [chosen[name(left)] == joined.frame[right] for left, right in joined.keys.items()]
-    examples = _keys_of(
-        chosen.join(joined.frame, reduce(Column.__and__, match), "left_anti"), list(joined.keys)
-    )
+    without = chosen.join(joined.frame, joined.matches(chosen), "left_anti")
+    examples = _keys_of(without, list(joined.keys))
     if examples:
         message = f"`{joined.label}` has no record for rows of the table: {examples}"
         help = "add them, leave these rows out with `where`, or leave `exact` out of the join: they then get null"
@@ -126,12 +124,10 @@ def _value_of(records: Records) -> str:
     """Write the source's columns as one value that is never null."""
     if records.columns is None:
         return Json(RECORD, IN_RECORD).variant
-    members = [f"{value_sql(input_)} as {name(column)}" for column, input_ in records.columns.items()] + [
-        f"{text} as {name(column)}"
-        for column, text in records.partitions.items()
-        if column not in records.columns
-    ]
-    return f"struct({', '.join(members)})"
+    texts = {column: value_sql(input_) for column, input_ in records.columns.items()}
+    for column, text in records.partitions.items():
+        texts.setdefault(column, text)
+    return f"struct({', '.join(f'{text} as {name(column)}' for column, text in texts.items())})"
 
 
 def _mismatch(
@@ -139,11 +135,10 @@ def _mismatch(
 ) -> PipelineError:
     """Return the error of a join whose two sides differ in type; its help is a cast to the table's type."""
     left_type = types[left].simpleString() if left in types else "no column"
-    cast = (
-        f"{right}::{left_type}"
-        if right_type in ("a variant", VariantType().simpleString())
-        else f"try_cast({right} as {left_type})"
-    )
+    if right_type in ("a variant", VariantType().simpleString()):
+        cast = f"{right}::{left_type}"
+    else:
+        cast = f"try_cast({right} as {left_type})"
     message = f"`{left}` is {left_type} in the table, and `{right}` is {right_type} in `{label}`"
     help = f'write `on: {{{left}: "{cast}"}}`'
     return PipelineError(JOIN, message, help, place=("joins", label, "on", left))
@@ -154,10 +149,8 @@ def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
     broken = functions.count_if(functions.col("__broken")).alias("__broken")
     counts = frame.groupBy(*keys).agg(functions.count(functions.lit(1)).alias("__count"), broken)
     is_key = " and ".join(f"{name(key)} is not null" for key in keys)
-    wrong = counts.where(f"__broken > 0 or (__count > 1 and {is_key})").orderBy(
-        functions.desc("__broken"), *keys
-    )
-    rows = wrong.limit(MOST_KEYS + 1).collect()
+    wrong = counts.where(f"__broken > 0 or (__count > 1 and {is_key})")
+    rows = wrong.orderBy(functions.desc("__broken"), *keys).limit(MOST_KEYS + 1).collect()
     unread = sum(row["__broken"] for row in rows)
     if unread:
         message = f"records of `{label}` that cannot be read, or have no key that can be computed: at least {unread:,}"
@@ -202,8 +195,8 @@ class Frames:
         """The Python functions, by field."""
         return {
             label: PythonFunction.of(label, origin.python)
-            for label, origin in self.job.fields.items()
-            if origin is not None and origin.python is not None
+            for label, origin in self.job.origins.items()
+            if origin.python is not None
         }
 
     @property
@@ -238,9 +231,8 @@ class Frames:
         for label in self.functions:
             table_columns = [one for one in rows.columns if one in self.schema.names]
             columns, function = self._arguments(label, table_columns), self.functions[label]
-            result_type = type_of(
-                function, self._first(rows, label, columns, version, parts), self.schema.field(label).type
-            )
+            first = self._first(rows, label, columns, version, parts)
+            result_type = type_of(function, first, self.schema.field(label).type)
             rows = rows.withColumn(_column_of(label), Computed(function, columns, result_type).column())
         for label, joined in self.joins.items():
             rows = joined.to(rows, self.flags[label])
@@ -252,18 +244,11 @@ class Frames:
 
     def _rows(self, version: int, parts: tuple[int, ...], columns: tuple[str, ...] | None) -> DataFrame:
         """Read columns, or all, of parts; those that the table does not have yet are null."""
-        register(self.spark, TableSource)
-        target = self.job.target
+        target, storage = self.job.target, self.job.storage_options
         row_ids = any(ROW_ID in join.on for join in self.job.joins.values())
-        reader = self.spark.read.format(TableSource.name()).options(
-            row_ids=str(row_ids).lower(),
-            engine=sink_engine(target.format).name,
-            path=absolute(target.path),
-            version=str(version),
-            addresses="true",
-            parts=json.dumps(parts),
-            storage=self.job.storage_options.to_json(),
-        )
+        reader = table_reader(
+            self.spark, target.engine.name, absolute(target.path), version, storage
+        ).options(row_ids=str(row_ids).lower(), addresses="true", parts=json.dumps(parts))
         if columns is not None:
             reader = reader.option("columns", json.dumps([one for one in columns if one not in self.new]))
         frame = reader.load().drop(SOURCE)
@@ -286,27 +271,22 @@ class Frames:
             except PipelineError as error:
                 raise error.at("where") from error
             needed |= set(scope.members)
-        for label, origin in self.job.fields.items():
+        for label, origin in self.job.origins.items():
             if label in self.functions:
                 needed |= {*self._arguments(label, columns)}
-            elif origin is not None and origin.expr is None and origin.value is None:
+            elif origin.expr is None and origin.value is None:
                 needed.add(str(parse_steps(origin.from_ or f"`{label}`")[0]))
         for joined in self.joins.values():
             needed |= {*joined.keys}
             rows = joined.to(rows, self.flags[joined.label])
-        fields = {
-            label: origin
-            for label, origin in self.job.fields.items()
-            if origin is not None and origin.expr is not None
-        }
+        fields = {label: origin for label, origin in self.job.origins.items() if origin.expr is not None}
         job = self.job.model_copy(update={"fields": fields})
         needed |= {*with_computed_fields(records_of_frame(rows), job).computed.used}
         return tuple(one for one in columns if one in needed)
 
     def _arguments(self, label: str, columns: Iterable[str]) -> tuple[str, ...]:
         """Return the columns that a function gets, by default all that are not new. Raises PipelineError for an unknown one."""
-        origin, known = self.job.fields[label], tuple(columns)
-        assert origin is not None
+        origin, known = self.job.origins[label], tuple(columns)
         for one in origin.columns:
             if one not in known:
                 message = f"`columns` of `{label}` names `{one}`, but the table has no such column"
@@ -335,11 +315,10 @@ class Frames:
 
     def _conformed(self, rows: DataFrame) -> DataFrame:
         """Return a frame of addresses, flags of joins, filled values, errors and raw records."""
-        fields = {
-            label: origin.model_copy(update={"python": None, "columns": (), "from_": name(_column_of(label))})
-            if origin is not None and origin.python is not None
-            else origin
-            for label, origin in self.job.fields.items()
+        change: dict[str, Any] = {"python": None, "columns": ()}
+        columns_of = {
+            label: self.job.origins[label].model_copy(update={**change, "from_": name(_column_of(label))})
+            for label in self.functions
         }
         read = records_of_frame(rows)
         assert isinstance(read.values, TypedColumns)
@@ -350,7 +329,7 @@ class Frames:
             return f"to_json({struct((one, place(one)) for one in shown)})" if shown else "'{}'"
 
         records = replace(read, values=replace(read.values, raw_columns=shown, row_text=row_text))
-        job = self.job.model_copy(update={"fields": fields})
+        job = self.job.model_copy(update={"fields": {**self.job.fields, **columns_of}})
         extra = [ADDRESS_FIELD, *(ADDRESS_FIELD.with_name(flag) for flag in self.flags.values())]
         schema = pa.schema([*self.filled, *extra])
         validation = Validation.of(with_computed_fields(records, job), schema, job)

@@ -14,8 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
-from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
-from pyspark.sql.types import StructType
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.packed import ADDRESS, ERRORS, RAW
@@ -46,11 +45,6 @@ class Counts:
         self.unfit += result.unfit
         self.reasons.update({(path, rule): count for path, rule, count in result.reasons})
         self.example = self.example or result.example
-
-    def refuse_unfit(self) -> None:
-        """Raise UnfitError if there are values that do not fit."""
-        if self.unfit:
-            raise UnfitError
 
     def numbers(self) -> dict[str, int]:
         """Give the numbers that are kept with the values."""
@@ -132,7 +126,8 @@ class FillTask:
                 if not counts.unfit:
                     yield to_schema(batch, schema)
             notes.note()
-            counts.refuse_unfit()
+            if counts.unfit:
+                raise UnfitError  # noqa: TRY301
         except Exception as error:
             failure.append(error)
             raise
@@ -174,30 +169,11 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
     results: list[PartResult]
 
 
-class BackfillSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way to the tasks. It commits nothing: the driver does, when all parts have values."""
-
-    task: FillTask
-    report: str
-
-    @classmethod
-    def name(cls) -> str:
-        """Return the word for `format`: another one for each run, because several may go on in one session."""
-        return f"schemac-backfill-{cls.task.filling.place.run.id}"
-
-    def writer(self, schema: StructType, overwrite: bool) -> "BackfillWriter":
-        """Make a writer of some parts."""
-        return BackfillWriter(self.task.resolved(), self.report)
-
-
-def backfill_sink(task: FillTask, report: str) -> type[BackfillSink]:
-    """Return the data source that runs a task, and writes its result to a file."""
-    # Made here, and not found by its name: Spark's workers get the class itself.
-    return type("TaskSink", (BackfillSink,), {"task": task, "report": report})
-
-
 class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
-    """Writes the values of parts, and its result to a file, because Spark ends a write in another process."""
+    """Writes the values of parts, and its result to a file, because Spark ends a write in another process.
+
+    It commits nothing: the driver does, when all parts have values.
+    """
 
     def __init__(self, task: FillTask, report: str) -> None:
         self.task = task

@@ -60,12 +60,10 @@ def with_computed_fields(records: Records, job: Job) -> Records:
     """Add what the fields of a job need that is at no place of the records."""
     inputs: dict[str, Input] = {}
     failing: dict[str, str] = {}
-    if any(origin is not None and origin.expr is not None for origin in job.fields.values()):
+    if any(origin.expr is not None for origin in job.origins.values()):
         records = records.parsed()
     scope = Scope(records)
-    for label, origin in job.fields.items():
-        if origin is None:
-            continue
+    for label, origin in job.origins.items():
         if origin.value is not None:
             inputs[label] = JsonText(literal(constant_text(origin.value)))
         elif origin.expr is not None:
@@ -173,8 +171,8 @@ def invalid(label: str, text: str, error: PySparkException) -> PipelineError:
 def expression_mistakes(job: Job) -> Iterator[PipelineError]:
     """Ask Spark's parser about all expressions of a part, where there is a session; a run asks again, with its columns."""
     spark = SparkSession.getActiveSession()
-    for label, origin in job.fields.items() if spark is not None else ():
-        if origin is not None and origin.expr is not None:
+    for label, origin in job.origins.items() if spark is not None else ():
+        if origin.expr is not None:
             try:
                 _ = spark.range(0).select(functions.expr(origin.expr)).schema
             except ParseException as error:
@@ -283,11 +281,7 @@ def _placed(job: Job, part: int) -> Iterator[None]:
 
 def check_constants(job: Job, schema: pa.Schema) -> None:
     """Refuses a constant that does not fit its field, by the rules for records: otherwise all records were quarantined."""
-    origins = {
-        label: origin
-        for label, origin in job.fields.items()
-        if origin is not None and origin.value is not None
-    }
+    origins = {label: origin for label, origin in job.origins.items() if origin.value is not None}
     if not origins:
         return
     constant_fields = with_zones(pa.schema([schema.field(label) for label in origins], schema.metadata), job)
@@ -296,9 +290,7 @@ def check_constants(job: Job, schema: pa.Schema) -> None:
     batch = pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
     for why in Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons.get(0, ()):
         path = why.path
-        label = next(
-            label for label in origins if path == label or path.startswith((f"{label}.", f"{label}["))
-        )
+        label = next(one for one in origins if path == one or path.startswith((f"{one}.", f"{one}[")))
         message = f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why.rule}"
         help = f"`schemac explain {why.rule.partition(':')[0]}` explains the rule"
         raise PipelineError(INVALID_CONSTANT, message, help, place=("fields", label, "value"))

@@ -97,9 +97,8 @@ class LoadedJob:
     def report(self, error: PipelineError, report: Report) -> None:
         """Report an error of a run at the setting of the file that it is about."""
         place = _place_in(self.document, error.place)
-        model_error = ModelError(error.code, place, error.message, error.help or "")
         if place:
-            _complain(self.document, model_error, report, error.code)
+            _complain(self.document, report, place, error, error.code)
         else:
             name = self.document.source.name
             report.add(error.code, error.message, file=name, help=error.help or "")
@@ -133,22 +132,19 @@ def load_job(
                 # Without an excerpt: the line may hold a secret.
                 report.add(PIPELINE_FILE, model_error.message, file=str(path), help=model_error.help)
             else:
-                _complain(document, model_error, report)
+                _complain(document, report, model_error.path, model_error, on_key=model_error.on_key)
         return None
     has_errors = False
     for i, part in enumerate(job.parts):
         for option, mistaken in option_mistakes(part.source, is_stream=job.trigger is not None):
             place = job.place_of(i, ("source", "options", option))
-            model_error = ModelError(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
-            _complain(document, model_error, report, SOURCE_OPTION)
+            _complain(document, report, place, mistaken, SOURCE_OPTION, on_key=True)
             has_errors = True
     if has_errors:
         return None
     if job.schema_ is None:
-        missing = ModelError(
-            PIPELINE_FILE, (), "a pipeline needs `schema`", "add `schema:` with the path of a manifest"
-        )
-        _complain(document, missing, report)
+        help = "add `schema:` with the path of a manifest"
+        _complain(document, report, (), PipelineError(PIPELINE_FILE, "a pipeline needs `schema`", help))
         return None
     return _with_schema(job, path, document, report, overlay, edited)
 
@@ -162,11 +158,17 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
 
 
 def _complain(
-    document: Document, model_error: ModelError, report: Report, code: Code = PIPELINE_FILE
+    document: Document,
+    report: Report,
+    place: TreePath,
+    mistake: ModelError | PipelineError,
+    code: Code = PIPELINE_FILE,
+    *,
+    on_key: bool = False,
 ) -> None:
-    """Report a mistake in a model at its location in the document."""
-    location = document.location(model_error.path, on_key=model_error.on_key)
-    report.add(code, model_error.message, location=location, help=model_error.help)
+    """Report a mistake at a place of the document."""
+    location = document.location(place, on_key=on_key)
+    report.add(code, mistake.message, location=location, help=mistake.help or "")
 
 
 def _with_schema(
@@ -189,30 +191,22 @@ def _with_schema(
     if len(matching) != 1:
         names = [dataset.name for dataset in datasets]
         near = closest(job.dataset, names) if job.dataset else None
-        message = (
-            f"{manifest} has no dataset '{job.dataset}'"
-            if job.dataset
-            else f"{manifest} has {len(names)} datasets"
-        )
-        help = (
-            Help.did_you_mean(near, str(job.dataset), mark="'")
-            if near
-            else f"write `dataset:` with one of: {', '.join(names)}"
-        )
-        _complain(
-            document,
-            ModelError(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help),
-            report,
-        )
+        help: str = f"write `dataset:` with one of: {', '.join(names)}"
+        if near:
+            help = Help.did_you_mean(near, str(job.dataset), mark="'")
+        if job.dataset:
+            mistake = PipelineError(PIPELINE_FILE, f"{manifest} has no dataset '{job.dataset}'", help)
+        else:
+            mistake = PipelineError(PIPELINE_FILE, f"{manifest} has {len(names)} datasets", help)
+        _complain(document, report, ("dataset",) if job.dataset else ("schema",), mistake)
         return None
     (dataset,) = matching
     locked = None
     if overlay is not None:
         schema_report = Report()
         overlay.check_names([one.name for one in datasets], schema_report, is_whole=False)
-        dataset, locked = overlay.over(
-            dataset, _locked(manifest, dataset, schema_report), project, schema_report
-        )
+        locked = _locked(manifest, dataset, schema_report)
+        dataset, locked = overlay.over(dataset, locked, project, schema_report)
         report.extend(schema_report.diagnostics)
         if schema_report.has_errors:
             return None
@@ -251,10 +245,9 @@ def _compiled(
     for mistake in (
         *mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *expressions.values(),
     ):  # fmt: skip
-        error, place = mistake.error, _place_in(document, mistake.place)
-        model_error = ModelError(error.code, place, error.message, error.help or "", mistake.is_key)
-        _complain(document, model_error, report, error.code)
-    for error in (*merge_mistakes(job, loaded.arrow_schema), *reference_mistakes(job, loaded.arrow_schema)):
+        place, error = _place_in(document, mistake.place), mistake.error
+        _complain(document, report, place, error, error.code, on_key=mistake.is_key)
+    for error in (*merge_mistakes(job, schema), *reference_mistakes(job, schema)):
         loaded.report(error, report)
     return None if report.has_errors else loaded
 
@@ -308,11 +301,11 @@ def _with_paths(job: Job, folder: Path) -> Job:
         update["joins"] = {label: placed(join) for label, join in job.joins.items()}
     if job.references:
         update["references"] = {label: table and placed(table) for label, table in job.references.items()}
-    update["fields"] = {
-        label: origin
-        if origin is None or origin.python is None
-        else origin.model_copy(update={"python": function_path(origin.python, folder)})
-        for label, origin in job.fields.items()
+    functions = {label: function_path(origin.python, folder) for label, origin in job.origins.items()}
+    update["fields"] = job.fields | {
+        label: job.origins[label].model_copy(update={"python": path})
+        for label, path in functions.items()
+        if path
     }
     if job.checkpoint is not None:
         update["checkpoint"] = resolved(job.checkpoint)
@@ -342,46 +335,43 @@ def mistakes(
         if not is_typed:
             job.storage_options.resolved()
         if job.is_backfill and schema is not None:
-            for wrong in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
-                raise wrong.error.at(*wrong.place)
-            for label in job.joins:
-                try:
-                    check_input(job.part_of_join(label))
-                except PipelineError as refused:
-                    raise refused.at("joins", label, *refused.place[1:]) from refused
-            for label, origin in job.fields.items():
-                if origin is not None and origin.python is not None and not is_typed:
-                    PythonFunction.of(label, origin.python)
-            if not (is_typed and not is_local(job.target.path)):
-                columns = COLUMN_SINK.of(job.target.engine)
-                columns.new_columns(
-                    job.target.path, TableForm(schema), tuple(job.fields), job.storage_options
-                )
-    except PipelineError as error:
-        yield error
-        return
-    if job.is_backfill and schema is not None:
-        return
-    if not is_replay:
-        yield from source_mistakes(job)
-    if schema is not None:
-        for mistake in (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema)):
-            yield mistake.error.at(*mistake.place)
-        yield from (*merge_mistakes(job, schema), *reference_mistakes(job, schema))
-    try:
+            _check_backfill(job, schema, is_typed=is_typed)
+            return
+        if not is_replay:
+            yield from source_mistakes(job)
+        if schema is not None:
+            for mistake in (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema)):
+                yield mistake.error.at(*mistake.place)
+            yield from (*merge_mistakes(job, schema), *reference_mistakes(job, schema))
         check_places(job)
         _check_tables(job, schema, is_typed=is_typed)
     except PipelineError as error:
         yield error
 
 
+def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
+    """Check that a backfill can run. Raises the first mistake."""
+    for wrong in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
+        raise wrong.error.at(*wrong.place)
+    for label in job.joins:
+        try:
+            check_input(job.part_of_join(label))
+        except PipelineError as refused:
+            raise refused.at("joins", label, *refused.place[1:]) from refused
+    for label, origin in job.origins.items():
+        if origin.python is not None and not is_typed:
+            PythonFunction.of(label, origin.python)
+    if not is_typed or is_local(job.target.path):
+        form, names = TableForm(schema), tuple(job.fields)
+        COLUMN_SINK.of(job.target.engine).new_columns(job.target.path, form, names, job.storage_options)
+
+
 def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None:
     """Whether the tables at the target and at the quarantine, if there are any, can take the rows."""
     sink = sink_of(job.target.engine.name)
-    target = None
-    if not job.target.is_of_spark:
-        # A format of Spark is looked at when Spark is there.
-        target = _table(sink, job, job.target.path, TARGET_PATH, is_typed=is_typed)
+    # A format of Spark is looked at when Spark is there.
+    is_of_spark = job.target.is_of_spark
+    target = None if is_of_spark else _table(sink, job, job.target.path, TARGET_PATH, is_typed=is_typed)
     if target is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
             TABLE_EXISTS,

@@ -127,16 +127,12 @@ def _mistake_of(letter: str, count: int) -> str | None:
         known = LOOK_ALIKES.get(letter, "put literal text in single quotes")
         return f"the letter '{letter}' cannot be read: {known}"
     if letter in EXACT:
-        return (
-            None
-            if count in EXACT[letter]
-            else f"'{letter * count}' is not one of the lengths that '{letter}' has"
-        )
-    return (
-        None
-        if count <= LONGEST[letter]
-        else f"'{letter * count}' is longer than '{letter * LONGEST[letter]}'"
-    )
+        if count in EXACT[letter]:
+            return None
+        return f"'{letter * count}' is not one of the lengths that '{letter}' has"
+    if count <= LONGEST[letter]:
+        return None
+    return f"'{letter * count}' is longer than '{letter * LONGEST[letter]}'"
 
 
 __all__ = ["with_zones", "zone_of"]
@@ -144,7 +140,7 @@ __all__ = ["with_zones", "zone_of"]
 
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
     """Note the zone of its clocks next to each field of a schema that has one."""
-    zones = {label: origin.zone for label, origin in job.fields.items() if origin is not None}
+    zones = {label: origin.zone for label, origin in job.origins.items()}
     return with_zones_of(schema, zones.get, job.source.timezone)
 
 
@@ -405,8 +401,8 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             if getattr(job, label):
                 yield _wrong((label,), f"`{label}` is for a backfill", help)
         for i, part in enumerate(job.parts):
-            for label, origin in part.fields.items():
-                if origin is not None and origin.python is not None:
+            for label, origin in part.origins.items():
+                if origin.python is not None:
                     place = job.place_of(i, ("fields", label, "python"))
                     yield _wrong(place, "`python` is for a backfill", help)
         return
@@ -424,8 +420,8 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     if not job.fields:
         message = "the backfill names no field to fill"
         yield _wrong(("target", "mode"), message, "name the columns under `fields`", is_key=False)
-    for label, origin in job.fields.items():
-        if origin is not None and origin.columns and origin.python is None:
+    for label, origin in job.origins.items():
+        if origin.columns and origin.python is None:
             message = "`columns` is for functions only: an expression names its columns itself"
             help = Help.remove(help="leave it out", is_safe=False)
             yield _wrong(("fields", label, "columns"), message, help)

@@ -142,12 +142,9 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
             targets = _opened(frame, reference, schema, job)
             labels = targets.columns
             pairs = zip(reference.fields, labels, strict=True)
-            conditions: list[Column] = [
-                functions.expr(_column(field)) == targets[label] for field, label in pairs
-            ]
-            joined = frame.join(
-                targets.withColumn("__found", functions.lit(True)), reduce(Column.__and__, conditions), "left"
-            )
+            equal: list[Column] = [functions.expr(_column(field)) == targets[label] for field, label in pairs]
+            marked = targets.withColumn("__found", functions.lit(True))
+            joined = frame.join(marked, reduce(Column.__and__, equal), "left")
             is_wrong = f"{_counts(job, reference.fields, frame)} and __found is null"
             values = _values_of(reference.fields)
             frame = _with_reason(joined, is_wrong, reference.path, REFERENCE_RULE, values)
@@ -169,11 +166,9 @@ def with_warnings(frame: DataFrame, job: Job) -> DataFrame:
     """Take the reasons of rules that only warn out of those that keep a record from the table."""
     if not job.warned:
         return frame
-    others = [name(column) for column in frame.columns if column != ERRORS]
-    warned, other = _is_warned(job), _is_warned(job, "not in")
-    split = frame.selectExpr(
-        *others, f"filter({ERRORS}, {warned}) as {WARNINGS}", f"filter({ERRORS}, {other}) as {ERRORS}"
-    )
+    columns = [name(column) for column in frame.columns if column != ERRORS]
+    columns += [f"filter({ERRORS}, {_is_warned(job)}) as {WARNINGS}"]
+    split = frame.selectExpr(*columns, f"filter({ERRORS}, {_is_warned(job, 'not in')}) as {ERRORS}")
     return split.withColumn(ERRORS, functions.expr(f"if(size({ERRORS}) > 0, {ERRORS}, null)"))
 
 
@@ -266,11 +261,8 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
         ):
             message = f"`{field}` is {value_type.simpleString()}, and `{path}` of `{reference.dataset}` is {referenced_type.simpleString()}"
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
-        field_type = reduce(
-            lambda data_type, part: data_type.field(part).type,
-            field.path[1:],
-            schema.field(field.path[0]).type,
-        )
+        outer_type = schema.field(field.path[0]).type
+        field_type = reduce(lambda data_type, part: data_type.field(part).type, field.path[1:], outer_type)
         if isinstance(value, Counted) and value.arrow_type != storage_type(field_type):
             message = (
                 f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {value.arrow_type}"

@@ -109,9 +109,8 @@ class Validation:
         if origin.format is not None:
             if isinstance(source, Json):
                 token = source.text
-                content = when(
-                    f"startswith({token}, '\"')", f"try_variant_get({source.variant}, '$', 'string')", token
-                )
+                inner = f"try_variant_get({source.variant}, '$', 'string')"
+                content = when(f"startswith({token}, '\"')", inner, token)
             elif isinstance(source, Text):
                 token = content = source.text
             else:
@@ -134,9 +133,8 @@ class Validation:
     def _check_type(self, member: pa.Field, source: Typed, origin: FieldSource) -> bytes:
         """Refuse a column that can never become its field; return the type that its integers count."""
         type_text = source.type.simpleString() if not isinstance(source, Counted) else str(source.arrow_type)
-        error = PipelineError(
-            SOURCE_TYPE_MISMATCH, f"`{member.name}` is {member.type}, the source has {type_text}"
-        )
+        message = f"`{member.name}` is {member.type}, the source has {type_text}"
+        error = PipelineError(SOURCE_TYPE_MISMATCH, message)
         try:
             source_type = source.arrow_type if isinstance(source, Counted) else _arrow_type(source.type)
         except PySparkException:
@@ -147,10 +145,8 @@ class Validation:
         except UnreadableTypeError:
             raise error from None
         except MissingMemberError as missing:
-            raise unknown_column(
-                str(missing),
-                [part.name for part in (list(source_type) if pa.types.is_struct(source_type) else [])],
-            ) from None
+            known = [part.name for part in source_type] if pa.types.is_struct(source_type) else []
+            raise unknown_column(str(missing), known) from None
         is_counted = isinstance(source, Counted) or _has(source.type, CountType)
         return pa.schema([column]).serialize().to_pybytes() if is_counted else b""
 
@@ -236,14 +232,11 @@ class Validation:
         frame, values = self.records.frame, self.records.values
         if isinstance(values, TypedColumns):
             # Only of a record that is wrong the text is made.
-            is_struct = values.raw_columns and all(
-                _is_of_arrow(frame.schema[label]) for label in values.raw_columns
-            )
-            raw = (
-                struct((label, name(label)) for label in values.raw_columns)
-                if is_struct
-                else values.row_text(name)
-            )
+            labels = values.raw_columns
+            if labels and all(_is_of_arrow(frame.schema[label]) for label in labels):
+                raw = struct((label, name(label)) for label in values.raw_columns)
+            else:
+                raw = values.row_text(name)
             return frame.selectExpr(f"{raw} as {RAW}", SOURCE, *columns)
         texts: list[str] = []
         if isinstance(values, JsonTexts):

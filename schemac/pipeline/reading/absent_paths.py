@@ -56,9 +56,8 @@ def absent_paths(
     explode = source.explode
     if explode is not None and records.exploded is not None and not explode.allow_missing:
         use, place = "the list that `explode` names", ("source", "explode")
-        absent_paths = _absent(
-            records.exploded.frame, [_RequiredPath(explode.path, parse_steps(explode.path), use, place)]
-        )
+        required = _RequiredPath(explode.path, parse_steps(explode.path), use, place)
+        absent_paths = _absent(records.exploded.frame, [required])
         if absent_paths:
             way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
             help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out
@@ -94,9 +93,7 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         with suppress(ValueError, RecursionError):
             document = json.loads(text)
             first += [document] if isinstance(document, dict) else []
-    missing = [
-        one for one in paths if not any(any(True for _ in _members(record, one.steps)) for record in first)
-    ]
+    missing = [one for one in paths if not any([*_members(record, one.steps)] for record in first)]
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
@@ -136,9 +133,8 @@ def _nearest(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str 
         around = [value for record in records for value in _members(record, steps[:depth])]
         keys = {key for value in around if isinstance(value, dict) for key in value}
         if keys and isinstance(step, str):
-            suggestion = did_you_mean(
-                _path((*steps[:depth], step)), [_path((*steps[:depth], key)) for key in keys]
-            )
+            known = [_path((*steps[:depth], key)) for key in keys]
+            suggestion = did_you_mean(_path((*steps[:depth], step)), known)
             return suggestion and (suggestion if suggestion.endswith("?") else f"{suggestion};")
         if around:
             break

@@ -344,9 +344,8 @@ def dialect_of(options: "Options") -> Dialect:
             raise PipelineError(SOURCE_OPTION, message, "write one character, or ''")
     if not dialect.sep:
         raise PipelineError(SOURCE_OPTION, "the delimiter `sep` is empty", "write it, such as `sep: ';'`")
-    if dialect.sep in (dialect.quote, dialect.escape, dialect.comment) or dialect.comment in {
-        dialect.quote
-    } - {""}:
+    is_comment_quote = bool(dialect.quote) and dialect.comment == dialect.quote
+    if dialect.sep in (dialect.quote, dialect.escape, dialect.comment) or is_comment_quote:
         message = "two of the options `sep`, `quote` and `comment` are the same character"
         raise PipelineError(SOURCE_OPTION, message, "use a different character for each")
     return dialect

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -151,20 +151,8 @@ def _unpacked(stream: Any, ending: str) -> Any:
     return nullcontext(stream)
 
 
-class _Unpacker(Protocol):
-    """What unpacks one stream, as `bz2.BZ2Decompressor` does."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
 class _Inflater:
-    """zlib's decompressor with the same methods; `form` is its window, which includes gzip's header or not."""
+    """zlib's decompressor with the methods of `bz2.BZ2Decompressor`; `form` is its window, which includes gzip's header or not."""
 
     def __init__(self, form: int) -> None:
         self._inflater = zlib.decompressobj(form)
@@ -195,10 +183,10 @@ class _Unpacked(io.RawIOBase):
     it, with all packed data that follow.
     """
 
-    def __init__(self, packed: Any, unpacker: Callable[[], _Unpacker]) -> None:
+    def __init__(self, packed: Any, unpacker: Callable[[], "bz2.BZ2Decompressor | _Inflater"]) -> None:
         self._packed = packed
         self._new_unpacker = unpacker
-        self._unpacker: _Unpacker | None = None
+        self._unpacker: bz2.BZ2Decompressor | _Inflater | None = None
 
     def readable(self) -> bool:
         """Return that it can be read."""

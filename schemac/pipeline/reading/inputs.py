@@ -131,17 +131,10 @@ def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:
         return CountType(data_type, spark_type)
     if isinstance(spark_type, StructType) and is_.is_struct(data_type):
         parts = zip(spark_type.fields, data_type, strict=True)
-        return StructType(
-            [
-                StructField(part.name, with_counts(part.dataType, arrow_field.type))
-                for part, arrow_field in parts
-            ]
-        )
+        return StructType([StructField(part.name, with_counts(part.dataType, of.type)) for part, of in parts])
     if isinstance(spark_type, MapType) and is_.is_map(data_type):
-        return MapType(
-            with_counts(spark_type.keyType, data_type.key_type),
-            with_counts(spark_type.valueType, data_type.item_type),
-        )
+        key = with_counts(spark_type.keyType, data_type.key_type)
+        return MapType(key, with_counts(spark_type.valueType, data_type.item_type))
     if isinstance(spark_type, ArrayType):
         return ArrayType(with_counts(spark_type.elementType, data_type.value_type))
     return spark_type

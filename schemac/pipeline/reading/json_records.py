@@ -242,10 +242,12 @@ LONGEST_LINE_READ = 1 << 20
 
 
 def read_json(spark: SparkSession, source: Source) -> BatchSource:
-    """Read the records of a JSON source."""
+    """Read the records of a JSON source, or the features of a GeoJSON source."""
     options = Options(source)
     encoding = codec_name(options.text("encoding", "UTF-8"))
     listed = texts.files_of(spark, source)
+    if source.format == "geojson":
+        return texts.cut_texts(spark, listed, partial(_documents, encoding, "features"))
     is_multi_line = options.flag("multiLine")
     if is_multi_line is None:
         is_multi_line = not options.text("lineSep") and not _is_line_by_line(spark, source, listed, encoding)
@@ -259,12 +261,6 @@ def read_json(spark: SparkSession, source: Source) -> BatchSource:
             lambda: texts.checked_lines(texts.lines(spark, source, listed)), listed.partitions, files
         )
     return texts.cut_texts(spark, listed, partial(_lines, encoding, options.text("lineSep")))
-
-
-def read_geojson(spark: SparkSession, source: Source) -> BatchSource:
-    """Read the features of a GeoJSON source."""
-    encoding = codec_name(Options(source).text("encoding", "UTF-8"))
-    return texts.cut_texts(spark, texts.files_of(spark, source), partial(_documents, encoding, "features"))
 
 
 def _is_line_by_line(spark: SparkSession, source: Source, listed: Listed, encoding: str) -> bool:

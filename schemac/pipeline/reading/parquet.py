@@ -254,17 +254,16 @@ class _WholeRows:
         structs, first, numbers = [], 0, rows.to_numpy()
         for columns, others, start in self._parts:
             count = columns.num_rows
-            inside = (
-                numbers[np.searchsorted(numbers, first) : np.searchsorted(numbers, first + count)] - first
-            )
+            start_at, end_at = np.searchsorted(numbers, (first, first + count))
+            inside = numbers[start_at:end_at] - first
             if len(inside):
                 other_columns = others.rows(start, count)
-                arrays = [
-                    columns.column(label)
-                    if label in columns.schema.names
-                    else other_columns.column(label).combine_chunks()
-                    for label in self._schema.names
-                ]
+                by_name = dict(zip(columns.schema.names, columns.columns, strict=True))
+                by_name |= {
+                    label: other_columns.column(label).combine_chunks()
+                    for label in other_columns.schema.names
+                }
+                arrays = [by_name[label] for label in self._schema.names]
                 whole = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
                 structs.append(whole.take(pa.array(inside)).to_struct_array())
             first += count
@@ -315,10 +314,8 @@ def _schema(file: File) -> pa.Schema | None:
         with seekable_file(file.path) as stream:
             parquet = _opened(stream)
             written: Mapping[bytes, bytes] = parquet.metadata.metadata or {}
-            schema, leaves = (
-                _with_instants(parquet),
-                map(parquet.schema.column, range(len(parquet.schema.names))),
-            )
+            schema = _with_instants(parquet)
+            leaves = map(parquet.schema.column, range(len(parquet.schema.names)))
             has_inner_instants = any(
                 leaf.physical_type == "INT96" and schema.get_field_index(leaf.path) < 0 for leaf in leaves
             )

@@ -88,8 +88,7 @@ def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[st
         raise PipelineError(INPUT_NOT_FOUND, f"there is no file `{path}`", help)
     for entry in files:
         name = os.path.basename(entry.rstrip("/"))
-        is_hidden = name.startswith(("_", ".")) and "=" not in name
-        if is_listed_by_spark and is_hidden and len(files) == 1:
+        if is_listed_by_spark and is_hidden(name) and len(files) == 1:
             message = (
                 f"`{path}` begins with `{name[0]}`: Spark treats such names as hidden and does not read them"
             )
@@ -97,6 +96,11 @@ def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[st
         if is_text and os.path.isfile(entry):
             refuse_packed(entry)
     return files
+
+
+def is_hidden(name: str) -> bool:
+    """Whether Spark passes over a file or a folder of this name, but for folders of partitions."""
+    return name.startswith(("_", ".")) and "=" not in name
 
 
 def refuse_packed(path: str) -> None:

@@ -52,9 +52,8 @@ def items_of_texts(texts: BatchSource, explode: Explode) -> BatchSource:
     place = Json(WHOLE, (0, *steps))
     items = f"try_variant_get({place.variant}, '$', 'array<variant>')"
     parsed_frame = texts.frame.selectExpr(*columns, f"{parsed(with_numbers_marked(RAW))} as {WHOLE}")
-    frame = parsed_frame.selectExpr(
-        *columns, WHOLE, f"{items} as {LIST}", f"{head} as {HEAD}", f"{tail} as {TAIL}"
-    )
+    parts = (f"{items} as {LIST}", f"{head} as {HEAD}", f"{tail} as {TAIL}")
+    frame = parsed_frame.selectExpr(*columns, WHOLE, *parts)
     frame = frame.selectExpr(*other_columns, f"explode({_entries(place, explode)}) as {ITEM}")
     return texts.with_frame(frame.selectExpr(*other_columns, f"{ITEM}.r as {RAW}", f"{ITEM}.f as {FAULT}"))
 
@@ -133,14 +132,8 @@ def _item_type(data_type: DataType, rest: tuple[str, ...], path: str) -> DataTyp
         raise PipelineError(SOURCE_TYPE_MISMATCH, message, "name a list of the source", place=PLACE)
     if rest[0] not in data_type.names:
         raise unknown_column(rest[0], data_type.names)
-    return StructType(
-        [
-            StructField(part.name, _item_type(part.dataType, rest[1:], path))
-            if part.name == rest[0]
-            else part
-            for part in data_type.fields
-        ]
-    )
+    item = StructField(rest[0], _item_type(data_type[rest[0]].dataType, rest[1:], path))
+    return StructType([item if part.name == rest[0] else part for part in data_type.fields])
 
 
 RECORD = "_record"
@@ -320,17 +313,11 @@ class Records:
         if isinstance(self.values, JsonTexts):
             return
         read = [label for label in labels if label not in self.computed.inputs]
-        used = {
-            *self.computed.used,
-            *((job.fields.get(label) or FieldSource()).from_ or label for label in read),
-        }
-        extra = sorted(
-            {*self.values.columns, *self.values.absent}
-            - used
-            - {path.split(".")[0].split("[")[0] for path in used}
-        )
+        used = {(job.fields.get(label) or FieldSource()).from_ or label for label in read}
+        used |= {*self.computed.used}
+        used |= {path.split(".")[0].split("[")[0] for path in used}
+        extra = sorted({*self.values.columns, *self.values.absent} - used)
         if extra:
-            message = f"no field reads the column `{extra[0]}`" + (
-                f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""
-            )
+            more = f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""
+            message = f"no field reads the column `{extra[0]}`{more}"
             raise PipelineError(UNEXPECTED_COLUMN, message, "add the field, or set `unexpected: ignore`")

@@ -74,9 +74,8 @@ class UnreadableRowError(Exception):
 
 def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = name) -> str:
     """Return the SQL text of a row as text; `place` gives the SQL of a column."""
-    types_json = json.dumps(
-        {label: _type_json(data_type) for label, data_type in types.items()}, ensure_ascii=False
-    )
+    types_of = {label: _type_json(data_type) for label, data_type in types.items()}
+    types_json = json.dumps(types_of, ensure_ascii=False)
     row = struct((label, _json_sql(data_type, place(label))) for label, data_type in types.items())
     row_json = f"to_json({row}, map('ignoreNullFields', 'false'))" if types else "'{}'"
     return concat([literal(f'{{"{TYPES}": {types_json}, "{ROW}": '), row_json, literal("}")])
@@ -114,10 +113,8 @@ def _json_sql(data_type: DataType, x: str) -> str:
         return x if inner == item else f"transform({x}, {item} -> {inner})"
     if isinstance(data_type, MapType):
         pair = fresh()
-        key, value = (
-            _json_sql(data_type.keyType, f"{pair}.key"),
-            _json_sql(data_type.valueType, f"{pair}.value"),
-        )
+        key = _json_sql(data_type.keyType, f"{pair}.key")
+        value = _json_sql(data_type.valueType, f"{pair}.value")
         return f"transform(map_entries({x}), {pair} -> {struct([('key', key), ('value', value)])})"
     if isinstance(data_type, StructType) and data_type.fields:
         places = [(member.name, f"{x}.{name(member.name)}", member.dataType) for member in data_type.fields]

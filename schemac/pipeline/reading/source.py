@@ -27,7 +27,7 @@ from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.files import check_encoding
 from schemac.pipeline.reading.inputs import FILE, METADATA, NO_FILE_KNOWN, OF_FILE, typed_input
-from schemac.pipeline.reading.json_records import read_geojson, read_json
+from schemac.pipeline.reading.json_records import read_json
 from schemac.pipeline.reading.parquet import in_place, read_parquet, spark_types
 from schemac.pipeline.reading.paths import check_path
 from schemac.pipeline.reading.records import (
@@ -97,11 +97,10 @@ def _reading(job: Job) -> Iterator[None]:
         yield
     except PySparkException as error:
         is_wide = error.getCondition() == WIDE_DECIMAL
-        help = (
-            "Spark reads decimals of up to 38 digits from files: write the column as text"
-            if is_wide
-            else f"format is `{job.source.format}`"
-        )
+        if is_wide:
+            help = "Spark reads decimals of up to 38 digits from files: write the column as text"
+        else:
+            help = f"format is `{job.source.format}`"
         message = str(error).strip().splitlines()[0]
         raise PipelineError(UNREADABLE_INPUT, message, help, place=("source",)) from error
     except Py4JError as error:
@@ -117,11 +116,10 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     """Return records by the format of the source; Parquet is read in place where that is possible."""
     source = job.source
     if source.format in ("json", "geojson"):
-        is_geojson = source.format == "geojson"
-        whole = read_geojson(spark, source) if is_geojson else read_json(spark, source)
+        whole, values = read_json(spark, source), JsonTexts(source.format == "geojson")
         if source.explode is None:
-            return Records(whole, JsonTexts(is_geojson))
-        return Records(items_of_texts(whole, source.explode), JsonTexts(is_geojson), exploded=whole)
+            return Records(whole, values)
+        return Records(items_of_texts(whole, source.explode), values, exploded=whole)
     if source.format == "csv":
         return read_csv(spark, source)
     if source.format in source_names():

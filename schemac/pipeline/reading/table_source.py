@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import DataType, StructType
 
@@ -38,23 +38,29 @@ except ImportError:  # earlier PySpark: what comes after a batch that is tried a
     SupportsTriggerAvailableNow = object
 
 
+def table_reader(
+    spark: SparkSession, engine: str, path: str, version: int, storage: Storage
+) -> DataFrameReader:
+    """Return what reads a version of a table."""
+    register(spark, TableSource)
+    options = {"engine": engine, "path": path, "version": str(version), "storage": storage.to_json()}
+    return spark.read.format(TableSource.name()).options(**options)
+
+
 def read_tables(
     spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE
 ) -> tuple[DataFrame, dict[str, DataType]]:
     """Read the rows of one or more tables of one schema, and the types of columns that hold counts."""
-    register(spark, TableSource)
     frames, counts = [], []
     for path in source.path:
-        version = source.options.get("version", str(_newest(source.format, path, storage)))
-        reader = spark.read.format(TableSource.name()).options(storage=storage.to_json(), exact="true")
-        frame = reader.options(engine=source.format, path=path, version=version).load()
-        frames.append(frame)
-        counts.append(_count_types(frame, source.format, path, int(version), storage))
+        version = int(source.options.get("version", _newest(source.format, path, storage)))
+        reader = table_reader(spark, source.format, path, version, storage)
+        frames.append(reader.option("exact", "true").load())
+        counts.append(_count_types(frames[-1], source.format, path, version, storage))
     first, *others = frames
-    for i, (other, types) in enumerate(zip(others, counts[1:], strict=True), 1):
-        if {label: str(held) for label, held in types.items()} != {
-            label: str(held) for label, held in counts[0].items()
-        }:
+    texts = [{label: str(held) for label, held in types.items()} for types in counts]
+    for i, other in enumerate(others, 1):
+        if texts[i] != texts[0]:
             message = f"`{source.path[0]}` and `{source.path[i]}` have timestamps, times or durations of other units"
             help = "name them under `sources:`, each by itself"
             raise PipelineError(SOURCE_TYPE_MISMATCH, message, help, place=("source", "path"))
@@ -123,23 +129,17 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         """Make a reader of what is added from now on, and of what is there."""
         storage = Storage.from_json(self.options.get("storage", "{}")).resolved()
         is_exact = self.options.get("exact") == "true"
-        return TableStream(
-            TableVersion(self.options["engine"], self.options["path"], 0, storage, is_exact=is_exact)
-        )
+        engine, path = self.options["engine"], self.options["path"]
+        return TableStream(TableVersion(engine, path, 0, storage, is_exact=is_exact))
 
     def _reader(self) -> "TableReader":
         """Return the reader of the version in the options, with the secrets of its storage resolved."""
         options = self.options
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(options.get("storage", "{}")).resolved()
+        is_exact, version = options.get("exact") == "true", int(options["version"])
         return TableReader(
-            TableVersion(
-                options["engine"],
-                options["path"],
-                int(options["version"]),
-                storage,
-                is_exact=options.get("exact") == "true",
-            ),
+            TableVersion(options["engine"], options["path"], version, storage, is_exact=is_exact),
             dict.fromkeys(json.loads(options["columns"]), False) if "columns" in options else None,
             has_row_ids=options.get("row_ids") == "true",
             has_addresses=options.get("addresses") == "true",

@@ -67,11 +67,9 @@ def file_options(source: Source) -> dict[str, str]:
     for path in source.path:
         options |= current_storage().hadoop_options(path)
     base = base_path(source.path)
-    return (
-        {"basePath": base, **options}
-        if base is not None and "recursiveFileLookup" not in options
-        else options
-    )
+    if base is not None and "recursiveFileLookup" not in options:
+        return {"basePath": base, **options}
+    return options
 
 
 def spark_paths(source: Source) -> list[str]:

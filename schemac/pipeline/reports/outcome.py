@@ -11,7 +11,8 @@ Source: OpenLineage 2-0-2 and the versions of its facets that `SCHEMAS` names; d
 import json
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 from schemac.language.physical import ArrowSchema
 from schemac.pipeline.reports.run_facts import RunFacts, run_text
 from schemac.project.writing import replace_file
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import without_secrets
 from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
 from schemac.text.source.diagnostic import Diagnostic, Severity
@@ -224,57 +226,49 @@ def write_metrics(outcome: Outcome, path: Path) -> None:
 
 def metrics_text(outcome: Outcome) -> str:
     """Write all families with their samples; a family that is not known for a run that stopped is left out."""
-    lines = []
+    lines: list[str] = []
     for label, help, samples in _families(outcome):
+        if not samples:
+            continue
         unit = label.rpartition("_")[2]
         lines += [f"# TYPE {label} gauge"]
         lines += [f"# UNIT {label} {unit}"] if unit in ("seconds", "records") else []
         lines += [f"# HELP {label} {_escaped(help)}"]
-        lines += [
-            f"{label}{_labels({'pipeline': outcome.pipeline, **more})} {value:.15g}"
-            for more, value in samples
-        ]
+        for more, value in samples:
+            lines.append(f"{label}{_labels({'pipeline': outcome.pipeline, **more})} {value:.15g}")
     return "\n".join([*lines, "# EOF"]) + "\n"
 
 
 def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
     """Yield the name, help text and samples of each metric; those of records only after a commit."""
-    yield (
-        "schemac_run_success",
-        "1 if the last run was committed and its table matches its schema.",
-        [({}, float(outcome.report is not None and not outcome.errors))],
-    )
+    report = outcome.report
+    success = "1 if the last run was committed and its table matches its schema."
+    yield "schemac_run_success", success, [({}, float(report is not None and not outcome.errors))]
     yield "schemac_run_exit_code", "Exit code of the last run.", [({}, outcome.exit_code)]
     yield "schemac_run_duration_seconds", "How long the last run took.", [({}, outcome.seconds)]
     yield "schemac_run_end_timestamp_seconds", "When the last run ended.", [({}, outcome.ended.timestamp())]
-    codes = sorted({one.code for one in outcome.diagnostics})
-    if codes:
-        counts: Samples = [
-            ({"code": code}, sum(one.code == code for one in outcome.diagnostics)) for code in codes
-        ]
-        yield "schemac_run_findings", "Findings of the last run, by code.", counts
-    report = outcome.report
+    codes: Samples = [
+        ({"code": code}, count)
+        for code, count in sorted(Counter(d.code for d in outcome.diagnostics).items())
+    ]
+    yield "schemac_run_findings", "Findings of the last run, by code.", codes
     if report is None:
         return
     repeat = "1 if the last run had been committed before; its records are those of that commit."
     yield "schemac_run_repeat", repeat, [({}, float(report.is_repeat))]
-    families = (
-        ("read", report.rows_in),
-        ("written", report.rows_written),
-        ("quarantined", report.rows_quarantined),
-    )
-    yield (
-        "schemac_run_records",
-        "Records of the last run.",
-        [({"outcome": what}, count) for what, count in families],
-    )
-    reasons: Samples = [({"field": one.path, "rule": one.rule}, one.count) for one in report.reasons]
-    if reasons:
-        yield "schemac_run_reasons", "How often a field broke a rule; the most frequent ones.", reasons
-    warnings: Samples = [({"field": one.path, "rule": one.rule}, one.count) for one in report.warnings]
-    if warnings:
-        yield "schemac_run_warnings", "How often a record that was written broke a rule that warns.", warnings
+    rows = {"read": report.rows_in, "written": report.rows_written, "quarantined": report.rows_quarantined}
+    records: Samples = [({"outcome": what}, count) for what, count in rows.items()]
+    yield "schemac_run_records", "Records of the last run.", records
+    often = "How often a field broke a rule; the most frequent ones."
+    yield "schemac_run_reasons", often, _samples(report.reasons)
+    warned = "How often a record that was written broke a rule that warns."
+    yield "schemac_run_warnings", warned, _samples(report.warnings)
     yield "schemac_table_version", "Version of the table after the last run.", [({}, report.table_version)]
+
+
+def _samples(reasons: Iterable[ReasonCount]) -> Samples:
+    """Return how often each reason came."""
+    return [({"field": one.path, "rule": one.rule}, one.count) for one in reasons]
 
 
 def _labels(labels: Mapping[str, str]) -> str:

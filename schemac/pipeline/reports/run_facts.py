@@ -92,14 +92,10 @@ def run_text(report: RunFacts) -> str:
             "To write the same input again, use `--again` or a new `--run-id`."
         )
     if report.identity.mode == Mode.BACKFILL:
-        lines = [
-            f"{_count(report.rows_written) + ' filled':<30} {shown(report.table_path)} (version {report.table_version})"
-        ]
-        lines += [
-            f"{_count(count)} without a match in `{label}`"
-            for label, count in report.unmatched.items()
-            if count
-        ]
+        filled, table = f"{_count(report.rows_written)} filled", shown(report.table_path)
+        lines = [f"{filled:<30} {table} (version {report.table_version})"]
+        unmatched = [(label, count) for label, count in report.unmatched.items() if count]
+        lines += [f"{_count(count)} without a match in `{label}`" for label, count in unmatched]
         return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
     share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
     table, quarantine = shown(report.table_path), shown(report.quarantine_path or "-")

@@ -22,13 +22,11 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.run_facts import RunFacts, compared, run_text, stopped_after
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.rows.runs.history import CommittedRun
-from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.storage import NO_STORAGE, Storage, current_storage, storage_in_use
-from schemac.rows.runs.tables import Sink, runs_of, sink_engine, source_of
+from schemac.rows.runs.tables import runs_of, sink_engine, source_of
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.phrases import printable
 
@@ -64,11 +62,11 @@ class Offender:
         return re.sub(POSITIONS, "[]", self.path), self.rule
 
 
-def first_offenders(report: RunFacts, *, of_each: int = OF_EACH) -> tuple[Offender, ...]:
+def first_offenders(report: RunFacts) -> tuple[Offender, ...]:
     """Find the first records of each field and rule; none where the run has quarantined none."""
     if report.quarantine_path is None:
         return ()
-    remaining = {(reason.path, reason.rule): of_each for reason in report.reasons}
+    remaining = {(reason.path, reason.rule): OF_EACH for reason in report.reasons}
     offenders: list[Offender] = []
     for row in itertools.islice(_rows(report), ROWS_LOOKED_AT):
         for error in row["errors"]:
@@ -378,35 +376,6 @@ def _chart(runs: Iterable[CommittedRun]) -> str:
 @dataclass(frozen=True)
 class RunReport(RunFacts):
     """What a run did."""
-
-    @classmethod
-    def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
-        """Report a run that was committed before."""
-        rows, quarantined = earlier.rows, earlier.rows_quarantined
-        return cls(
-            run=earlier.id,
-            identity=earlier.identity,
-            rows_in=rows + quarantined + earlier.superseded + earlier.deleted,
-            rows_written=rows,
-            rows_quarantined=quarantined,
-            reasons=(),
-            seconds=seconds,
-            table_path=job.target.path,
-            table_version=earlier.version,
-            quarantine_path=job.quarantine_path if quarantined else None,
-            quarantine_version=None,
-            differences=(),
-            is_repeat=True,
-            superseded=earlier.superseded,
-            deleted=earlier.deleted,
-        )
-
-    @classmethod
-    def of_nothing(cls, identity: RunIdentity, job: Job, sink: Sink, seconds: float) -> "RunReport":
-        """Report a run that finds nothing to read: no quarantine to replay, no new file."""
-        table = sink.find(job.target.path, job.storage_options)
-        version = 0 if table is None else table.version
-        return cls(identity.id, identity, 0, 0, 0, (), seconds, job.target.path, version, None, None, ())
 
     def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
         """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""

@@ -129,10 +129,8 @@ def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[K
     """Find the files that a state does not have, by the declared rule for those that have changed."""
     for file in files:
         known = state.files.get(file.path)
-        if known is not None and (known.size_bytes, known.modified_micros) == (
-            file.size_bytes,
-            file.modified_micros,
-        ):
+        state_now = file.size_bytes, file.modified_micros
+        if known is not None and (known.size_bytes, known.modified_micros) == state_now:
             continue
         with raw_bytes(file.path) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -149,10 +147,8 @@ def properties(state: State, new_files: list[KnownFile]) -> dict[str, str]:
     """Return the commit properties with the files that the run has read; from time to time those of all earlier runs too."""
     commit_properties = {FILES: _encoded(new_files), LINK: str(state.links + 1)}
     if state.links + 1 >= LINKS_TO_A_STATE:
-        commit_properties |= {
-            STATE: _encoded((state.files | {file.path: file for file in new_files}).values()),
-            LINK: "1",
-        }
+        files = state.files | {file.path: file for file in new_files}
+        commit_properties |= {STATE: _encoded(files.values()), LINK: "1"}
     return commit_properties
 
 

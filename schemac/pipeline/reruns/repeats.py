@@ -20,7 +20,7 @@ from typing import NamedTuple
 from schemac.pipeline.codes import JAVA_GONE
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.paths import local_part
+from schemac.pipeline.reading.paths import is_hidden, local_part
 from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.spark.python_functions import digest_of_function
 from schemac.rows.runs.errors import CommitState
@@ -49,8 +49,8 @@ def fingerprint(job: Job, form: TableForm) -> str | None:
             return None
         functions = {
             label: digest_of_function(origin.python)
-            for label, origin in job.fields.items()
-            if origin is not None and origin.python is not None
+            for label, origin in job.origins.items()
+            if origin.python is not None
         }
         settings = job.model_dump(mode="json", include={"fields", "where", "coerce", "null_values"})
         for origin in settings["fields"].values():
@@ -74,9 +74,8 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
     if inputs is None:
         return None
     source = job.source.model_dump(mode="json", exclude={"path"})
-    settings = job.model_dump(
-        mode="json", include={"fields", "unexpected", "coerce", "keys", "null_values", "rules"}
-    )
+    keys = {"fields", "unexpected", "coerce", "keys", "null_values", "rules"}
+    settings = job.model_dump(mode="json", include=keys)
     if job.target.latest is not None or job.target.delete is not None:
         settings |= job.target.model_dump(mode="json", include={"latest", "delete"})
     if job.references:
@@ -88,10 +87,8 @@ def _inputs(job: Job) -> list[tuple[object, object]] | None:
     """Return the versions of tables, or the names and the digests of files; None if they cannot be known."""
     engine = source_of(job.source.format)
     if engine is not None:
-        pinned = job.source.options.get("version")
-        return [
-            (path, pinned or engine.newest_version(path, job.storage_options)) for path in job.source.path
-        ]
+        pinned, storage = job.source.options.get("version"), job.storage_options
+        return [(path, pinned or engine.newest_version(path, storage)) for path in job.source.path]
     paths = check_input(job) if job.source.path else []
     if not paths or any(local_part(path) is None for path in paths):
         return None
@@ -119,15 +116,11 @@ def _below(path: Path) -> Iterator[tuple[str, Path]]:
         yield path.name, path
         return
     for folder, names, files in os.walk(path, followlinks=True):
-        names[:] = [name for name in names if not _is_hidden(name)]
+        names[:] = [name for name in names if not is_hidden(name)]
         for name in files:
-            if not _is_hidden(name):
+            if not is_hidden(name):
                 file = Path(folder, name)
                 yield file.relative_to(path.parent).as_posix(), file
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(("_", ".")) and "=" not in name
 
 
 def _digest_of_file(path: Path) -> str:
@@ -150,11 +143,9 @@ def begin(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identif
     identified = identify(job, form, request, sink)
     if identified.earlier is not None:
         return identified
-    quarantine = None if job.is_backfill else job.quarantine_path
-    earlier = fence_and_find_commit(
-        identified.identity, job.target.path, quarantine, sink, job.storage_options
-    )
-    return identified._replace(earlier=earlier)
+    identity, quarantine = identified.identity, None if job.is_backfill else job.quarantine_path
+    earlier = fence_and_find_commit(identity, job.target.path, quarantine, sink, job.storage_options)
+    return Identified(identity, earlier)
 
 
 def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:

@@ -21,16 +21,15 @@ from schemac.pipeline.reading.inputs import FILE, METADATA, Json, file_name, fil
 from schemac.pipeline.reading.records import IN_RECORD, NO_LIST, JsonTexts, Records
 from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text
 from schemac.pipeline.reading.source import records_of_row_texts
-from schemac.pipeline.reading.table_source import TableSource
+from schemac.pipeline.reading.table_source import table_reader
 from schemac.pipeline.reading.texts import BatchSource
-from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import ADDRESS, RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, parsed
 from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, Replay
 from schemac.rows.runs.storage import is_local
-from schemac.rows.runs.tables import runs_of, sink_engine, sink_of
+from schemac.rows.runs.tables import runs_of, sink_of
 from schemac.text.source.catalogue import REPLAY
 from schemac.text.source.phrases import closest
 
@@ -88,8 +87,8 @@ def check_replay(job: Job, replay: Replay) -> int:
 
 def _check_file_parts(job: Job) -> None:
     """Refuse fields that are read from what the quarantine does not keep of a file."""
-    for label, origin in job.parts[0].fields.items():
-        reason = None if origin is None else file_part(origin.from_)
+    for label, origin in job.parts[0].origins.items():
+        reason = file_part(origin.from_)
         if reason is not None and reason not in COLUMNS_OF_FILE:
             message = f"`{label}` is read from `{METADATA}.{reason}`, which the quarantine does not keep"
             help = "correct the records at their source, and run the pipeline over them"
@@ -103,14 +102,8 @@ def _current(job: Job) -> tuple[CommittedRun, ...]:
 
 def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int) -> list[Records]:
     """Open the records of the quarantine as records of the source; those of other columns are apart."""
-    register(spark, TableSource)
-    reader = spark.read.format(TableSource.name()).options(
-        engine=sink_engine(job.target.format).name,
-        path=job.quarantine_path,
-        version=str(version),
-        addresses="true",
-        storage=job.storage_options.to_json(),
-    )
+    engine, storage = job.target.engine.name, job.storage_options
+    reader = table_reader(spark, engine, job.quarantine_path, version, storage).option("addresses", "true")
     rows = _requested(reader.load(), job, replay)
     source = job.parts[0].source
     recordses = [_texts(rows, source)] if source.format in OF_TEXT else list(_rows(rows, source))
@@ -155,11 +148,10 @@ def _rows(rows: DataFrame, source: Source) -> Iterator[Records]:
         try:
             known = types_of_text(types_json)
         except UnreadableRowError as error:
-            what = (
-                f"have a column of the type {error}"
-                if types_json
-                else "do not record the types of their columns"
-            )
+            if types_json:
+                what = f"have a column of the type {error}"
+            else:
+                what = "do not record the types of their columns"
             message = f"some rows of the quarantine {what}, and cannot be replayed"
             help = "select others with --run, --rule or --path"
             raise PipelineError(REPLAY, message, help, place=("source", "path")) from error

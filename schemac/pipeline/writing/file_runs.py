@@ -27,6 +27,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.paths import is_hidden
 from schemac.pipeline.spark.failures import error_of_text
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, ordered
@@ -145,7 +146,7 @@ ATOMIC = ("file", "hdfs", "viewfs")
 
 def is_data(name: str) -> bool:
     """Whether Spark reads a file: no part of its name below the folder begins with `_` or `.`, but for folders of partitions."""
-    return not any(part.startswith(("_", ".")) and "=" not in part for part in name.split("/"))
+    return not any(map(is_hidden, name.split("/")))
 
 
 class HadoopFiles:
@@ -259,9 +260,8 @@ class FileRuns:
     def records(self) -> list[FileRecord]:
         """List the runs that the folder has, the last one first."""
         names = [name for name in self.system.names(self._ledger) if name.endswith(SUFFIX)]
-        return ordered(
-            local_address(self.path), {name: self.system.read(f"{self._ledger}/{name}") for name in names}
-        )
+        texts = {name: self.system.read(f"{self._ledger}/{name}") for name in names}
+        return ordered(local_address(self.path), texts)
 
     def _data_files(self, folder: str) -> list[str]:
         """Names of the files at every depth of a folder, but for those that Spark passes over."""
@@ -377,9 +377,8 @@ class FileRuns:
         return not counts
 
     def _is_committing(self, folder: str) -> bool:
-        return self.system.exists(f"{folder}/{COMMITTING}") and not self._is_dead(
-            folder, self._run_in(folder)
-        )
+        is_marked = self.system.exists(f"{folder}/{COMMITTING}")
+        return is_marked and not self._is_dead(folder, self._run_in(folder))
 
     def _note_moved(self, folder: str, record: FileRecord) -> None:
         self.system.write(f"{folder}/{MOVED}", json.dumps(record.files))

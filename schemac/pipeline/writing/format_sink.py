@@ -23,7 +23,6 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.declaration.parts import Key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, check_seen
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
@@ -179,7 +178,10 @@ class FormatTarget:
             staged = stage(rows, place, self.run.id, self.job.max_quarantined)
             reasons, warnings = map(ReasonCount.sorted, (staged.reasons, counted_warnings(good)))
             report = SinkReport(good.count(), staged.rows, reasons, warnings=warnings)
-            self._check_limits(report, staged.broken)
+            records = report.rows_written + staged.rows
+            passed = self.job.max_quarantined.passed(records, staged.rows, staged.broken)
+            if passed is not None:
+                raise too_many_quarantined(passed, report)
             self._check_emptied(report)
             columns = {label: functions.col(name(label)) for label in good.drop(*BOOKKEEPING_COLUMNS).columns}
             for label in columns.keys() & {*keys}:
@@ -276,13 +278,6 @@ class FormatTarget:
         if self.format in WITHOUT_TYPES:
             return ()
         return format_differences(frame.drop(*BOOKKEEPING_COLUMNS).schema, there)
-
-    def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
-        bad = report.rows_quarantined
-        passed = self.job.max_quarantined.passed(report.rows_written + bad, bad, broken)
-        if passed is None:
-            return
-        raise too_many_quarantined(passed, report)
 
     def _check_emptied(self, report: SinkReport) -> None:
         target = self.job.target

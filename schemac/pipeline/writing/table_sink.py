@@ -27,7 +27,7 @@ from schemac.pipeline.reading.table_source import TableReader, reader_of_table, 
 from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, WARNINGS, unpacked
-from schemac.pipeline.writing.batches import QuarantineBuffer, to_schema
+from schemac.pipeline.writing.batches import QuarantineBuffer, StagedRows, to_schema
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,
     SinkReport,
@@ -60,15 +60,26 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
 
     pieces: list[str] = field(default_factory=list)
     rows: int = 0
-    bad_files: list[str] = field(default_factory=list)
-    bad_rows: int = 0
-    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    bad: StagedRows = field(default_factory=StagedRows)
     moved: list[int] = field(default_factory=list)
     """Addresses of the rows of the quarantine that fit now."""
-    deletes: bytes = b""
-    """The deciding columns of records that delete, as an IPC stream; empty if there are none."""
+    deletes: list[bytes] = field(default_factory=list)
+    """The deciding columns of records that delete, as IPC streams."""
     warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
-    broken: Counter[Key] = field(default_factory=Counter)
+
+    @classmethod
+    def total(cls, messages: Sequence[WriterCommitMessage | None]) -> "Written":
+        """Add up what tasks wrote."""
+        total = cls()
+        for one in messages:
+            if isinstance(one, Written):
+                total.pieces += one.pieces
+                total.rows += one.rows
+                total.bad.add(one.bad)
+                total.moved += one.moved
+                total.deletes += one.deletes
+                total.warnings.update(one.warnings)
+        return total
 
 
 class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
@@ -186,10 +197,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         with tempfile.TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run.id, self.options.limits())
             context = TaskContext.get()
-            notes = Notes(
-                self.table.staging if self.table.is_staged else None,
-                (None if context is None else int(context.partitionId())),
-            )
+            staging = self.table.staging if self.table.is_staged else None
+            notes = Notes(staging, None if context is None else int(context.partitionId()))
             good = self._good_batches(_counted(unpacked(iterator), notes), bad, written)
             if self.merge is not None and self.merge.deletes is not None:
                 good = self._without_deletes(good, written)
@@ -202,11 +211,11 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                     written.pieces = self.sink.write(self.table, schema, stream)
                 except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
                     raise failure[0] if failure else error from None
-            written.bad_rows, written.reasons = bad.rows, bad.reasons
+            written.bad = StagedRows([], bad.rows, bad.reasons)
             if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
-                written.bad_files = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
-                written.broken = bad.broken.counts
+                written.bad.pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
+                written.bad.broken = bad.broken.counts
         return written
 
     def _good_batches(
@@ -240,21 +249,21 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             with pa.ipc.new_stream(sink, schema) as stream:
                 for one in remaining:
                     stream.write_batch(one)
-            written.deletes = sink.getvalue().to_pybytes()
+            written.deletes.append(sink.getvalue().to_pybytes())
 
     @property
     def _deletes_schema(self) -> pa.Schema:
         assert self.merge is not None
         return pa.schema([self.schema.field(name) for name in self.merge.columns])
 
-    def _judged(self, good: list[str], results: list[Written]) -> Merged | None:
+    def _judged(self, total: Written) -> Merged | None:
         """Judge the records against the rows of the table; None where keys do not matter."""
         if self.merge is None:
             return None
         schema = self._deletes_schema
-        streams = [pa.ipc.open_stream(result.deletes).read_all() for result in results if result.deletes]
-        deletes = pa.concat_tables([schema.empty_table(), *streams])
-        return self.sink.judge(self.table, TableForm(self.schema), good, deletes, self.merge)
+        tables = [pa.ipc.open_stream(stream).read_all() for stream in total.deletes]
+        deletes = pa.concat_tables([schema.empty_table(), *tables])
+        return self.sink.judge(self.table, TableForm(self.schema), total.pieces, deletes, self.merge)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Make the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
@@ -263,12 +272,11 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         """
         if self.options.inputs is not None:
             check_unchanged(self.options.inputs)
-        results = [message for message in messages if isinstance(message, Written)]
-        good = [text for result in results for text in result.pieces]
-        bad = [text for result in results for text in result.bad_files]
-        report = self._report(results)
-        self._check_limits(report, sum((result.broken for result in results), Counter()))
-        moved = [address for result in results for address in result.moved]
+        total = Written.total(messages)
+        good, bad, moved = total.pieces, total.bad.pieces, total.moved
+        reasons, warnings = map(ReasonCount.sorted, (total.bad.reasons, total.warnings))
+        report = SinkReport(total.rows, total.bad.rows, reasons, warnings=warnings)
+        self._check_limits(report, total.bad.broken)
         if self.options.replay and not moved:
             # Nothing fits: everything stays where it is.
             self._end(replace(report, version=self.table.read_version))
@@ -283,9 +291,11 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if self.options.report is not None:
                 replace(SinkReport.of_commit(earlier), is_repeat=True).write(self.options.report)
             return
-        merged = self._judged(good, results)
+        merged = self._judged(total)
         if merged is not None:
-            report, good = _counted_after(report, merged), merged.fragments
+            written = report.rows_written - merged.superseded - merged.deleted
+            superseded, deleted, good = merged.superseded, merged.deleted, merged.fragments
+            report = replace(report, rows_written=written, superseded=superseded, deleted=deleted)
         # What does not fit in a replay is where it was.
         rows = _counts(replace(report, rows_quarantined=0) if self.options.replay else report)
         more = tuple(json.loads(self.options.properties).items())
@@ -326,15 +336,6 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.options.report is not None:
             report.write(self.options.report)
 
-    def _report(self, results: list[Written]) -> SinkReport:
-        """Return the sum over the results of all tasks."""
-        return SinkReport(
-            sum(result.rows for result in results),
-            sum(result.bad_rows for result in results),
-            ReasonCount.sorted(sum((result.reasons for result in results), Counter())),
-            warnings=ReasonCount.sorted(sum((result.warnings for result in results), Counter())),
-        )
-
     def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
         records = report.rows_quarantined + report.rows_written
         passed = self.options.limits().passed(records, report.rows_quarantined, broken)
@@ -360,26 +361,15 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Remove what was written, also where the process that committed was killed between its two commits."""
-        results = [message for message in messages if isinstance(message, Written)]
+        total = Written.total(messages)
         if self.quarantine is not None:
             # This attempt's rows go out of the quarantine again, unless the table has the run.
             rows = self.sink.find_run(self.run, self.quarantine.path, self.quarantine.storage_options)
             if rows is not None and rows.identity == self.run and self._find_run() is None:
                 self.sink.take_back(self.quarantine, rows.version)
-        self.sink.discard(self.table, [text for result in results for text in result.pieces])
+        self.sink.discard(self.table, total.pieces)
         if self.quarantine is not None:
-            self.sink.discard(self.quarantine, [text for result in results for text in result.bad_files])
-
-
-def _counted_after(report: SinkReport, merged: Merged) -> SinkReport:
-    """Return the numbers after records with one key have met."""
-    others = merged.superseded + merged.deleted
-    return replace(
-        report,
-        rows_written=report.rows_written - others,
-        superseded=merged.superseded,
-        deleted=merged.deleted,
-    )
+            self.sink.discard(self.quarantine, total.bad.pieces)
 
 
 def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:

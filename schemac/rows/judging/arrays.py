@@ -114,11 +114,9 @@ def storage_type(data_type: pa.DataType) -> pa.DataType:
 def integer_limits(data_type: pa.DataType) -> tuple[int, int]:
     """Return the least and the greatest integer of a type."""
     bits = data_type.bit_width
-    return (
-        (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-        if pa.types.is_signed_integer(data_type)
-        else (0, 2**bits - 1)
-    )
+    if pa.types.is_signed_integer(data_type):
+        return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    return (0, 2**bits - 1)
 
 
 def is_string(data_type: pa.DataType) -> bool:
@@ -369,9 +367,8 @@ def _blank(source: pa.DataType, target: pa.DataType) -> pa.Array:
         return pa.array(["0"], source)
     if is_.is_dictionary(source):
         index = pa.array([0], source.index_type)
-        return pa.DictionaryArray.from_arrays(
-            index, _blank(source.value_type, target), ordered=source.ordered
-        )
+        values = _blank(source.value_type, target)
+        return pa.DictionaryArray.from_arrays(index, values, ordered=source.ordered)
     if is_.is_null(source):
         return pa.nulls(1)
     try:
@@ -449,9 +446,8 @@ def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataTy
     if is_.is_struct(target_type):
         has_parts = source_type is not None and is_.is_struct(source_type)
         members = {part.name: part for part in source_type or ()} if has_parts else {}
-        return pa.struct(
-            [pa.field(part.name, nullable_type(part, members.get(part.name))) for part in target_type]
-        )
+        types = ((part.name, nullable_type(part, members.get(part.name))) for part in target_type)
+        return pa.struct(list(types))
     if is_.is_map(target_type):
         of_map = source_type if source_type is not None and is_.is_map(source_type) else None
         key = nullable_type(target_type.key_field, None if of_map is None else of_map.key_field)

@@ -264,11 +264,8 @@ def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> P
             # Arrow does not group all of these.
             return pa.repeat(True, len(lists))
         wrong = either(either(doubtful, some(keys.is_null())), item(items).doubtful)
-        groups = (
-            pa.table({"row": rows, "key": proven_keys})
-            .group_by(["row", "key"])
-            .aggregate([([], "count_all")])
-        )
+        keys_of_rows = pa.table({"row": rows, "key": proven_keys})
+        groups = keys_of_rows.group_by(["row", "key"]).aggregate([([], "count_all")])
         twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
         if wrong is not None:
             twice = pa.concat_arrays([twice, rows.filter(wrong)])

@@ -123,10 +123,8 @@ class Members:
             return
         members = [(f"m{i}", Raw, msgspec.field(default=NOTHING, name=key)) for i, key in enumerate(order)]
         struct = msgspec.defstruct("Object", members, gc=False)
-        self.decode, self.decode_list = (
-            msgspec.json.Decoder(struct).decode,
-            msgspec.json.Decoder(list[struct]).decode,  # type: ignore[valid-type]  # a class made here
-        )
+        self.decode = msgspec.json.Decoder(struct).decode
+        self.decode_list = msgspec.json.Decoder(list[struct]).decode  # type: ignore[valid-type]  # a class made here
 
     def learn(self, tokens: Sequence[Any]) -> bool:
         """Learn the keys of some objects and their order; whether there is anything new."""
@@ -165,9 +163,8 @@ class Members:
             unsound |= [b"\\" in text for text in texts]
         for key in self.others:
             column = by_name.pop(key)
-            is_odd = pc.or_(
-                pc.match_substring(column, "{"), pc.greater_equal(pc.binary_length(column), LONGEST_NUMBER)
-            )
+            is_long = pc.greater_equal(pc.binary_length(column), LONGEST_NUMBER)
+            is_odd = pc.or_(pc.match_substring(column, "{"), is_long)
             for row in pc.indices_nonzero(is_odd).to_pylist():
                 unsound[row] = not _is_sound(column[row].as_py())
         return by_name, unsound | (count != [text.count(b":") for text in texts])
@@ -175,12 +172,19 @@ class Members:
     def of_tokens(self, tokens: pa.Array) -> tuple[dict[str, pa.Array], Any]:
         """Take tokens that are objects apart."""
         texts = _bytes_of(tokens)
+        return self.of_texts(texts, lambda: self.columns(self.decode_list(_joined(texts)), texts), False)
+
+    def of_texts(
+        self, texts: Sequence[bytes], read: Callable[[], tuple[dict[str, pa.Array], Any]], skipped: Any
+    ) -> tuple[dict[str, pa.Array], Any]:
+        """Return what `read` makes of texts, once more where many have keys that had to be learned; nothing is learned from the skipped ones."""
         if not self.lessons:
             self.learn(texts)
-        columns, unsound = self.columns(self.decode_list(_joined(texts)), texts)
-        is_worth_it = self.lessons < MOST_LESSONS and unsound.sum() > WORTH_A_LESSON * len(texts)
-        if is_worth_it and self.learn([texts[row] for row in np.flatnonzero(unsound)[:LEARNED_RECORDS]]):
-            return self.columns(self.decode_list(_joined(texts)), texts)
+        columns, unsound = read()
+        missed = np.flatnonzero(unsound & ~np.asarray(skipped))
+        is_worth_it = self.lessons < MOST_LESSONS and len(missed) > WORTH_A_LESSON * len(texts)
+        if is_worth_it and self.learn([texts[row] for row in missed[:LEARNED_RECORDS]]):
+            return read()
         return columns, unsound
 
 
@@ -208,14 +212,7 @@ class Tokens:
         """Return the columns, and a mask of the records that have to be read one by one, whose values in the columns are meaningless."""
         unsound = ~numpy_mask(pc.match_substring_regex(texts, r"^[ \t]*\{"))
         raw = _bytes_of(pc.fill_null(texts, ""))
-        if not self._root.lessons:
-            self._root.learn(raw)
-        columns, odd = self._of_records(raw, unsound)
-        missed = (odd & ~unsound).sum()
-        if self._root.lessons < MOST_LESSONS and missed > WORTH_A_LESSON * len(texts):
-            rows = np.flatnonzero(odd & ~unsound)[:LEARNED_RECORDS]
-            if self._root.learn([raw[row] for row in rows]):
-                columns, odd = self._of_records(raw, unsound)
+        columns, odd = self._root.of_texts(raw, lambda: self._of_records(raw, unsound), unsound)
         for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
             text = raw[row]
             if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
@@ -288,11 +285,8 @@ def json_proof(member: pa.Field, settings: Settings) -> Proof | None:
         return None if item is None else _JsonList(member, item)
     if pa.types.is_map(data_type):
         value = json_proof(data_type.item_field, settings)
-        is_text = (
-            is_scalar(data_type.key_field)
-            and is_string(storage_type(data_type.key_type))
-            and role_of(data_type.key_field) is None
-        )
+        key = data_type.key_field
+        is_text = is_scalar(key) and is_string(storage_type(key.type)) and role_of(key) is None
         return None if value is None or not is_text else _JsonMap(member, value)
     parts = [json_proof(part, settings) for part in data_type]
     if not parts or any(part is None for part in parts):
@@ -335,9 +329,9 @@ def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, 
     if is_there.true_count == len(tokens):
         return is_there, None
     others = pc.invert(is_there)
-    return is_there, some(
-        pc.and_(others, pc.invert(pc.is_in(tokens, _ABSENT))) if member.nullable else others
-    )
+    if member.nullable:
+        others = pc.and_(others, pc.invert(pc.is_in(tokens, _ABSENT)))
+    return is_there, some(others)
 
 
 @dataclass(frozen=True)
@@ -372,7 +366,8 @@ class _JsonMap:
 
     def __call__(self, tokens: pa.Array) -> Proven:
         is_there, doubtful = _parts(tokens, "{", self.member)
-        texts = _bytes_of(tokens.filter(is_there))
+        objects = tokens.filter(is_there)
+        texts = _bytes_of(objects)
         maps = _decode_objects(_joined(texts))
         lengths = np.fromiter(map(len, maps), np.int32, len(maps))
         keys = pa.array(list(chain.from_iterable(maps)), pa.string())
@@ -383,7 +378,7 @@ class _JsonMap:
         counted = counts[ends] - counts[ends - lengths]
         # An escape may stand in a key, whose colons are not those of its text then; very long keys are refused.
         is_odd = counted != [text.count(b":") for text in texts]
-        is_odd |= np.fromiter((b"\\" in text for text in texts), bool, len(texts))
+        is_odd |= numpy_mask(pc.match_substring(objects, "\\"))
         is_map = numpy_mask(is_there)
         rows = np.zeros(len(tokens), bool)
         rows[is_map] = is_odd

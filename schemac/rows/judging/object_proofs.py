@@ -222,9 +222,8 @@ def _compiled(
     proof = proof_of(member, pa.field(member.name, source_type), ())
     if proof is None:
         return None
-    return _ObjectScalars(
-        member, classes, array_of or (lambda values: pa.array(values, source_type)), proof, is_zone_known
-    )
+    array_of = array_of or (lambda values: pa.array(values, source_type))
+    return _ObjectScalars(member, classes, array_of, proof, is_zone_known)
 
 
 def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:

@@ -42,9 +42,8 @@ def repeated(text: str, count: int) -> pa.Array:
 def reason_array(reasons: Sequence[Reason]) -> pa.StructArray:
     """Return reasons as an array."""
     columns = zip(*reasons, strict=True) if reasons else ((), (), ())
-    return pa.StructArray.from_arrays(
-        [pa.array(column, pa.string()) for column in columns], fields=list(REASON)
-    )
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    return pa.StructArray.from_arrays(arrays, fields=list(REASON))
 
 
 def reason_counts(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
@@ -94,9 +93,8 @@ class Reasons(Mapping[int, list[Reason]]):
         """Return the same without those of some rows at a path."""
         result = Reasons()
         for numbers, reasons in self._parts:
-            is_other = ~np.isin(numbers, rows) | (
-                reasons.field("path").to_numpy(zero_copy_only=False) != path
-            )
+            paths = reasons.field("path").to_numpy(zero_copy_only=False)
+            is_other = ~np.isin(numbers, rows) | (paths != path)
             result.add(numbers[is_other], reasons.filter(pa.array(is_other)))
         return result
 
@@ -119,9 +117,8 @@ class Reasons(Mapping[int, list[Reason]]):
         """Return the reasons of each of `rows`, in a type of lists of structs."""
         whole = np.array([*self.whole], np.int64)
         rows = np.concatenate([*(numbers for numbers, _ in self._parts), whole])
-        reasons = pa.concat_arrays(
-            [*(several for _, several in self._parts), reason_array([*self.whole.values()])]
-        )
+        of_whole = reason_array([*self.whole.values()])
+        reasons = pa.concat_arrays([*(several for _, several in self._parts), of_whole])
         order = np.argsort(rows, kind="stable")
         if len(whole):
             is_counted = ~np.isin(rows, whole)

@@ -73,15 +73,11 @@ def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
     if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):
         token = Token.STRING if epoch is None else Token.NUMBER
         if pa.types.is_date(data_type):
-            if epoch is None:
-                return Scalar(token, date_of_text(data_type))
-            return Scalar(token, date_of_count(data_type, epoch))
+            return Scalar(token, _day_reader(data_type, epoch))
         clock = clock_of(data_type, zone_of(field))
         if epoch is not None:
             return Scalar(token, timestamp_of_count(data_type, epoch, clock))
-        if data_type.tz is not None:
-            return Scalar(token, instant_of_text(data_type, clock))
-        return Scalar(token, clock_of_text(data_type))
+        return Scalar(token, _timestamp_of_text(data_type, clock))
     for fits, build in _BUILDERS:
         if fits(data_type):
             return build(data_type)
@@ -209,15 +205,12 @@ def _per_day(data_type: pa.DataType) -> int:
     return 86_400_000 if pa.types.is_date64(data_type) else 1
 
 
-def date_of_text(data_type: pa.DataType) -> Value:
-    """Read a day."""
+def _day_reader(data_type: pa.DataType, epoch: str | None) -> Value:
+    """Read a day, or a count since 1970."""
     factor = _per_day(data_type)
-    return lambda t: values.day_of(t) * factor
-
-
-def date_of_count(data_type: pa.DataType, epoch: str) -> Value:
-    """Read a day out of a count."""
-    factor, per_unit = _per_day(data_type), NANOSECONDS_PER[epoch]
+    if epoch is None:
+        return lambda t: values.day_of(t) * factor
+    per_unit = NANOSECONDS_PER[epoch]
     return lambda t: _day(_counted(t, per_unit, values.DAY) // values.DAY) * factor
 
 
@@ -258,15 +251,11 @@ def margin_of(data_type: pa.TimestampType) -> int:
     return 0 if data_type.tz is None or is_utc(data_type.tz) else values.DAY
 
 
-def clock_of_text(data_type: pa.DataType) -> Value:
-    """Read a clock that stays one: a field without a zone."""
-    digits, step = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type)
-    return lambda t: values.clock_of(t, digits) // step
-
-
-def instant_of_text(data_type: pa.DataType, clock: Clock) -> Value:
-    """Read an instant out of a text with a zone; or without one, as the clock has it."""
+def _timestamp_of_text(data_type: pa.DataType, clock: Clock) -> Value:
+    """Read an instant out of a text with a zone, or without one, as the clock has it; a field without a zone has clocks that stay ones."""
     digits, step, margin = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type), margin_of(data_type)
+    if data_type.tz is None:
+        return lambda t: values.clock_of(t, digits) // step
     rules = clock.rules
     return lambda t: values.instant_of(t, digits, rules, margin) // step
 

@@ -189,10 +189,8 @@ def json_text(value: Any, type_: pa.DataType) -> str:
     if is_.is_dictionary(type_):
         return json_text(value, type_.value_type)
     if is_.is_struct(type_):
-        members = [(part.name, value[part.name], part.type) for part in type_]
-        return json_object(
-            [(label, member_value, part) for label, member_value, part in members if member_value is not None]
-        )
+        there = [part for part in type_ if value[part.name] is not None]
+        return json_object([(part.name, value[part.name], part.type) for part in there])
     if is_.is_map(type_):
         keys = [(key_text(key, type_.key_type), item, type_.item_type) for key, item in value]
         return json_object(keys)
@@ -300,18 +298,14 @@ def is_alike(target_type: pa.DataType, source_type: pa.DataType) -> bool:
     """Whether values of a type are values of a field, but for their range."""
     is_ = pa.types
     if is_.is_timestamp(target_type):
-        return (
-            is_.is_timestamp(source_type)
-            and source_type.unit == target_type.unit
-            and (source_type.tz is None) == (target_type.tz is None)
-        )
+        if not is_.is_timestamp(source_type) or source_type.unit != target_type.unit:
+            return False
+        return (source_type.tz is None) == (target_type.tz is None)
     if is_.is_date(target_type):
         return bool(is_.is_date(source_type))
     if is_.is_decimal(target_type):
-        return is_.is_decimal(source_type) and (source_type.precision, source_type.scale) == (
-            target_type.precision,
-            target_type.scale,
-        )
+        digits = target_type.precision, target_type.scale
+        return is_.is_decimal(source_type) and (source_type.precision, source_type.scale) == digits
     return bool(target_type == source_type)
 
 
@@ -332,10 +326,8 @@ def _texts_of(
     if is_fine:
         return (lambda x: count_text(x, source_type)), None
     if is_instant and is_.is_timestamp(target_type) and target_type.tz is None:
-        clock, factor = (
-            Clock(zone_of_clock("UTC", zone_of(member))),
-            10**9 // ARROW_PER_SECOND[source_type.unit],
-        )
+        clock = Clock(zone_of_clock("UTC", zone_of(member)))
+        factor = 10**9 // ARROW_PER_SECOND[source_type.unit]
         return (lambda x: cast_text(clock.shown(x * factor) // 1000, pa.timestamp("us"))), None
     return (lambda x: cast_text(x, source_type) + ("Z" if is_instant else "")), None
 

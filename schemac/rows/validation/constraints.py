@@ -107,9 +107,8 @@ def _texts_of(values: pa.Array, text_of: Callable[[Any], str]) -> pa.Array:
     if is_.is_integer(data_type) or is_.is_boolean(data_type) or is_.is_null(data_type):
         return values.cast(pa.string())
     if is_.is_nested(data_type):
-        return pa.array(
-            [None if value is None else text_of(value) for value in raw_values(values)], pa.string()
-        )
+        texts = [None if value is None else text_of(value) for value in raw_values(values)]
+        return pa.array(texts, pa.string())
     if is_.is_decimal(data_type) and data_type.bit_width < 128:
         # Arrow encodes no small decimals.
         values = values.cast(pa.decimal128(data_type.precision, data_type.scale))
@@ -157,9 +156,8 @@ def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
             data_type = data_type.field(name).type
         columns.append(_cast_column(column, storage_type(data_type), node, path, reference))
         nodes.append(FieldNode(node.type, (f"c{i}",)))
-    return Target(
-        reference, target_keys(reference, pa.table(columns, [node.path[0] for node in nodes]), nodes)
-    )
+    values = pa.table(columns, [node.path[0] for node in nodes])
+    return Target(reference, target_keys(reference, values, nodes))
 
 
 def _paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -193,10 +191,8 @@ def _cast_column(
 def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:
     """Object to rows whose values are in no row of another table."""
     for target in targets:
-        reference = target.reference
-        _object_to(
-            batch, without_target(reference, batch.rows, target.keys), reference.fields, REFERENCE_RULE
-        )
+        rows = without_target(target.reference, batch.rows, target.keys)
+        _object_to(batch, rows, target.reference.fields, REFERENCE_RULE)
 
 
 def _object_to(batch: JudgedBatch, rows: Any, fields: Sequence[FieldNode], rule: str) -> None:

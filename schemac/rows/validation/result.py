@@ -137,11 +137,10 @@ class Validation:
             f"<tr><td>{one.count:,}</td><td><code>{escape(printable(one.path))}</code></td><td>{escape(printable(one.rule))}</td></tr>"
             for one in self.counts
         ]
-        table = (
-            f"<table><tr><th>count</th><th>field</th><th>rule</th></tr>{''.join(cells)}</table>"
-            if cells
-            else ""
-        )
+        if cells:
+            table = f"<table><tr><th>count</th><th>field</th><th>rule</th></tr>{''.join(cells)}</table>"
+        else:
+            table = ""
         note = f"<p>{escape(printable(_unchecked(self)))}</p>" if self.unchecked else ""
         return f"<div><p>{head}</p>{table}{note}</div>"
 
@@ -160,11 +159,10 @@ def _diagnostics(validation: Validation) -> Iterator[Diagnostic]:
     for counted in validation.counts:
         path, rule, count = counted.path, counted.rule, counted.count
         one = first[path, rule]
-        value_text = (
-            ""
-            if one.value is None
-            else f": {one.value[:_LONGEST_VALUE]}{'…' if len(one.value) > _LONGEST_VALUE else ''}"
-        )
+        if one.value is None:
+            value_text = ""
+        else:
+            value_text = f": {one.value[:_LONGEST_VALUE]}{'…' if len(one.value) > _LONGEST_VALUE else ''}"
         where = f"{one.path}: " if one.path else ""
         many = f" (and {count - 1:,} more)" if count > 1 else ""
         message = printable(f"row {one.row:,}: {where}{rule}{value_text}{many}")

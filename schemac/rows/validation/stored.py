@@ -16,12 +16,11 @@ from schemac.artifacts.dataset import ROW_READER, RowReader, StoredRows
 from schemac.language.constraints.evaluation import Offence, Target, survey
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.registry.installed import blamed, engines
-from schemac.rows.judging.arrays import MissingMemberError, opened
-from schemac.rows.judging.scalars import with_zones
+from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.constraints import UnusableTargetError, target_of
-from schemac.rows.validation.validator import FieldReader, validated_columns
+from schemac.rows.validation.validator import FieldReader, column_readers, validated_columns
 from schemac.text.source.catalogue import (
     BROKEN_CONSTRAINT,
     FAILED_CHECK,
@@ -106,11 +105,8 @@ class Comparison:
     def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
         """Return readers of columns in their types of the schema. Raises UnreadableTypeError or MissingMemberError."""
         expected = self.wanted.lowered.to_arrow()
-        members = pa.schema([opened(expected.field(name)) for name in names], expected.metadata)
-        settings = Settings()
-        zoned = with_zones(members, lambda _: None, settings.timezone)
-        columns = pa.schema(map(opened, source))
-        return [FieldReader.of_column(one, columns.field(one.name), settings) for one in zoned]
+        members = pa.schema([expected.field(name) for name in names], expected.metadata)
+        return column_readers(members, source, Settings())
 
     def report_broken(self, references: Mapping[str, str], report: Report) -> None:
         """Report values that do not fit their type, and constraints that rows break."""

@@ -29,7 +29,6 @@ from schemac.rows.judging.arrays import MissingMemberError, is_laid_out, laid_ou
 from schemac.rows.judging.judge import Judge, Reader, Run, malformed, object_to_unexpected
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
-from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Settings, Unexpected
 from schemac.rows.judging.tokens import WHOLE_TYPES, NotJsonError, Number, as_record_value, text_of_object
 from schemac.rows.judging.typed_values import UnreadableTypeError
@@ -45,6 +44,7 @@ from schemac.rows.validation.validator import (
     TEXT,
     FieldReader,
     Validator,
+    column_readers,
     look_at_constraints,
     validated_columns,
     validated_fields,
@@ -102,11 +102,10 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
             bad.append(pa.RecordBatch.from_arrays(columns, names=names))
         good += to_batches(rows, exact)
         start += batch.rows.num_rows
-    rejected = (
-        pa.Table.from_batches(bad)
-        if bad
-        else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
-    )
+    if bad:
+        rejected = pa.Table.from_batches(bad)
+    else:
+        rejected = pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
     return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
 
 
@@ -156,16 +155,13 @@ def _columns(
         message = f"the table has a column `{others[0]}`, which the schema does not have"
         raise _error(dataset, UNEXPECTED_COLUMN, message, "drop it, or add a field")
     try:
-        zoned = with_zones(pa.schema(map(opened, schema)), lambda _: None, settings.timezone)
-        source = pa.schema(map(opened, batches.schema))
-        return [FieldReader.of_column(member, source.field(member.name), settings) for member in zoned]
+        return column_readers(schema, batches.schema, settings)
     except UnreadableTypeError as error:
         raise _error(dataset, SOURCE_TYPE_MISMATCH, str(error), "convert the column") from error
     except MissingMemberError as error:
         message = f"a struct of the table has no member `{error}`"
-        raise _error(
-            dataset, UNKNOWN_SOURCE_COLUMN, message, "add it, with nulls if it has no values"
-        ) from error
+        help = "add it, with nulls if it has no values"
+        raise _error(dataset, UNKNOWN_SOURCE_COLUMN, message, help) from error
 
 
 def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> SchemaError:
@@ -400,6 +396,5 @@ def _value_text(value: Any) -> Any:
     if type(value) in WHOLE_TYPES or type(value) is Decimal:
         return str(value)
     converted = as_record_value(value)
-    return (
-        converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
-    )
+    is_other = type(converted) is not type(value) and not isinstance(converted, Number)
+    return converted if is_other else str(value)

@@ -30,10 +30,10 @@ from schemac.rows.judging.judge import (
     value_at,
 )
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
-from schemac.rows.judging.scalars import clock_of, of_pattern, zone_of
+from schemac.rows.judging.scalars import clock_of, of_pattern, with_zones, zone_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proven
-from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
+from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, written
 from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
@@ -219,9 +219,8 @@ class Validator:
             proof = (lambda array: Proven(pa.nulls(len(array), nulls), None)) if member.nullable else None
             return FieldReader(member, lambda _, path, run: absent(path, run), proof=proof)
         if one.form == "column":
-            return FieldReader.of_column(
-                member, opened(pa.field(one.label, column_type)), settings, one.epoch
-            )
+            source = opened(pa.field(one.label, column_type))
+            return FieldReader.of_column(member, source, settings, one.epoch)
         if one.form == "pattern":
             return FieldReader(member, _pattern_reader(one, member, settings))
         read = json_reader(member, Context(settings), one.epoch)
@@ -255,20 +254,14 @@ class Validator:
                     column.append("" if value is None else written(value))
             mask = np.zeros(len(texts), bool)
             mask[rows] = True
-            for steps, replaced in tokens.items():
-                columns[steps] = pc.replace_with_mask(
-                    columns[steps], pa.array(mask), pa.array(replaced, pa.string())
-                )
+            for steps, texts_of in tokens.items():
+                exact = pa.array(texts_of, pa.string())
+                columns[steps] = pc.replace_with_mask(columns[steps], pa.array(mask), exact)
         for steps, names in folders.items():
             for row in pc.indices_nonzero(pc.greater(pc.binary_length(columns[steps]), 0)).to_pylist():
-                record_member = parse(columns[steps][row].as_py())
-                record_texts = (
-                    record_member
-                    if record_member is None
-                    or (isinstance(record_member, str) and not isinstance(record_member, Number))
-                    else written(record_member)
-                )
-                if record_texts is not None and record_texts != names[row].as_py():
+                value = parse(columns[steps][row].as_py())
+                value_text = value if type(value) is str else written(value)
+                if value is not None and value_text != names[row].as_py():
                     records.broken.setdefault(row, Reason("", CONFLICT, None))
         records.columns = {label: columns[steps] for label, steps in self._places.items()}
         return records
@@ -336,6 +329,13 @@ def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> 
             names = dict.fromkeys(node.path[0] for node in check.condition.fields())
             texts = object_texts((name, judged.rows.column(name).take(rows)) for name in names)
             judged.reasons.add_rule(rows.to_numpy(), check.path, check.rule, texts)
+
+
+def column_readers(schema: pa.Schema, source: pa.Schema, settings: Settings) -> list[FieldReader]:
+    """Compile the readers of columns with the names of fields. Raises UnreadableTypeError, MissingMemberError."""
+    zoned = with_zones(pa.schema(map(opened, schema), schema.metadata), lambda _: None, settings.timezone)
+    columns = pa.schema(map(opened, source))
+    return [FieldReader.of_column(member, columns.field(member.name), settings) for member in zoned]
 
 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
