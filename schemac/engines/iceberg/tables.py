@@ -206,46 +206,6 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
     return tuple(updates)
 
 
-def report_iceberg_drift(
-    name: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset
-) -> bool:
-    """Report how a table differs from a locked version; false if the two could not be compared.
-
-    `locked` has all the versions that the table may have.
-    """
-    if errors := errors_of(version):
-        report_unrepresentable("Iceberg", version, errors, TABLE_DRIFT, name, report)
-        return False
-    opened = open_metadata(name, report)
-    if opened is None:
-        return False
-    metadata = opened[0]
-    candidates = SCHEMAS.candidates_of(metadata.current, locked)
-    chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
-    if candidates and chosen is None:
-        return False
-    expected, actual, by_name = schema_of(version), metadata.current, False
-    if chosen is not None:
-        # Whatever the ids are, the version that the table has tells which field each is.
-        ids = SCHEMAS.ids_between(schema_of(chosen.version), actual)
-        expected = expected.renumbered(
-            ids_in_table(IcebergTable("", chosen.version, ids, metadata), expected)
-        )
-    else:
-        ours, theirs = (dict(SCHEMAS.members(schema)) for schema in (expected, actual))
-        shared = ours.keys() & theirs.keys()
-        by_name = not shared or any(ours[path] != theirs[path] for path in shared)
-    lines = list(differences(expected, actual, by_name=by_name))
-    requested_format = asked_format(version)
-    if requested_format is not None and requested_format > metadata.format_version:
-        lines.append(f"the format is {metadata.format_version}, expected {requested_format}")
-    for key, value in sorted(requested_properties(version).items()):
-        if metadata.properties.get(key) != value:
-            lines.append(f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}")
-    report_differences(name, lines, report)
-    return True
-
-
 class IcebergTables(VersionedTables[IcebergTable]):
     """Iceberg tables, in a catalog of pyiceberg or by their metadata."""
 
@@ -264,9 +224,36 @@ class IcebergTables(VersionedTables[IcebergTable]):
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
-        """Report how a table differs from a schema."""
-        is_compared = report_iceberg_drift(path, expected, report, locked)
-        return TableState(f"matches {expected.label}", {}) if is_compared else None
+        """Report how a table differs from a schema, by ids; by names where the ids do not tell which field each is."""
+        if errors := errors_of(expected):
+            report_unrepresentable("Iceberg", expected, errors, TABLE_DRIFT, path, report)
+            return None
+        opened = open_metadata(path, report)
+        if opened is None:
+            return None
+        metadata = opened[0]
+        candidates = SCHEMAS.candidates_of(metadata.current, locked)
+        chosen = choose_version(record_of(path, metadata), candidates, report) if candidates else None
+        if candidates and chosen is None:
+            return None
+        schema, actual, by_name = schema_of(expected), metadata.current, False
+        if chosen is not None:
+            # Whatever the ids are, the version that the table has tells which field each is.
+            ids = SCHEMAS.ids_between(schema_of(chosen.version), actual)
+            schema = schema.renumbered(ids_in_table(IcebergTable("", chosen.version, ids, metadata), schema))
+        else:
+            ours, theirs = (dict(SCHEMAS.members(one)) for one in (schema, actual))
+            shared = ours.keys() & theirs.keys()
+            by_name = not shared or any(ours[name] != theirs[name] for name in shared)
+        lines = list(differences(schema, actual, by_name=by_name))
+        requested_format = asked_format(expected)
+        if requested_format is not None and requested_format > metadata.format_version:
+            lines.append(f"the format is {metadata.format_version}, expected {requested_format}")
+        for key, value in sorted(requested_properties(expected).items()):
+            if metadata.properties.get(key) != value:
+                lines.append(f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}")
+        report_differences(path, lines, report)
+        return TableState(f"matches {expected.label}", {})
 
     def verify_data(
         self,
@@ -297,9 +284,7 @@ class _PlannedIceberg(PlannedChange):
         self.unlooked = tuple(f"{rule.path}: {rule.question}" for rule in without)
         if change.is_unchecked:
             self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
-        rows = [
-            ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in made.notes
-        ]
+        rows = [("note", note.line) for note in made.notes]
         for rule in without:
             assert isinstance(rule.subject, ReferenceTo)
             help = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
