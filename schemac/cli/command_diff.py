@@ -10,8 +10,7 @@ from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_sta
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, wrapped
 from schemac.language.physical import numpy_left_out
-from schemac.project.comparing import compare
-from schemac.project.comparisons import Comparison, ComparisonRequest, rename_findings
+from schemac.project.comparing import Comparison, ComparisonRequest, compare
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import MISSING_EXTRA, WRITE_FAILED
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         comparisons = compare(files, folders, request, project, report)
     project.cache.save()
     for comparison in comparisons:
-        report.extend(rename_findings(comparison))
+        report.extend(comparison.rename_findings())
     if options.html is not None and not report.has_errors:
         _write_page(comparisons, options, report)
     diagnostics = report.diagnostics

@@ -170,7 +170,7 @@ def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[Checked
     }
     others |= {one.name: one for one in file.datasets}
     made = {
-        name: CheckedDataset(one, None, (), CompileOptions.of(project).lowering, project.versions)
+        name: CheckedDataset(one, None, (), CompileOptions.of(project).arrow_options, project.versions)
         for name, one in others.items()
     }
     return made[dataset.name], made

@@ -30,13 +30,13 @@ from schemac.lsp.locations import DatasetField
 from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_text
 from schemac.lsp.projects import Checked
-from schemac.project.locking import Locked, locked_datasets
+from schemac.project.locking import locked_datasets
 from schemac.project.options import CompileOptions
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
 from schemac.text.syntax.model import AuthoredModel, class_text
-from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.compilation import Compilation, Locked
 from schemac.versions.identity.opening import open_version
 
 _MOST_COLUMNS = 300
@@ -170,7 +170,7 @@ def compiled(
         dataset, locked = replace(dataset, columns=(field.column,)), None
     if not dataset.is_whole:
         return {}, []
-    compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+    compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
     types: dict[str, str] = {}
     losses: list[Loss] = []
     below = {one.path_text for one in preorder([field])}

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lsprotocol import types
 
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
@@ -174,7 +174,7 @@ def inlay_hints(
     """Return the hints of the fields between two lines, both zero-based."""
     report = Report()
     locked = locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=False)
-    lowering = CompileOptions.of(checked.project).lowering
+    arrow_options = CompileOptions.of(checked.project).arrow_options
     hints: list[types.InlayHint | None] = []
     for dataset in (one for one in file.datasets if one.is_whole):
         dataset_lock = locked.get(dataset.name)
@@ -188,7 +188,9 @@ def inlay_hints(
                 if region.line - 1 <= last and region.end_line - 1 >= first:
                     visible.append(field)
         alone = replace(dataset, columns=tuple(visible))
-        arrow = {field.field: str(field.arrow.type) for field in lower(alone, lowering).preorder()}
+        arrow = {
+            field.field: str(field.arrow.type) for field in to_arrow_fields(alone, arrow_options).preorder()
+        }
         for field in (one for one in preorder(visible) if one.is_member):
             text = arrow.get(field, "")
             text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -364,9 +364,9 @@ def metadata_of(document: Any) -> TableMetadata:
 
 def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
     """Return a schema in the standard's long form, and the ids of its fields by their paths."""
-    lifting = _Lifting(has_defaults=metadata.format_version >= FORMAT_3)
-    fields = [lifting.member(column, (column.name,)) for column in schema.columns]
-    paths = {id: path for path, id in lifting.ids.items()}
+    conversion = _FromIceberg(has_defaults=metadata.format_version >= FORMAT_3)
+    fields = [conversion.member(column, (column.name,)) for column in schema.columns]
+    paths = {id: path for path, id in conversion.ids.items()}
     keys = [key for key in sorted(metadata.properties) if key not in _IGNORED_PROPERTIES]
     entries = {
         DESCRIPTION.key: metadata.properties.get("comment"),
@@ -377,14 +377,14 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
         attributes.TABLE_PROPERTIES.key: {key: metadata.properties[key] for key in keys} or None,
     }
     extra = {key: value for key, value in entries.items() if value is not None}
-    return {"fields": fields, **({"extra": extra} if extra else {})}, lifting.ids
+    return {"fields": fields, **({"extra": extra} if extra else {})}, conversion.ids
 
 
 def _has_default(field: NestedField) -> bool:
     return field.initial_default is not None or field.write_default is not None
 
 
-class _Lifting:
+class _FromIceberg:
     """Turns types into kinds with attributes, and gathers ids."""
 
     def __init__(self, *, has_defaults: bool) -> None:

@@ -34,9 +34,7 @@ from schemac.engines.lance.dataset import (
     transaction_of,
     versions,
 )
-from schemac.engines.lance.runs.writing import write_rest
 from schemac.engines.lance.transactions import (
-    DATA,
     close_staging,
     commit_operation,
     file_names,
@@ -44,6 +42,8 @@ from schemac.engines.lance.transactions import (
     make_version,
     remove_data,
     remove_if_empty,
+    remove_remote_data,
+    write_rest,
 )
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
@@ -76,7 +76,7 @@ def move_out(place: WriteTarget, schema: pa.Schema, version: int, addresses: lis
         removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
     )
     moved_out = {MOVED_OUT: str(len(gone))}
-    return commit_operation(place, list(file_names(rest)), operation, version, **moved_out)
+    return commit_operation(place, file_names(rest), operation, version, **moved_out)
 
 
 def is_move(table: Any, version: int) -> bool:
@@ -163,7 +163,7 @@ def discard(place: WriteTarget, fragments: list[str]) -> None:
         happened = find_run(place.run, place.path, place.storage_options) is not None
         fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:
-        _remove_remote(place, fragments)
+        remove_remote_data(place, file_names(fragments))
         return
     remove_data(place.path, file_names(fragments))
     close_staging(place)
@@ -174,16 +174,7 @@ def give_up(place: WriteTarget, fragments: list[str]) -> None:
     if place.is_staged:
         close_staging(place)
     else:
-        _remove_remote(place, fragments)
-
-
-def _remove_remote(place: WriteTarget, fragments: list[str]) -> None:
-    try:
-        file_system, root = place.storage_options.open_arrow(place.path)
-        for name in file_names(fragments):
-            file_system.delete_file(f"{root}/{DATA}/{name}")
-    except (OSError, pa.ArrowException):
-        pass  # Lance's own clean-up takes files that no version names.
+        remove_remote_data(place, file_names(fragments))
 
 
 def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
@@ -234,23 +225,13 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
         dead += _dead_folders(quarantine, table)
         if not is_local(quarantine):
             _sweep_remote_quarantine(table, quarantine, storage_options)
-        for run, decides in {
-            (dead_run.run, dead_run.table): None for dead_run in dead if dead_run.run is not None
-        }:
-            if find_run(run, decides, storage_options) is not None:
-                continue
-            if find_dataset(decides, storage_options) is None:
-                # What decides may be a folder of files that shares the quarantine.
-                try:
-                    records = records_in(decides, storage_options) or ()
-                except (OSError, ValueError):
-                    continue
-                if any(record.run.id == run.id for record in records):
-                    continue
-            # Another attempt of the run may be alive, whose rows are under the same id.
-            attempts = [*staging.of_run(decides, run), *staging.of_run(quarantine, run)]
-            if all(map(staging.take_dead, attempts)):
-                _take_rows_back(quarantine, run, storage_options)
+        runs = dict.fromkeys((one.run, one.table) for one in dead)
+        for run, decides in runs:
+            if run is not None and _has_never_been(run, decides, storage_options):
+                # Another attempt of the run may be alive, whose rows are under the same id.
+                attempts = [*staging.of_run(decides, run), *staging.of_run(quarantine, run)]
+                if all(map(staging.take_dead, attempts)):
+                    _take_rows_back(quarantine, run, storage_options)
     for dead_run in dead:
         _undo(dead_run, storage_options)
     for path in {dead_run.path for dead_run in dead}:
@@ -261,6 +242,18 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
             for name in (transactions.TRANSACTIONS, transactions.VERSIONS):
                 shutil.rmtree(Path(path, name), ignore_errors=True)
         transactions.remove_if_empty(path)
+
+
+def _has_never_been(run: RunIdentity, table: str, storage_options: Storage) -> bool:
+    """Whether it is certain that a table has no commit of a run; it may be a folder of files that shares the quarantine."""
+    if find_run(run, table, storage_options) is not None:
+        return False
+    if find_dataset(table, storage_options) is not None:
+        return True
+    try:
+        return all(record.run.id != run.id for record in records_in(table, storage_options) or ())
+    except (OSError, ValueError):
+        return False
 
 
 def holds_only_leftovers(folder: Path) -> bool:
