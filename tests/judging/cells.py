@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from schemac.rows.judging.judge import Judged, Run, cell_reader
+from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Origin, Settings
-from schemac.rows.judging.timestamps import with_zones
 
 
 class CellReader:

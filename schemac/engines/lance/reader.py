@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.engines.lance import attributes as words
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import lance_errors
@@ -50,7 +50,7 @@ def read(path: Path, report: Report) -> Imported | None:
     schema = Schema.model_validate({**tree, "extra": extra})
     if is_known and table.storage_version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": extra}
-    lowered = lower(LogicalDataset("", schema, columns(schema), Origins("")))
+    lowered = to_arrow_fields(LogicalDataset("", schema, columns(schema), Origins("")))
     field_ids = numbers_of(lowered, [(field.name, field.id) for field in table.fields]) or {}
     numbers = {field.path: ids for field, ids in field_ids.items() if lance_ids(ids)}
     highest = max([*table.data, *(field.id for field in table.fields)], default=-1)

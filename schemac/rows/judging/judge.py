@@ -12,14 +12,14 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 
 from schemac.rows.judging import tokens
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
 from schemac.rows.judging.reasons import Reason
-from schemac.rows.judging.scalars import Scalar, Token, scalar_of
+from schemac.rows.judging.scalars import Scalar, Token, scalar_of, with_zones
 from schemac.rows.judging.settings import (
     GEOJSON_ALWAYS,
     GEOJSON_GEOMETRY,
@@ -33,7 +33,6 @@ from schemac.rows.judging.settings import (
     UnreadablePathError,
     parse_steps,
 )
-from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, with_objects, with_pairs, written
 from schemac.rows.judging.values import BrokenRuleError
 
@@ -102,20 +101,7 @@ def json_reader(member: pa.Field, context: Context, epoch: str | None = None) ->
         return _struct_reader(member, context)
     inner = Context(context.settings, is_record=False)
     if is_list(member.type):
-        item, absent = json_reader(member.type.value_field, inner), absent_reader(member)
-        size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
-
-        def read_list(x: Any, path: Path, run: Run) -> Any:
-            if x is None:
-                return absent(path, run)
-            if type(x) is not list:
-                return run.object_to(path, "type", written(x))
-            items = [item(part, (path, i), run) for i, part in enumerate(x)]
-            if size is not None and len(x) != size:
-                run.object_to(path, "length", str(len(x)))
-            return items
-
-        return read_list
+        return list_reader(member, json_reader(member.type.value_field, inner))
     read_map = _map_reader(member, inner)
     return with_pairs(read_map) if context.settings.takes_objects else read_map
 
@@ -125,6 +111,27 @@ def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
     if member.nullable:
         return lambda path, run: None
     return lambda path, run: run.object_to(path, "required", None)
+
+
+def unless_absent(member: pa.Field, read: Reader) -> Reader:
+    """Return a reader that reads where there is a value."""
+    absent = absent_reader(member)
+    return lambda x, path, run: absent(path, run) if x is None else read(x, path, run)
+
+
+def list_reader(member: pa.Field, item: Reader) -> Reader:
+    """Compile the reader of a list, or of a vector of one length."""
+    size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if type(x) is not list:
+            return run.object_to(path, "type", written(x))
+        items = [item(part, (path, i), run) for i, part in enumerate(x)]
+        if size is not None and len(x) != size:
+            run.object_to(path, "length", str(len(x)))
+        return items
+
+    return unless_absent(member, read)
 
 
 def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
@@ -222,11 +229,9 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
     key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
-    absent, is_identity = absent_reader(member), known_scalar(key_field).is_identity
+    is_identity = known_scalar(key_field).is_identity
 
     def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         if type(x) is not dict:
             return run.object_to(path, "type", written(x))
         entries = []
@@ -237,36 +242,24 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
             check_duplicate_keys([pair[0] for pair in entries], path, run)
         return entries
 
-    return read
+    return unless_absent(member, read)
 
 
 def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
     """Object to keys of a map that are equal."""
-    there = [
-        "NaN" if isinstance(value, float) and math.isnan(value) else value
-        for value in keys
-        if value is not None
-    ]
+    there = ["NaN" if isinstance(x, float) and math.isnan(x) else x for x in keys if x is not None]
     if len(set(there)) < len(there):
-        run.object_to(
-            path,
-            "key",
-            written(
-                [value if value is None or isinstance(value, bool | str) else Number(value) for value in keys]
-            ),
-        )
+        texts = [key if key is None or isinstance(key, bool | str) else Number(key) for key in keys]
+        run.object_to(path, "key", written(texts))
 
 
 def _struct_reader(member: pa.Field, context: Context) -> Reader:
     """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
     members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
-    absent = absent_reader(member)
     is_strict = context.settings.unexpected is Unexpected.REJECT
     known, is_first = frozenset(label for label, _, _ in members), context.is_record
 
     def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         if type(x) is not dict:
             return run.object_to(path, "type", written(x))
         if is_strict and is_first:
@@ -278,7 +271,7 @@ def _struct_reader(member: pa.Field, context: Context) -> Reader:
             object_to_unexpected(x, known, path, run)
         return members_read
 
-    return cast("Reader", read)
+    return unless_absent(member, read)
 
 
 def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
