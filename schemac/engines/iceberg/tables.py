@@ -61,7 +61,7 @@ from schemac.versions.identity.lock import LockedDataset
 
 def rows_after(plan: IcebergPlan) -> IcebergTableRows:
     """Return the rows of a table as they will be. Raises what the reader of rows raises."""
-    return replace(ROW_READER.open(plan.table.name), read_as=plan.schema)
+    return replace(ROW_READER.open(plan.table.name), read_as=plan.commit.schema)
 
 
 def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
@@ -185,22 +185,21 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
         UpgradeFormatVersionUpdate,
     )
 
-    metadata = plan.table.metadata
+    metadata, commit = plan.table.metadata, plan.commit
     updates: list[Any] = []
-    format_version = asked_format(plan.new)
-    if format_version is not None and format_version > metadata.format_version:
-        updates.append(UpgradeFormatVersionUpdate(format_version=format_version))
-    if plan.schema != metadata.current:
+    if commit.format > commit.current_format:
+        updates.append(UpgradeFormatVersionUpdate(format_version=commit.format))
+    if commit.schema != metadata.current:
         number = 1 + max(schema.schema_id for schema in metadata.schemas)
-        schema = Schema.model_validate({**plan.schema.to_json(), "schema-id": number})
+        schema = Schema.model_validate({**commit.schema.to_json(), "schema-id": number})
         # -1 stands for the schema that was added last.
         updates += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
-    record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(plan.removed_properties)
+    record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(commit.removed_properties)
     if any(id != table_id for id, table_id in plan.ids.items()):
-        record[TABLE_IDS] = digest_of_ids(field.id for _, field in plan.schema.preorder())
+        record[TABLE_IDS] = digest_of_ids(field.id for _, field in commit.schema.preorder())
     elif TABLE_IDS in metadata.properties:
         removed.append(TABLE_IDS)
-    updates.append(SetPropertiesUpdate(updates={**plan.set_properties, **record}))
+    updates.append(SetPropertiesUpdate(updates={**commit.set_properties, **record}))
     if removed:
         updates.append(RemovePropertiesUpdate(removals=removed))
     return tuple(updates)
@@ -298,7 +297,7 @@ class _PlannedIceberg(PlannedChange):
             for number, (verb, description) in enumerate(rows, 1)
         ]
         if made.operations:
-            text = json.dumps(made.schema.to_json(), ensure_ascii=False, indent=2)
+            text = json.dumps(made.commit.schema.to_json(), ensure_ascii=False, indent=2)
             lines.append(PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True))
         self.lines = tuple(lines)
         self.document = {"iceberg": made.to_json()}
