@@ -82,6 +82,14 @@ def type_tree(type_: LogicalType) -> Json:
     return tree
 
 
+def own_tree(type_: LogicalType) -> Json:
+    """Return a type as a manifest writes it, without its parts and their attributes."""
+    return {key: value for key, value in type_tree(type_).items() if key not in _PARTS}
+
+
+_PARTS = frozenset({"itemType", "keyType", "valueType", "fields", "extra"})
+
+
 def _tree(value: Any) -> Any:
     """Return a property of a type as JSON, its types as trees and the keys of objects in order."""
     if isinstance(value, LogicalType):

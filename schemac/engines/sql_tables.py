@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
-from schemac.importers.datasets import Constraints, enumerated, mark_key
+from schemac.importers.datasets import MOST_DIGITS, Constraints, decimal_type, enumerated, mark_key
 from schemac.importers.importer import (
     Imported,
     Importer,
@@ -34,8 +34,6 @@ from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.report import Report
 from schemac.text.syntax.type_text import MalformedError
-
-_MOST_DIGITS = 76
 
 
 class TypeMapping(NamedTuple):
@@ -99,16 +97,11 @@ def decimals(precision: int, scale: int, loss: str = "") -> Rule:
 
     def rule(written: SqlType) -> TypeMapping | None:
         if not written.numbers:
-            return TypeMapping(_decimal(precision, scale), loss)
+            return TypeMapping(decimal_type(precision, scale), loss)
         digits, after = (*written.numbers, 0)[:2]
-        return TypeMapping(_decimal(digits, after)) if 0 < digits <= _MOST_DIGITS else None
+        return TypeMapping(decimal_type(digits, after)) if 0 < digits <= MOST_DIGITS else None
 
     return rule
-
-
-def _decimal(precision: int, scale: int) -> ArrowType:
-    """Return a decimal of 128 bits for up to 38 digits, else one of 256 bits."""
-    return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
 
 
 def timestamps(zone: str | None, digits: int, loss: str = "") -> Rule:

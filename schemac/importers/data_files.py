@@ -20,7 +20,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.datasets import from_arrow_schema
+from schemac.importers.datasets import MOST_DIGITS, decimal_type, from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
 from schemac.importers.sources import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
@@ -113,7 +113,7 @@ def _type(type_: Any, name: str, raw: Any, notes: Notes) -> ArrowType:
     is_large = pa.types.is_floating(type_) and is_in_any(r"^[+-]?[0-9]{19,}$")
     if is_large and not is_in_any(r"[^0-9+-]"):
         most = compute.max(compute.utf8_length(raw)).as_py()
-        kind = "Decimal" if most <= _MOST_DIGITS else "String"
+        kind = "Decimal" if most <= MOST_DIGITS else "String"
         notes.add((name,), f"a {kind} because some of its numbers are too large for Int64")
         return _large_integers(most)
     # Seconds and nanoseconds are accidents of how a sample was written.
@@ -122,15 +122,11 @@ def _type(type_: Any, name: str, raw: Any, notes: Notes) -> ArrowType:
     return pa.time32("ms") if pa.types.is_time(type_) else type_
 
 
-_MOST_DIGITS = 76
-"""Of a Decimal."""
-
-
 def _large_integers(digits: int) -> ArrowType:
     """Return the type of integers with more digits than those of 64 bits have."""
-    if digits > _MOST_DIGITS:
+    if digits > MOST_DIGITS:
         return pa.string()
-    return pa.decimal128(38, 0) if digits <= 38 else pa.decimal256(_MOST_DIGITS, 0)
+    return decimal_type(38 if digits <= 38 else MOST_DIGITS)
 
 
 CSV = Importer("csv", "CSV, inferred from a sample", read_csv)
@@ -313,7 +309,7 @@ class _Seen:
         if self._least >= 0 and self._most < 2**64:
             return pa.uint64()
         digits = max(len(str(abs(self._least))), len(str(self._most)))
-        if digits > _MOST_DIGITS:
+        if digits > MOST_DIGITS:
             notes.add(path, f"a String because the sample has a number with {digits} digits")
         return _large_integers(digits)
 

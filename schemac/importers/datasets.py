@@ -70,6 +70,15 @@ def with_attributes(tree: Json, extra: Json) -> Json:
     return {**tree, "extra": extra} if extra else tree
 
 
+MOST_DIGITS = 76
+"""Of a decimal."""
+
+
+def decimal_type(precision: int, scale: int = 0) -> ArrowType:
+    """Return a decimal of 128 bits for up to 38 digits, else one of 256 bits."""
+    return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
+
+
 def kind_of(type_: ArrowType) -> tuple[Json, Json]:
     """Return the kind and the attributes that an Arrow type is lifted to, which has to have a kind; only null is an Option."""
     column = pa.field("c", type_, nullable=pa.types.is_null(type_))

@@ -17,7 +17,7 @@ from schemac.arrow.from_arrow import storage_kind
 from schemac.artifacts.targets import Artifact, Emission, Target
 from schemac.engines.avro import AVRO_DEFAULT, AVRO_LOSS, AVRO_NAME, AVRO_TYPE
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, DOMAIN, NAMESPACE
-from schemac.engines.json_values import type_tree
+from schemac.engines.json_values import own_tree
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import DESCRIPTION, RENAMED_FROM
 from schemac.language.attributes.registry import domain_of
@@ -166,7 +166,6 @@ def name_of(field: SchemaField) -> str:
 
 TYPE = "schemac.dev/type"
 """The property for the type of the manifest."""
-_PARTS = frozenset({"itemType", "keyType", "valueType", "fields", "extra"})
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
@@ -321,7 +320,7 @@ def _type_property(field: SchemaField) -> Json:
     leaf = leaf_of(field.type)
     if field.type.family is Family.STRUCT or (leaf is not None and leaf.is_lossless):
         return {}
-    tree = {key: value for key, value in type_tree(field.type).items() if key not in _PARTS}
+    tree = own_tree(field.type)
     is_map = field.type.family is Family.MAP
     is_expressed = (
         field.children[0].type.family is Family.TEXT if is_map else field.type.family is Family.LIST

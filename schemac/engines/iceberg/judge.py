@@ -1,8 +1,9 @@
 """Iceberg tables.
 
 Layer: engines.
-Shape: one table: what each fact means, and which steps of a commit it needs. Facts are judged by what Iceberg has at a field before and after, for many kinds are one type there. A table with data is
-meant; files stay as they are, and fields are found in them by their ids.
+Shape: one table: what each fact means, and which steps of a commit it needs. Facts are judged by what Iceberg has at a field
+before and after, for many kinds are one type there. A table with data is meant; files stay as they are, and fields are found in
+them by their ids.
 Source: the Iceberg table specification, "Schema Evolution". It is stricter than pyiceberg 0.12, which also lets the scale
 of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py`).
 """

@@ -134,14 +134,11 @@ class IcebergPlan:
 
     table: IcebergTable
     new: LockedSchemaVersion
-    schema: IcebergSchema
-    """The schema that the table is to have, under its own ids."""
+    commit: Commit
     ids: Mapping[int, int]
     """The table's id of each field of the new schema by the lock's."""
     operations: tuple[Operation, ...]
     notes: tuple[Note, ...]
-    set_properties: Mapping[str, str]
-    removed_properties: tuple[str, ...]
     rules: tuple[Rule, ...] = ()
     """The constraints that existing rows may break."""
 
@@ -171,7 +168,7 @@ class IcebergPlan:
         """Return the plan for programs."""
         return {
             "notes": [note.to_json() for note in self.notes],
-            "schema": self.schema.to_json(),
+            "schema": self.commit.schema.to_json(),
             "steps": [operation.to_json() for operation in self.operations],
         }
 
@@ -219,12 +216,10 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     return IcebergPlan(
         table,
         new,
-        schema,
+        commit,
         ids,
         (*renumbering, *operations_of(commit)),
         notes_of(judged, (Outcome.DATA, Outcome.NEW_FILES)),
-        set_,
-        removed,
         () if metadata.is_empty else rules_to_check(pair, doubtful),
     )
 

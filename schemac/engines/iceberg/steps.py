@@ -33,8 +33,10 @@ class Commit:
     current: IcebergSchema
     """Under the ids of `schema`."""
     schema: IcebergSchema
+    """Under the ids that the table has, or gets."""
     current_format: int
     format: int
+    """The one that is asked for; 0 for any."""
     set_properties: Mapping[str, str]
     removed_properties: tuple[str, ...]
 

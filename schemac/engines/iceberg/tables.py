@@ -61,7 +61,7 @@ from schemac.versions.identity.lock import LockedDataset
 
 def rows_after(plan: IcebergPlan) -> IcebergTableRows:
     """Return the rows of a table as they will be. Raises what the reader of rows raises."""
-    return replace(ROW_READER.open(plan.table.name), read_as=plan.schema)
+    return replace(ROW_READER.open(plan.table.name), read_as=plan.commit.schema)
 
 
 def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
@@ -185,65 +185,24 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
         UpgradeFormatVersionUpdate,
     )
 
-    metadata = plan.table.metadata
+    metadata, commit = plan.table.metadata, plan.commit
     updates: list[Any] = []
-    format_version = asked_format(plan.new)
-    if format_version is not None and format_version > metadata.format_version:
-        updates.append(UpgradeFormatVersionUpdate(format_version=format_version))
-    if plan.schema != metadata.current:
+    if commit.format > commit.current_format:
+        updates.append(UpgradeFormatVersionUpdate(format_version=commit.format))
+    if commit.schema != metadata.current:
         number = 1 + max(schema.schema_id for schema in metadata.schemas)
-        schema = Schema.model_validate({**plan.schema.to_json(), "schema-id": number})
+        schema = Schema.model_validate({**commit.schema.to_json(), "schema-id": number})
         # -1 stands for the schema that was added last.
         updates += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
-    record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(plan.removed_properties)
+    record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(commit.removed_properties)
     if any(id != table_id for id, table_id in plan.ids.items()):
-        record[TABLE_IDS] = digest_of_ids(field.id for _, field in plan.schema.preorder())
+        record[TABLE_IDS] = digest_of_ids(field.id for _, field in commit.schema.preorder())
     elif TABLE_IDS in metadata.properties:
         removed.append(TABLE_IDS)
-    updates.append(SetPropertiesUpdate(updates={**plan.set_properties, **record}))
+    updates.append(SetPropertiesUpdate(updates={**commit.set_properties, **record}))
     if removed:
         updates.append(RemovePropertiesUpdate(removals=removed))
     return tuple(updates)
-
-
-def report_iceberg_drift(
-    name: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset
-) -> bool:
-    """Report how a table differs from a locked version; false if the two could not be compared.
-
-    `locked` has all the versions that the table may have.
-    """
-    if errors := errors_of(version):
-        report_unrepresentable("Iceberg", version, errors, TABLE_DRIFT, name, report)
-        return False
-    opened = open_metadata(name, report)
-    if opened is None:
-        return False
-    metadata = opened[0]
-    candidates = SCHEMAS.candidates_of(metadata.current, locked)
-    chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
-    if candidates and chosen is None:
-        return False
-    expected, actual, by_name = schema_of(version), metadata.current, False
-    if chosen is not None:
-        # Whatever the ids are, the version that the table has tells which field each is.
-        ids = SCHEMAS.ids_between(schema_of(chosen.version), actual)
-        expected = expected.renumbered(
-            ids_in_table(IcebergTable("", chosen.version, ids, metadata), expected)
-        )
-    else:
-        ours, theirs = (dict(SCHEMAS.members(schema)) for schema in (expected, actual))
-        shared = ours.keys() & theirs.keys()
-        by_name = not shared or any(ours[path] != theirs[path] for path in shared)
-    lines = list(differences(expected, actual, by_name=by_name))
-    requested_format = asked_format(version)
-    if requested_format is not None and requested_format > metadata.format_version:
-        lines.append(f"the format is {metadata.format_version}, expected {requested_format}")
-    for key, value in sorted(requested_properties(version).items()):
-        if metadata.properties.get(key) != value:
-            lines.append(f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}")
-    report_differences(name, lines, report)
-    return True
 
 
 class IcebergTables(VersionedTables[IcebergTable]):
@@ -264,9 +223,36 @@ class IcebergTables(VersionedTables[IcebergTable]):
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
-        """Report how a table differs from a schema."""
-        is_compared = report_iceberg_drift(path, expected, report, locked)
-        return TableState(f"matches {expected.label}", {}) if is_compared else None
+        """Report how a table differs from a schema, by ids; by names where the ids do not tell which field each is."""
+        if errors := errors_of(expected):
+            report_unrepresentable("Iceberg", expected, errors, TABLE_DRIFT, path, report)
+            return None
+        opened = open_metadata(path, report)
+        if opened is None:
+            return None
+        metadata = opened[0]
+        candidates = SCHEMAS.candidates_of(metadata.current, locked)
+        chosen = choose_version(record_of(path, metadata), candidates, report) if candidates else None
+        if candidates and chosen is None:
+            return None
+        schema, actual, by_name = schema_of(expected), metadata.current, False
+        if chosen is not None:
+            # Whatever the ids are, the version that the table has tells which field each is.
+            ids = SCHEMAS.ids_between(schema_of(chosen.version), actual)
+            schema = schema.renumbered(ids_in_table(IcebergTable("", chosen.version, ids, metadata), schema))
+        else:
+            ours, theirs = (dict(SCHEMAS.members(one)) for one in (schema, actual))
+            shared = ours.keys() & theirs.keys()
+            by_name = not shared or any(ours[name] != theirs[name] for name in shared)
+        lines = list(differences(schema, actual, by_name=by_name))
+        requested_format = asked_format(expected)
+        if requested_format is not None and requested_format > metadata.format_version:
+            lines.append(f"the format is {metadata.format_version}, expected {requested_format}")
+        for key, value in sorted(requested_properties(expected).items()):
+            if metadata.properties.get(key) != value:
+                lines.append(f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}")
+        report_differences(path, lines, report)
+        return TableState(f"matches {expected.label}", {})
 
     def verify_data(
         self,
@@ -297,9 +283,7 @@ class _PlannedIceberg(PlannedChange):
         self.unlooked = tuple(f"{rule.path}: {rule.question}" for rule in without)
         if change.is_unchecked:
             self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
-        rows = [
-            ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in made.notes
-        ]
+        rows = [("note", note.line) for note in made.notes]
         for rule in without:
             assert isinstance(rule.subject, ReferenceTo)
             help = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
@@ -313,7 +297,7 @@ class _PlannedIceberg(PlannedChange):
             for number, (verb, description) in enumerate(rows, 1)
         ]
         if made.operations:
-            text = json.dumps(made.schema.to_json(), ensure_ascii=False, indent=2)
+            text = json.dumps(made.commit.schema.to_json(), ensure_ascii=False, indent=2)
             lines.append(PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True))
         self.lines = tuple(lines)
         self.document = {"iceberg": made.to_json()}

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: the table is that version of the lock whose schema the file holds; its ids are those of the lock, or Paimon's own where the table
       was made from names.
-Errors: SC421 unusable-table, SC424 table-drift, SC551.
+Errors: SC421 unusable-table, SC551.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from schemac.engines.paimon.types import NestedType, PaimonType, Row, nested_typ
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.text.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
+from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.report import Report
 from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
@@ -38,9 +38,6 @@ from schemac.versions.evolution.tables import (
     choose_version,
     digest_of_ids,
     field_differences,
-    lock_ids,
-    report_differences,
-    report_unrepresentable,
     value_difference,
 )
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
@@ -155,7 +152,7 @@ def open_paimon_table(
         schema,
         locked,
         stated,
-        lambda candidates: _chosen(path, schema, candidates, report, stated),
+        lambda candidates: version_of_table(path, schema, candidates, report, stated),
         report,
     )
     if chosen is None:
@@ -175,7 +172,7 @@ def open_paimon_table(
     return PaimonTable(path, chosen.version, ids, schema, folder, chosen.is_part, is_stated=is_stated)
 
 
-def _chosen(
+def version_of_table(
     path: str, schema: TableSchema, candidates: Sequence[Candidate], report: Report, stated: int | None = None
 ) -> Candidate | None:
     """Return the candidate that a table is at; of several in which its fields are the same, the one that has its highest id and its number."""
@@ -213,35 +210,6 @@ def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int)
     renumbered = expected.renumbered(table_ids)
     options = {**renumbered.options, TABLE_IDS: digest_of_ids(id for _, id in member_ids(renumbered.fields))}
     return replace(renumbered, highest_field_id=highest, options=options)
-
-
-def report_paimon_drift(
-    path: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset
-) -> bool:
-    """Report how a table differs from a locked schema; false if the two could not be compared.
-
-    `locked` has all the versions that the table may have.
-    """
-    if errors := errors_of(version):
-        report_unrepresentable("Paimon", version, errors, TABLE_DRIFT, path, report)
-        return False
-    newest = newest_schema(path, report)
-    if newest is None:
-        return False
-    schema, expected = newest[1], table_schema(version)
-    candidates = SCHEMAS.candidates_of(schema, locked)
-    chosen = _chosen(path, schema, candidates, report) if candidates else None
-    if candidates and chosen is None:
-        return False
-    if chosen is not None and not chosen.has_ids:
-        ids = SCHEMAS.ids_between(table_schema(chosen.version), schema)
-        expected = schema_in_table(expected, ids, schema.highest_field_id)
-    if chosen is not None and lock_ids(chosen.version) == lock_ids(version):
-        # A table that was made at this version never had the fields that were dropped before.
-        highest = min(expected.highest_field_id, schema.highest_field_id)
-        expected = replace(expected, highest_field_id=highest)
-    report_differences(path, differences(expected, schema), report)
-    return True
 
 
 def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:

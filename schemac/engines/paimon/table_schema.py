@@ -195,11 +195,35 @@ def data_of(schema_id: int, time_millis: int) -> dict[str, int]:
 def number_fields(
     columns: Sequence[SchemaField], known_ids: Mapping[SchemaField, int] | None = None, highest: int = -1
 ) -> tuple[dict[SchemaField, int], int]:
-    """Return the ids of all columns and members, and the highest one: kept ids stay, others count on."""
-    counter = _Counter(known_ids or {}, highest)
+    """Return the ids of all columns and members, and the highest one: kept ids stay, others count on in the order of Paimon's Java."""
+    known, ids = known_ids or {}, dict[SchemaField, int]()
+
+    def take(field: SchemaField) -> None:
+        nonlocal highest
+        if field not in known:
+            highest += 1
+        ids[field] = known.get(field, highest)
+
+    def enter(field: SchemaField) -> None:
+        """Give ids to a column, or a member of a row that was there before, and what is below it."""
+        take(field)
+        below(field, is_new=field not in known)
+
+    def below(field: SchemaField, *, is_new: bool) -> None:
+        """Give ids to the members below a field; `is_new` says whether that field is new."""
+        if field.extra and field.extra.get(paimon.TYPE.key) == "VARIANT":
+            return
+        for child in field.children:
+            if child.is_member and not is_new:
+                enter(child)
+                continue
+            below(child, is_new=is_new)
+            if child.is_member:
+                take(child)
+
     for field in columns:
-        counter.added(field)
-    return counter.ids, counter.highest
+        enter(field)
+    return ids, highest
 
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
@@ -226,41 +250,6 @@ def _known_ids(columns: Sequence[SchemaField], former: Former) -> dict[SchemaFie
             ids[field] = before.numbers[0]
         stack.extend(field.children)
     return ids
-
-
-class _Counter:
-    """Goes through the columns in the order of Paimon's Java."""
-
-    def __init__(self, known_ids: Mapping[SchemaField, int], highest: int) -> None:
-        self._known_ids = known_ids
-        self.highest = highest
-        self.ids: dict[SchemaField, int] = {}
-
-    def added(self, field: SchemaField) -> None:
-        """Enter the number of a column, or of a member of a row that was there before."""
-        self._take(field)
-        self._below(field, is_new=field not in self._known_ids)
-
-    def _below(self, field: SchemaField, *, is_new: bool) -> None:
-        """Assign ids to the fields below a field; `is_new` says whether that field is new."""
-        if not field.children or (field.extra and field.extra.get(paimon.TYPE.key) == "VARIANT"):
-            return
-        for child in field.children:
-            if not child.is_member:
-                self._below(child, is_new=is_new)
-            elif is_new:
-                self._below(child, is_new=True)
-                self._take(child)
-            else:
-                self.added(child)
-
-    def _take(self, field: SchemaField) -> None:
-        """Record the known id of a field, or else the next id."""
-        id = self._known_ids.get(field)
-        if id is None:
-            self.highest += 1
-            id = self.highest
-        self.ids[field] = id
 
 
 NUMBERING = Numbering(

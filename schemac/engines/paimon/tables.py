@@ -5,7 +5,7 @@ Shape: a plan has one step for each locked version, with the operations that Pai
       that says the same; a version that Paimon refuses is left out where the next one does without it. A schema file appears whole or
       not at all, and never in place of another. Where somebody else has taken its number the table is read anew: what they did may be
       what was wanted, or be a version to go on from.
-Errors: SC411 refused-change, SC422 failed-check, SC423 table-changed, SC105.
+Errors: SC411 refused-change, SC422 failed-check, SC423 table-changed, SC424 table-drift, SC105.
 """
 
 import errno
@@ -19,17 +19,20 @@ from pathlib import Path
 from schemac.engines.paimon.changes import SchemaChange, changes_between
 from schemac.engines.paimon.judge import ROWS
 from schemac.engines.paimon.live_table import (
+    SCHEMAS,
     PaimonTable,
+    differences,
     errors_of,
+    newest_schema,
     open_paimon_table,
-    report_paimon_drift,
     schema_in_table,
     table_schema,
+    version_of_table,
 )
 from schemac.engines.paimon.reader import member_ids
 from schemac.engines.paimon.table_schema import TableSchema, is_table
 from schemac.language.attributes.builtin import TABLE_VERSION
-from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, WRITE_FAILED
+from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, TABLE_DRIFT, WRITE_FAILED
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
@@ -46,6 +49,8 @@ from schemac.versions.evolution.tables import (
     TableChange,
     TableState,
     has_replaced_fields,
+    lock_ids,
+    report_differences,
     report_unrepresentable,
 )
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, pair_versions
@@ -260,9 +265,27 @@ class PaimonTables(VersionedTables[PaimonTable]):
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
-        """Report how a table differs from a schema."""
-        is_compared = report_paimon_drift(path, expected, report, locked)
-        return TableState(f"matches {expected.label}", {}) if is_compared else None
+        """Report how a table differs from a schema, by ids."""
+        if errors := errors_of(expected):
+            report_unrepresentable("Paimon", expected, errors, TABLE_DRIFT, path, report)
+            return None
+        newest = newest_schema(path, report)
+        if newest is None:
+            return None
+        actual, schema = newest[1], table_schema(expected)
+        candidates = SCHEMAS.candidates_of(actual, locked)
+        chosen = version_of_table(path, actual, candidates, report) if candidates else None
+        if candidates and chosen is None:
+            return None
+        if chosen is not None and not chosen.has_ids:
+            ids = SCHEMAS.ids_between(table_schema(chosen.version), actual)
+            schema = schema_in_table(schema, ids, actual.highest_field_id)
+        if chosen is not None and lock_ids(chosen.version) == lock_ids(expected):
+            # A table that was made at this version never had the fields that were dropped before.
+            highest = min(schema.highest_field_id, actual.highest_field_id)
+            schema = replace(schema, highest_field_id=highest)
+        report_differences(path, differences(schema, actual), report)
+        return TableState(f"matches {expected.label}", {})
 
 
 class _PlannedPaimon(PlannedChange):
@@ -274,10 +297,7 @@ class _PlannedPaimon(PlannedChange):
         lines: list[PlanLine] = []
         for step in made.steps:
             lines.append(PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True))
-            rows = [
-                ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]")
-                for note in step.notes
-            ]
+            rows = [("note", note.line) for note in step.notes]
             rows += [(change.action, change.describe()) for change in step.changes]
             width = max((len(verb) for verb, _ in rows), default=0)
             lines += [PlanLine(f"    {verb:<{width}}  ", description) for verb, description in rows]

@@ -65,8 +65,8 @@ class PaimonType:
         raise NotImplementedError
 
     def to_json(self) -> Any:
-        """Return the type as a schema file has it."""
-        raise NotImplementedError
+        """Return the type as a schema file has it: a text, or an object with its parts."""
+        return self.full_type_text()
 
     def full_type_text(self) -> str:
         """Return the type for people, with its nullability."""
@@ -103,10 +103,6 @@ class Atomic(PaimonType):
                 return unlimited
         return f"{self.word}({', '.join(map(str, self.parameters))})" if self.parameters else self.word
 
-    def to_json(self) -> Any:
-        """Return a text."""
-        return self.full_type_text()
-
 
 STRING = Atomic("VARCHAR", (LONGEST,))
 BYTES = Atomic("VARBINARY", (LONGEST,))
@@ -126,10 +122,6 @@ class Geo(PaimonType):
     def type_text(self) -> str:
         """As it is written."""
         return self.text
-
-    def to_json(self) -> Any:
-        """Return a text."""
-        return self.full_type_text()
 
 
 @dataclass(frozen=True, slots=True)

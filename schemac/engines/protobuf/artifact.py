@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import Artifact, Emission, Target
-from schemac.engines.json_values import type_tree
+from schemac.engines.json_values import own_tree
 from schemac.engines.protobuf import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.types import (
@@ -40,7 +40,6 @@ from schemac.versions.identity.compilation import Compilation
 
 MARK = "schemac:"
 """Begins a comment that is read again."""
-_PARTS = frozenset({"itemType", "keyType", "valueType", "fields", "extra"})
 _KEYS = frozenset({Family.BOOLEAN, Family.INTEGER, Family.TEXT})
 """Families of the keys that `map` takes."""
 
@@ -177,7 +176,7 @@ class _Writer:
                 return Typed("", inner.name, is_message=True)
             case Family.LIST:
                 (item,) = field.children
-                if "fixedLength" in type_tree(field.type):
+                if "fixedLength" in own_tree(field.type):
                     self._emission.lose(field, field.type.type_text(), "a list of any length")
                 return Typed("repeated", self.part(message, item, name, Part.ITEM))
             case Family.MAP:
@@ -214,7 +213,7 @@ class _Writer:
     def _map(self, message: Message, field: SchemaField, name: str) -> Typed:
         """Return a map for plain keys, else a repeated message of entries, and report the loss."""
         key, value = field.children
-        if "keysSorted" in type_tree(field.type):
+        if "keysSorted" in own_tree(field.type):
             self._emission.lose(field, "sorted keys", "keys in any order")
         if _is_plain_key(key):
             leaf = self.type(message, key, name)
@@ -264,7 +263,7 @@ def _enum(message: Message, name: str, numbers: Mapping[str, int]) -> str:
 
 def _type_annotation(field: SchemaField) -> Json:
     """Return the part of a type that messages and scalars do not express, with that of parts without a field."""
-    tree = {key: value for key, value in type_tree(field.type).items() if key not in _PARTS}
+    tree = own_tree(field.type)
     leaf = leaf_of(field)
     is_expressed = leaf.is_lossless if leaf is not None else len(tree) == 1
     annotation: Json = {} if is_expressed else {"type": tree}

@@ -12,18 +12,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from schemac.engines.pydantic import modules
 from schemac.engines.pydantic.modules import (
-    BASES,
-    CONFIG_READ,
-    JSON,
-    LISTS,
-    MAPS,
-    NARROWER,
-    PLAIN,
-    READ,
-    RULES,
-    SETTERS,
-    VALIDATORS,
     Member,
     Module,
     choices_of,
@@ -106,7 +96,7 @@ class _Reader:
         return Imported(schema, name=title if isinstance(title, str) else name, notes=self._notes)
 
     def _is_model(self, name: str) -> bool:
-        return self._module.descends(self._classes[name], BASES)
+        return self._module.descends(self._classes[name], modules.BASES)
 
     def _bases(self, name: str) -> list[str]:
         """Return the names of the classes that a model derives from directly."""
@@ -143,21 +133,21 @@ class _Reader:
     def _members(self, name: str, holder: FieldPath) -> list[Json]:
         """Return the fields of a model; note the validators and settings that are lost."""
         for one in reversed(self._module.lineage(self._classes[name])):
-            if one.name == name or one.name not in BASES:
+            if one.name == name or one.name not in modules.BASES:
                 self._note_rules(one.name, holder)
         return [self._member(member, holder) for member in self._fields(name)]
 
     def _note_rules(self, name: str, holder: FieldPath) -> None:
         """Note the settings and functions of a model about its values."""
         for key, value in self._config(name).items():
-            if key not in CONFIG_READ and (key, value) != ("extra", "ignore"):
+            if key not in modules.CONFIG_READ and (key, value) != ("extra", "ignore"):
                 self._notes.add(holder, f"not kept: {key}={value!r} of the model {name}")
         functions = [one for one in self._classes[name].body if isinstance(one, ast.FunctionDef)]
         for function, decorator in [
             (one, decorator) for one in functions for decorator in one.decorator_list
         ]:
             word = name_of(decorator)
-            if word in VALIDATORS:
+            if word in modules.VALIDATORS:
                 arguments = decorator.args if isinstance(decorator, ast.Call) else []
                 fields = [literal(one) for one in arguments] if word != "model_validator" else []
                 for field in fields or [None]:
@@ -236,18 +226,18 @@ class _Reader:
                 self._notes.add(path, f"not kept: the values of {name}")
                 return {"kind": kind or "String"}
             return self._constrained({"kind": kind}, enumerated(values), path)
-        if name in JSON:
+        if name in modules.JSON:
             return _optional(any_json()) if name in _WITH_NONE else any_json()
-        if name in NARROWER:
+        if name in modules.NARROWER:
             self._notes.add(path, f"not kept: that it is a {name}")
-            return dict(NARROWER[name])
-        if name in PLAIN:
+            return dict(modules.NARROWER[name])
+        if name in modules.PLAIN:
             if name == "datetime":
                 self._notes.add(path, "a datetime, with a zone or without; here it is an instant in UTC")
-            return _optional_null() if name == "None" else json.loads(json.dumps(PLAIN[name]))
+            return _optional_null() if name == "None" else json.loads(json.dumps(modules.PLAIN[name]))
         if name == "Decimal" and self._digits is not None:
             return dict(self._digits)
-        if name in LISTS:
+        if name in modules.LISTS:
             return {"kind": "List", "itemType": any_json()}
         return self._unknown(node, path)
 
@@ -276,7 +266,7 @@ class _Reader:
         arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name == "Annotated":
             return self._annotated(arguments, path)
-        if name in LISTS or (
+        if name in modules.LISTS or (
             name in ("tuple", "Tuple") and len(arguments) == 2 and ast.unparse(arguments[1]) == "..."
         ):
             tree: Json = {"kind": "List", "itemType": self._type(arguments[0], (*path, Part.ITEM))}
@@ -285,7 +275,7 @@ class _Reader:
             if name.lower() not in ("list", "sequence"):
                 self._notes.add(path, f"not kept: that it is a {name}")
             return tree
-        if name in MAPS and len(arguments) == 2:
+        if name in modules.MAPS and len(arguments) == 2:
             key = self._type(arguments[0], (*path, Part.KEY))
             return {"kind": "Map", "keyType": key, "valueType": self._type(arguments[1], (*path, Part.VALUE))}
         if name == "Literal" and all(isinstance(argument, ast.Constant) for argument in arguments):
@@ -308,7 +298,7 @@ class _Reader:
             text = argument.value if isinstance(argument, ast.Constant) else None
             argument_metadata = compiler_metadata(text) if isinstance(text, str) else {}
             metadata |= argument_metadata
-            is_read = isinstance(argument, ast.Call) and name_of(argument.func) in SETTERS
+            is_read = isinstance(argument, ast.Call) and name_of(argument.func) in modules.SETTERS
             settings |= settings_of(argument) if is_read else {}
             others += [] if is_read or argument_metadata else [ast.unparse(argument)[:200]]
         for other in others if not metadata and "Record" not in self._classes else ():
@@ -324,13 +314,15 @@ class _Reader:
         """Return a type with the constraints of `Field`; the rest is noted."""
         inner = tree["inner"] if tree["kind"] == "Option" else tree
         least, most = settings.get("min_length"), settings.get("max_length")
-        settings = {key: value for key, value in settings.items() if key not in READ and value is not None}
+        settings = {
+            key: value for key, value in settings.items() if key not in modules.READ and value is not None
+        }
         if inner["kind"] == "List" and isinstance(least, int) and least == most and least > 0:
             inner["fixedLength"] = least
             del settings["min_length"], settings["max_length"]
         constraints: Json = {}
         for key, value in settings.items():
-            rule = RULES.get(key)
+            rule = modules.RULES.get(key)
             if rule is not None:
                 rule = rule.replace("Length", "Items") if inner["kind"] == "List" else rule
                 constraints[f"{DOMAIN}/{rule}"] = value
@@ -347,7 +339,7 @@ class _Reader:
             if isinstance(length, int) and length > 0:
                 return {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": length}
         if name.startswith("con") and name[3:] in ("int", "float", "str", "bytes", "date"):
-            return self._narrowed(dict(PLAIN[name[3:]]), settings, path)
+            return self._narrowed(dict(modules.PLAIN[name[3:]]), settings, path)
         if name == "condecimal" and (digits := _digits(settings)) is not None:
             return self._narrowed(dict(digits), settings, path)
         if name in ("conlist", "conset", "confrozenset") and node.args:

@@ -19,28 +19,8 @@ from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import sql_parsing
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
-from schemac.engines.spark.columns import (
-    BLOB,
-    BLOB_EXTENSION,
-    BYTE_WIDTH,
-    CHILD_NAME,
-    COMMENT,
-    DATE_MILLISECOND,
-    ENCODING_PREFIX,
-    ENCODINGS,
-    ENTRY_KEYS,
-    FILE_FORMAT_VERSION,
-    FLOAT16,
-    ITEM_KEYS,
-    LARGE_BINARY,
-    LARGE_LIST,
-    LARGE_STRING,
-    VECTOR_ELEMENTS,
-    VECTOR_SIZE,
-    SparkField,
-    SparkType,
-    storage_version,
-)
+from schemac.engines.spark import columns as lance_spark
+from schemac.engines.spark.columns import SparkField, SparkType, storage_version
 from schemac.engines.spark.connector import Maker, lost_of_schema, report_connector, report_differences
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.engines.sql_parsing import quoted_name, table_name, without_substitution
@@ -56,8 +36,15 @@ from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
 _TELLING = frozenset(
-    {BYTE_WIDTH, VECTOR_SIZE, FLOAT16, LARGE_STRING, BLOB, EXTENSION_NAME}
-    | {ENCODING_PREFIX + key for key in ENCODINGS}
+    {
+        lance_spark.BYTE_WIDTH,
+        lance_spark.VECTOR_SIZE,
+        lance_spark.FLOAT16,
+        lance_spark.LARGE_STRING,
+        lance_spark.BLOB,
+        EXTENSION_NAME,
+    }
+    | {lance_spark.ENCODING_PREFIX + key for key in lance_spark.ENCODINGS}
 )
 """Metadata of columns that have a table property; most columns have none of it."""
 
@@ -101,23 +88,26 @@ def table_properties(compilation: Compilation, columns: Sequence[SparkField]) ->
 
 def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
     """Those that follow from the schema; those of columns reach top-level columns only."""
-    properties = {FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
+    properties = {lance_spark.FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
         metadata, name = column.metadata, column.name
         if _TELLING.isdisjoint(metadata):
             continue
-        marks: tuple[str, ...] = (BYTE_WIDTH,)
+        marks: tuple[str, ...] = (lance_spark.BYTE_WIDTH,)
         # As properties these are for vectors of floats alone; lance-spark refuses others.
-        if isinstance(column.type.json, dict) and column.type.json.get("elementType") in VECTOR_ELEMENTS:
-            marks = (VECTOR_SIZE, FLOAT16)
+        if (
+            isinstance(column.type.json, dict)
+            and column.type.json.get("elementType") in lance_spark.VECTOR_ELEMENTS
+        ):
+            marks = (lance_spark.VECTOR_SIZE, lance_spark.FLOAT16)
         properties |= {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
-        if LARGE_STRING in metadata:
+        if lance_spark.LARGE_STRING in metadata:
             properties[f"{name}.arrow.large_var_char"] = "true"
         if has_role(top.field.extra, Role.BLOB):
             properties[f"{name}.lance.encoding"] = "blob"
-        for key in ENCODINGS:
-            if ENCODING_PREFIX + key in metadata:
-                properties[f"{name}.lance.{key}"] = str(metadata[ENCODING_PREFIX + key])
+        for key in lance_spark.ENCODINGS:
+            if lance_spark.ENCODING_PREFIX + key in metadata:
+                properties[f"{name}.lance.{key}"] = str(metadata[lance_spark.ENCODING_PREFIX + key])
     return properties
 
 
@@ -194,9 +184,9 @@ _TYPES = TypeTable(
         "DATE32": SparkType("date", "DATE"),
         "STRING": SparkType("string", "STRING"),
         "BINARY": SparkType("binary", "BINARY"),
-        "LARGE_STRING": SparkType("string", "STRING", {LARGE_STRING: "true"}),
-        "LARGE_BINARY": SparkType("binary", "BINARY", {LARGE_BINARY: "true"}),
-        "DATE64": SparkType("date", "DATE", {DATE_MILLISECOND: "true"}),
+        "LARGE_STRING": SparkType("string", "STRING", {lance_spark.LARGE_STRING: "true"}),
+        "LARGE_BINARY": SparkType("binary", "BINARY", {lance_spark.LARGE_BINARY: "true"}),
+        "DATE64": SparkType("date", "DATE", {lance_spark.DATE_MILLISECOND: "true"}),
     },
     other={
         "UINT8": SparkType("short", "SMALLINT"),
@@ -230,7 +220,7 @@ class _Writer(TypeWriter[SparkType]):
             metadata = {**metadata, **_without_empty_metadata(lowered.metadata)}
             comment = extra.get(DESCRIPTION.key)
             if comment is not None:
-                metadata[COMMENT] = comment
+                metadata[lance_spark.COMMENT] = comment
         return SparkField(arrow.name, type_, arrow.nullable, metadata, comment)
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
@@ -270,14 +260,16 @@ class _Writer(TypeWriter[SparkType]):
         if has_role(field.extra, Role.BLOB):
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
             return SparkType(
-                "binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"}
+                "binary",
+                "BINARY",
+                {EXTENSION_NAME: lance_spark.BLOB_EXTENSION} if is_typed else {lance_spark.BLOB: "true"},
             )
         if isinstance(arrow_type, pa.BaseExtensionType):
             storage = self.plainly(lowered, arrow_type.storage_type)
             mark = {**_without_empty_metadata(registered_extension_metadata(arrow_type))}
             if arrow_type.extension_name == "arrow.json" and field.parent is not None:
                 # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
-                mark[LARGE_STRING] = "true"
+                mark[lance_spark.LARGE_STRING] = "true"
             return SparkType(storage.json, storage.ddl, {**storage.metadata, **mark}, storage.quotations)
         return None
 
@@ -328,7 +320,7 @@ class _Writer(TypeWriter[SparkType]):
         return SparkType("interval day to second", "INTERVAL DAY TO SECOND")
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        return SparkType("binary", "BINARY", {BYTE_WIDTH: arrow_type.byte_width})
+        return SparkType("binary", "BINARY", {lance_spark.BYTE_WIDTH: arrow_type.byte_width})
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         members = [self.field(child) for child in lowered.children]
@@ -337,13 +329,13 @@ class _Writer(TypeWriter[SparkType]):
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.id == pa.lib.Type_LARGE_LIST:
-            return self.list_of(lowered, arrow_type, {LARGE_LIST: "true"})
+            return self.list_of(lowered, arrow_type, {lance_spark.LARGE_LIST: "true"})
         if arrow_type.id != pa.lib.Type_LIST:
             self.lose(lowered, "a list of views", "a list")
         return self.list_of(lowered, arrow_type, {})
 
     def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        return self.list_of(lowered, arrow_type, {VECTOR_SIZE: arrow_type.list_size})
+        return self.list_of(lowered, arrow_type, {lance_spark.VECTOR_SIZE: arrow_type.list_size})
 
     def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: Json) -> SparkType:
         """Return the array of a field's items, with the rest of the field's metadata."""
@@ -352,15 +344,15 @@ class _Writer(TypeWriter[SparkType]):
         if has_role(field.extra, Role.BRAIN_FLOATS):
             self.emission.lose(field, "bfloat16 values", "float")
             item = _float_item(child)
-        elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
-            metadata[FLOAT16] = "true"
+        elif lance_spark.VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
+            metadata[lance_spark.FLOAT16] = "true"
             item = _float_item(child)
         else:
             item = self.field(child)
         if child.arrow.name != "item":
-            metadata[CHILD_NAME] = child.arrow.name
+            metadata[lance_spark.CHILD_NAME] = child.arrow.name
         json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
-        quoted, quotations = self.child_metadata(field, ITEM_KEYS, [item])
+        quoted, quotations = self.child_metadata(field, lance_spark.ITEM_KEYS, [item])
         return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **quoted}, quotations)
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
@@ -375,7 +367,7 @@ class _Writer(TypeWriter[SparkType]):
             "valueContainsNull": value.is_nullable,
             "valueType": value.type.json,
         }
-        quoted, quotations = self.child_metadata(lowered.field, ENTRY_KEYS, [key, value])
+        quoted, quotations = self.child_metadata(lowered.field, lance_spark.ENTRY_KEYS, [key, value])
         return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", quoted, quotations)
 
     def child_metadata(

@@ -25,20 +25,8 @@ from schemac.arrow.metadata import (
 from schemac.artifacts.targets import Emission, load_target
 from schemac.artifacts.type_writer import is_lost
 from schemac.engines.spark import ENGINE, SPARK_CONNECTOR
-from schemac.engines.spark.columns import (
-    BLOB,
-    BLOB_EXTENSION,
-    BYTE_WIDTH,
-    COMMENT,
-    ENCODING_PREFIX,
-    ENCODINGS,
-    FLOAT16,
-    PRIMARY_KEY,
-    PRIMARY_KEY_POSITION,
-    VECTOR_SIZE,
-    SparkField,
-    storage_version,
-)
+from schemac.engines.spark import columns as lance_spark
+from schemac.engines.spark.columns import SparkField, storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.arrow import DICTIONARY_ENCODING
@@ -85,7 +73,7 @@ class Maker:
         # Most tables have no property of a column; the version of the files is one of the table.
         are_described = len(properties) > 1
         for column in columns:
-            metadata = {} if column.comment is None else {COMMENT: column.comment}
+            metadata = {} if column.comment is None else {lance_spark.COMMENT: column.comment}
             type_ = self.type(column.type.json, column.is_nullable)
             field = MadeField(column.name, type_, column.is_nullable, metadata)
             if are_described and column.metadata:  # of which all properties are made
@@ -93,7 +81,7 @@ class Maker:
             if column.name in key_positions:
                 # The second statement marks the key.
                 position = key_positions[column.name]
-                marks = {PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: position}
+                marks = {lance_spark.PRIMARY_KEY: "true", lance_spark.PRIMARY_KEY_POSITION: position}
                 field = field._replace(metadata={**field.metadata, **marks})
             made.append(field)
         return made
@@ -107,24 +95,24 @@ class Maker:
             return properties.get(f"{made.name}.{suffix}")
 
         is_newer = self.connector.knows_widths
-        size, width = property_of(VECTOR_SIZE), property_of(BYTE_WIDTH)
+        size, width = property_of(lance_spark.VECTOR_SIZE), property_of(lance_spark.BYTE_WIDTH)
         if size is not None:
-            item = pa.float16() if property_of(FLOAT16) and is_newer else type_.value_type
+            item = pa.float16() if property_of(lance_spark.FLOAT16) and is_newer else type_.value_type
             type_ = pa.list_(type_.value_field.with_type(item), int(size))
         elif width is not None and is_newer:
             type_ = pa.binary(int(width))
         elif property_of("arrow.large_var_char"):
             type_ = pa.large_string()
         elif property_of("lance.encoding") == "blob" and version >= BLOB_SINCE:
-            metadata[EXTENSION_NAME] = BLOB_EXTENSION
+            metadata[EXTENSION_NAME] = lance_spark.BLOB_EXTENSION
             type_ = blob_type()
         elif property_of("lance.encoding") == "blob":
-            metadata[BLOB] = "true"
+            metadata[lance_spark.BLOB] = "true"
             type_ = pa.large_binary()
-        for encoding in ENCODINGS if is_newer else ():
+        for encoding in lance_spark.ENCODINGS if is_newer else ():
             value = property_of(f"lance.{encoding}")
             if value is not None:
-                metadata[ENCODING_PREFIX + encoding] = value
+                metadata[lance_spark.ENCODING_PREFIX + encoding] = value
         return made._replace(type=type_, metadata=metadata)
 
     def field(self, name: str, json: Any, is_nullable: bool, metadata: Json | None = None) -> ArrowField:
@@ -143,10 +131,10 @@ class Maker:
             return pa.map_(key, self.field("value", json["valueType"], is_nullable=True))
         members = []
         for member in json["fields"]:
-            comment = member["metadata"].get(COMMENT)
+            comment = member["metadata"].get(lance_spark.COMMENT)
             # A parent that is null makes its members null.
             is_relaxed = is_nullable and self.connector.loosens_members
-            metadata = {} if comment is None else {COMMENT: comment}
+            metadata = {} if comment is None else {lance_spark.COMMENT: comment}
             members.append(
                 self.field(member["name"], member["type"], is_relaxed or member["nullable"], metadata)
             )
@@ -262,7 +250,7 @@ def _report_metadata(
     field: SchemaField, expected: Mapping[str, str], made: Mapping[str, str], lose: Lose
 ) -> None:
     """Enter what the table does not know of a field, in the author's words."""
-    is_commented = COMMENT in made
+    is_commented = lance_spark.COMMENT in made
     lost = [
         key
         for key, value in expected.items()

@@ -14,21 +14,7 @@ from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
 from schemac.engines.spark import attributes as words
-from schemac.engines.spark.columns import (
-    BLOB,
-    BLOB_EXTENSION,
-    BYTE_WIDTH,
-    CHILD_NAME,
-    DATE_MILLISECOND,
-    ENTRY_KEYS,
-    FLOAT16,
-    ITEM_KEYS,
-    LARGE_BINARY,
-    LARGE_LIST,
-    LARGE_STRING,
-    TYPE_MARKS,
-    VECTOR_SIZE,
-)
+from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.connector import ATOMIC, blob_type
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, refuse, refuse_column
@@ -179,13 +165,13 @@ class _Reader:
 
     def _arrow_metadata(self, json_type: Any, metadata: Json, path: FieldPath) -> dict[str, str]:
         """Return what is not about the type: attributes under their keys, and the comment as the description."""
-        rest = {key: value for key, value in metadata.items() if key not in TYPE_MARKS}
+        rest = {key: value for key, value in metadata.items() if key not in lance_spark.TYPE_MARKS}
         comment = rest.pop("comment", None)
         if comment is not None:
             rest[DESCRIPTION.key] = compact(comment if isinstance(comment, str) else compact(comment))
         if isinstance(json_type, str) and _RICHER.fullmatch(json_type):
             rest[words.TYPE.key] = compact(json_type)
-        if rest.get(EXTENSION_NAME) == BLOB_EXTENSION:
+        if rest.get(EXTENSION_NAME) == lance_spark.BLOB_EXTENSION:
             rest.setdefault(EXTENSION_METADATA, "")
         for key, value in rest.items():
             if not isinstance(value, str):
@@ -202,48 +188,50 @@ class _Reader:
         if kind == "struct":
             return pa.struct([self.field(member, path) for member in _entry(json_type, "fields", list, path)])
         if kind == "map":
-            of_key, of_value = (metadata.get(key) for key in ENTRY_KEYS)
+            of_key, of_value = (metadata.get(key) for key in lance_spark.ENTRY_KEYS)
             nullable = _entry(json_type, "valueContainsNull", bool, path)
             key = self._part("key", Part.KEY, json_type, False, of_key, path)
             value = self._part("value", Part.VALUE, json_type, nullable, of_value, path)
             return pa.map_(key, value)
         if kind == "array":
             nullable = _entry(json_type, "containsNull", bool, path)
-            of_item = metadata.get(ITEM_KEYS[0])
-            name = metadata.get(CHILD_NAME, "item")
+            of_item = metadata.get(lance_spark.ITEM_KEYS[0])
+            name = metadata.get(lance_spark.CHILD_NAME, "item")
             if not isinstance(name, str):
-                raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_formatted(name)}")
+                raise _MalformedError(
+                    path, f"the metadata {lance_spark.CHILD_NAME} cannot be {_formatted(name)}"
+                )
             item = self._part(name, Part.ITEM, json_type, nullable, of_item, path)
-            if metadata.get(FLOAT16) == "true" and pa.types.is_float32(item.type):
+            if metadata.get(lance_spark.FLOAT16) == "true" and pa.types.is_float32(item.type):
                 item = item.with_type(pa.float16())
-            if VECTOR_SIZE in metadata:
-                return pa.list_(item, _length(metadata, VECTOR_SIZE, path))
-            return pa.large_list(item) if LARGE_LIST in metadata else pa.list_(item)
+            if lance_spark.VECTOR_SIZE in metadata:
+                return pa.list_(item, _length(metadata, lance_spark.VECTOR_SIZE, path))
+            return pa.large_list(item) if lance_spark.LARGE_LIST in metadata else pa.list_(item)
         raise _UnsupportedError(path, kind)
 
     def _atomic(self, name: str, metadata: Json, path: FieldPath) -> ArrowType:
         """Return the Arrow type of a type without parts, and remove metadata that has become part of it."""
-        if name == "date" and DATE_MILLISECOND in metadata:
+        if name == "date" and lance_spark.DATE_MILLISECOND in metadata:
             return pa.date64()
         if name in _PLAIN:
             return ATOMIC[name]()
         if name == "string" or _RICHER.fullmatch(name) or _COLLATED.fullmatch(name):
-            storage = pa.large_string() if LARGE_STRING in metadata else pa.string()
+            storage = pa.large_string() if lance_spark.LARGE_STRING in metadata else pa.string()
             if metadata.get(EXTENSION_NAME) == "arrow.json":
                 del metadata[EXTENSION_NAME]
                 # Below the top every JSON has the mark, whatever its offsets: the connector reads it by it.
                 return pa.json_(storage if len(path) == 1 else pa.string())
             return storage
         if name == "binary":
-            if metadata.get(EXTENSION_NAME) == BLOB_EXTENSION:
+            if metadata.get(EXTENSION_NAME) == lance_spark.BLOB_EXTENSION:
                 return blob_type()
-            if BYTE_WIDTH in metadata:
-                width = _length(metadata, BYTE_WIDTH, path)
+            if lance_spark.BYTE_WIDTH in metadata:
+                width = _length(metadata, lance_spark.BYTE_WIDTH, path)
                 if metadata.get(EXTENSION_NAME) == "arrow.uuid" and width == 16:
                     del metadata[EXTENSION_NAME]
                     return pa.uuid()
                 return pa.binary(width)
-            is_large = LARGE_BINARY in metadata or metadata.get(BLOB) == "true"
+            is_large = lance_spark.LARGE_BINARY in metadata or metadata.get(lance_spark.BLOB) == "true"
             return pa.large_binary() if is_large else pa.binary()
         if name == "decimal":
             return pa.decimal128(10, 0)

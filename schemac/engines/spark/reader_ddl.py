@@ -17,21 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.from_arrow import field_attributes
+from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
-from schemac.engines.spark.columns import (
-    BLOB,
-    BYTE_WIDTH,
-    ENCODING_PREFIX,
-    ENCODINGS,
-    FILE_FORMAT_VERSION,
-    FLOAT16,
-    LARGE_BINARY,
-    LARGE_STRING,
-    PRIMARY_KEY,
-    PRIMARY_KEY_POSITION,
-    VECTOR_SIZE,
-    stored_as,
-)
+from schemac.engines.spark.columns import stored_as
 from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.sql_parsing import SqlParser
@@ -94,13 +82,13 @@ _ATOMIC = {
 }
 """JSON's word where it is not DDL's in small letters."""
 _PROPERTY_MARKS = {
-    VECTOR_SIZE: VECTOR_SIZE,
-    FLOAT16: FLOAT16,
-    BYTE_WIDTH: BYTE_WIDTH,
-    "arrow.large_var_char": LARGE_STRING,
-    "arrow.large_var_binary": LARGE_BINARY,
-    "lance.encoding": BLOB,
-    **{f"lance.{name}": ENCODING_PREFIX + name for name in ENCODINGS},
+    lance_spark.VECTOR_SIZE: lance_spark.VECTOR_SIZE,
+    lance_spark.FLOAT16: lance_spark.FLOAT16,
+    lance_spark.BYTE_WIDTH: lance_spark.BYTE_WIDTH,
+    "arrow.large_var_char": lance_spark.LARGE_STRING,
+    "arrow.large_var_binary": lance_spark.LARGE_BINARY,
+    "lance.encoding": lance_spark.BLOB,
+    **{f"lance.{name}": lance_spark.ENCODING_PREFIX + name for name in lance_spark.ENCODINGS},
 }
 """Keys in a column's metadata by what follows the column's name in a table property."""
 
@@ -153,9 +141,9 @@ def _imported(table: Table, name: str | None, file: str, report: Report) -> Impo
     if key is None and not _mark_key(table, columns):
         head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
     rest = _take_properties(columns, table.properties)
-    if stored := stored_as(rest.get(FILE_FORMAT_VERSION)):
+    if stored := stored_as(rest.get(lance_spark.FILE_FORMAT_VERSION)):
         extra |= stored
-        del rest[FILE_FORMAT_VERSION]
+        del rest[lance_spark.FILE_FORMAT_VERSION]
     imported = from_struct_type({"type": "struct", "fields": columns}, file, report, notes)
     if imported is None:
         return None
@@ -186,7 +174,10 @@ def _mark_key(table: Table, columns: list[Json]) -> bool:
         return False
     for position, column in enumerate(key, start=1):
         assert column is not None
-        column["metadata"] |= {PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: str(position)}
+        column["metadata"] |= {
+            lance_spark.PRIMARY_KEY: "true",
+            lance_spark.PRIMARY_KEY_POSITION: str(position),
+        }
     return True
 
 
@@ -241,22 +232,24 @@ def _fitting(marks: dict[str, str], type_: Any) -> Json:
     """Return the marks that mean something for a type; lance-spark refuses or ignores the others."""
     accepted: Json = {}
     is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")
-    if is_of_floats and _is_length(marks.get(VECTOR_SIZE)):
-        accepted[VECTOR_SIZE] = int(marks[VECTOR_SIZE])
-        if marks.get(FLOAT16) == "true" and type_["elementType"] == "float":
-            accepted[FLOAT16] = "true"
+    if is_of_floats and _is_length(marks.get(lance_spark.VECTOR_SIZE)):
+        accepted[lance_spark.VECTOR_SIZE] = int(marks[lance_spark.VECTOR_SIZE])
+        if marks.get(lance_spark.FLOAT16) == "true" and type_["elementType"] == "float":
+            accepted[lance_spark.FLOAT16] = "true"
     if type_ == "binary":
-        if marks.get(BLOB) == "blob":
-            accepted[BLOB] = "true"
-        elif _is_length(marks.get(BYTE_WIDTH)):
-            accepted[BYTE_WIDTH] = int(marks[BYTE_WIDTH])
-        elif marks.get(LARGE_BINARY) == "true":
-            accepted[LARGE_BINARY] = "true"
+        if marks.get(lance_spark.BLOB) == "blob":
+            accepted[lance_spark.BLOB] = "true"
+        elif _is_length(marks.get(lance_spark.BYTE_WIDTH)):
+            accepted[lance_spark.BYTE_WIDTH] = int(marks[lance_spark.BYTE_WIDTH])
+        elif marks.get(lance_spark.LARGE_BINARY) == "true":
+            accepted[lance_spark.LARGE_BINARY] = "true"
     is_text = isinstance(type_, str) and type_.startswith(("string", "varchar(", "char(", "variant"))
-    if is_text and marks.get(LARGE_STRING) == "true":
-        accepted[LARGE_STRING] = "true"
+    if is_text and marks.get(lance_spark.LARGE_STRING) == "true":
+        accepted[lance_spark.LARGE_STRING] = "true"
     encoding = {
-        mark: text for mark, text in marks.items() if mark.startswith(ENCODING_PREFIX) and mark != BLOB
+        mark: text
+        for mark, text in marks.items()
+        if mark.startswith(lance_spark.ENCODING_PREFIX) and mark != lance_spark.BLOB
     }
     # Only what is an attribute in whole; the rest would come back as metadata that nobody checks.
     is_whole = arrow.METADATA.key not in field_attributes(encoding, String.__name__)

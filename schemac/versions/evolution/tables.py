@@ -67,6 +67,11 @@ class Note:
         _, reason, way_out = self.judgement
         return f"{reason}; {way_out}" if way_out else reason
 
+    @property
+    def line(self) -> str:
+        """The note as a plan has it."""
+        return f"{self.field}: {self.describe()}  [{self.judgement.outcome}]"
+
     def to_json(self) -> Json:
         """Return the note as JSON."""
         outcome, reason, way_out = self.judgement

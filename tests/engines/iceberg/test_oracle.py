@@ -14,7 +14,7 @@ import pytest
 from schemac.engines.iceberg.artifact import fields_of, schema_of
 from schemac.engines.iceberg.live_table import open_iceberg_table, shape_of
 from schemac.engines.iceberg.plan import plan_iceberg
-from schemac.engines.iceberg.tables import apply_iceberg, report_iceberg_drift
+from schemac.engines.iceberg.tables import TABLES, apply_iceberg
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
@@ -113,7 +113,7 @@ def hold(seed: int, catalog: Any) -> set[Outcome]:
     assert made is not None, report.diagnostics
     # The values that are drawn fit, which is seen by looking at them.
     assert apply_iceberg(made, report), report.diagnostics
-    report_iceberg_drift(name, new, report, new.locked)
+    TABLES.verify(name, new.locked, new, report)
     assert not report.diagnostics
     handle = catalog.load_table(f"n.t{seed}")
     read = handle.scan().to_arrow().to_pylist()
