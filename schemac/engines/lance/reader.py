@@ -79,7 +79,8 @@ def _opened(path: Path, report: Report) -> _OpenedTable | None:
         with lance_errors():
             table = lance.dataset(str(path))
             files = [file for fragment in table.get_fragments() for file in fragment.metadata.files]
-            data, (_, fields) = [id for file in files for id in file.fields], schema_parts(table.lance_schema)
+            data = [id for file in files for id in file.fields]
+            fields = schema_parts(table.lance_schema)[1]
             return _OpenedTable(table.schema, table.data_storage_version, table.version, data, fields)
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.

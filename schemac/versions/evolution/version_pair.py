@@ -84,6 +84,11 @@ class LockedSchemaVersion(SchemaVersion):
         return self.locked.versions[-1]
 
     @cached_property
+    def by_id(self) -> Mapping[int, SchemaField]:
+        """Its fields by their ids."""
+        return {id: field for field, id in self.ids.items()}
+
+    @cached_property
     def compilation(self) -> Compilation:
         """The compilation that targets get, with the numbers of its fields."""
         return Compilation.of(self.dataset, identities=self)

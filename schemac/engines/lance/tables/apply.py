@@ -21,6 +21,7 @@ from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids
+from schemac.engines.lance.tables.checks import pair_by_ids
 from schemac.engines.lance.tables.field_ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.fields import data_of, differences
 from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table
@@ -307,11 +308,12 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
     """Report how a table differs from a schema, by the ids of its fields."""
     field_ids = field_ids_for(table, new)
     target = to_message(new.lowered, field_ids)
-    there = {
-        id: lance_ids(table.schema_version.numbers[field]) for field, id in table.schema_version.ids.items()
-    }
-    pairs = [(lance_ids(field_ids[field]), there.get(id, ())) for field, id in new.ids.items()]
-    same = {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
+    old = table.schema_version
+    pairs = [
+        zip(lance_ids(field_ids[field]), lance_ids(old.numbers[before]), strict=False)
+        for field, before in pair_by_ids(old, new).before.items()
+    ]
+    same = {target_id: table_id for pair in pairs for target_id, table_id in pair}
     lines = differences(target.fields, table.dataset.lance_schema, metadata=target.metadata, same=same)
     requested, version = target.metadata.get(STORAGE_VERSION.key), table.dataset.data_storage_version
     # The version of the dataset counts, not the one in its schema's metadata.

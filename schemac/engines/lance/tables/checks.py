@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.arrow.metadata import compact
 from schemac.engines.lance import judge as engine
@@ -61,7 +61,7 @@ class ClockHistory:
 
     def __init__(self, locked: LockedDataset) -> None:
         self._locked = locked
-        self._fields: dict[int, dict[int, SchemaField]] = {}
+        self._versions: dict[int, LockedSchemaVersion] = {}
 
     def effective_states(self, table: SchemaField, states: Sequence[State]) -> list[State]:
         """Return the states that a field goes through, the first of which is that of the table, as its values can go through them."""
@@ -87,10 +87,9 @@ class ClockHistory:
 
     def _field(self, state: State) -> SchemaField:
         """Return a field as the lock has it in the first version of a state."""
-        if state.first not in self._fields:
-            version = locked_schema_version(self._locked, state.first)
-            self._fields[state.first] = {id: field for field, id in version.ids.items()}
-        return self._fields[state.first][state.id]
+        if state.first not in self._versions:
+            self._versions[state.first] = locked_schema_version(self._locked, state.first)
+        return self._versions[state.first].by_id[state.id]
 
 
 def clock_in(shape: Shape) -> str:
@@ -114,8 +113,8 @@ def _declare(states: list[State], here: int) -> None:
 
 def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVersionPair:
     """Two versions of one lock."""
-    by_id = {id: field for field, id in old.ids.items()}
-    return LockedVersionPair(old, new, {field: by_id[id] for field, id in new.ids.items() if id in by_id})
+    before = {field: old.by_id[id] for field, id in new.ids.items() if id in old.by_id}
+    return LockedVersionPair(old, new, before)
 
 
 def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVersionPair, ...]:
@@ -172,16 +171,21 @@ def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[State
     return ways
 
 
-def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[tuple[SchemaField, SchemaField]]:
+class FieldCast(NamedTuple):
+    """A field before and after a change of its type."""
+
+    before: SchemaField
+    after: SchemaField
+
+
+def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[FieldCast]:
     """Return a field of the last new version before and after each change of its type on the way."""
-    last = ways[-1]
-    id = last.new.ids.get(field)
-    casts = []
+    id, casts = ways[-1].new.ids[field], []
     for way in ways:
-        after = field if way is last else next((s for s, other in way.new.ids.items() if other == id), None)
+        after = way.new.by_id.get(id)
         before = way.before.get(after) if after is not None else None
         if after is not None and before is not None and before.type != after.type:
-            casts.append((before, after))
+            casts.append(FieldCast(before, after))
     return casts
 
 
@@ -252,7 +256,7 @@ def _checks(
             question = f"{above.path_text} may not be null where {before.path_text} has a value"
             yield Check(field.path_text, question=question, query=query, field=field, subject=subject)
     elif subject is Subject.FIT:
-        casts = casts_of(field, ways) or [(before, field)]
+        casts = casts_of(field, ways) or [FieldCast(before, field)]
         is_rounded = is_named(field, rounded)
         question = "; then ".join(_question(*cast, field.path_text if is_rounded else "") for cast in casts)
         query = misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
@@ -296,7 +300,7 @@ def report_pointless_rounding(
             report.add(POINTLESS_ROUNDING, message, help=f"remove `--allow-rounding {name}`")
 
 
-def is_roundable(casts: Iterable[tuple[SchemaField, SchemaField]]) -> bool:
+def is_roundable(casts: Iterable[FieldCast]) -> bool:
     """Whether a value that does not fit may have a nearest one in any of these casts."""
     return any(can_be_rounded(before.type, after.type) for before, after in casts)
 

@@ -35,25 +35,6 @@ from schemac.text.source.report import Report
 from schemac.versions.identity.lock import LockedDataset
 
 
-def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
-    """Return the schema without fields of these names."""
-
-    def type_of(t: Any) -> Any:
-        if isinstance(t, pa.BaseExtensionType):
-            return t
-        if pa.types.is_list(t) or pa.types.is_large_list(t):
-            make = pa.list_ if pa.types.is_list(t) else pa.large_list
-            return make(t.value_field.with_type(type_of(t.value_type)))
-        if not pa.types.is_struct(t):
-            return t
-        return pa.struct([f.with_type(type_of(f.type)) for f in t if f.name not in left_out])
-
-    if not left_out:
-        return schema
-    remaining = [f.with_type(type_of(f.type)) for f in schema if f.name not in left_out]
-    return pa.schema(remaining, schema.metadata)
-
-
 def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
     """Return marked fields beside the field that they were made to replace, and unknown ones; with all fields below them."""
     of_number = {number: state.id for state in locked.states for number in lance_ids(state.numbers)}

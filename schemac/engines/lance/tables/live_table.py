@@ -39,7 +39,6 @@ from schemac.engines.lance.tables.fields import (
     differences,
     in_preorder,
     paths,
-    schema_without,
     stale_fields,
 )
 from schemac.engines.lance.tables.steps import INDICES_KEY, Index, indices_of, noted_indices
@@ -52,7 +51,12 @@ from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.files import install_help
 from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import Candidate, TableRecord, choose_version, lock_ids, state_version
-from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
+from schemac.versions.evolution.version_pair import (
+    LockedSchemaVersion,
+    SchemaVersion,
+    locked_schema_version,
+    narrowed_tree,
+)
 from schemac.versions.identity.lock import LockedDataset
 from schemac.versions.identity.match import Ids
 from schemac.versions.identity.opening import open_version
@@ -234,23 +238,24 @@ class _OpenedTable:
 
     def own_schema(self, report: Report) -> LockedSchemaVersion | None:
         """Return the table's schema without any id of the lock; None after reporting why it cannot be read."""
-        names = frozenset(field.name for field in self.fields if field.id in self.stale)
-        schema = schema_without(self.schema, names)
-        import_report = Report()
-        key = STORAGE_VERSION.key
-        metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
+        import_report, key = Report(), STORAGE_VERSION.key
+        metadata = {k: value for k, value in (self.schema.metadata or {}).items() if k != key.encode()}
         is_spoken_of = key in open_version(self.locked, self.locked.versions[-1]).logical.schema.extra
         if is_spoken_of and self.dataset.data_storage_version in STORAGE_VERSIONS:
             metadata[key.encode()] = json.dumps(self.dataset.data_storage_version).encode()
-        tree = from_arrow(schema.with_metadata(metadata or None), self.path, import_report)
+        tree = from_arrow(self.schema.with_metadata(metadata or None), self.path, import_report)
         if import_report.has_errors:
             report.extend(import_report.diagnostics)
             return None
         model = Schema.model_validate(tree)
         logical = LogicalDataset(self.locked.name, model, columns(model), Origins(self.path))
-        field_ids = numbers_of(
-            to_arrow_fields(logical), [(field.name, field.id) for field in self.current_fields]
-        )
+        stale_names = {field.name for field in self.fields if field.id in self.stale}
+        if stale_names:
+            paths = [field.path for field in preorder(logical.columns) if stale_names.isdisjoint(field.path)]
+            model = Schema.model_validate(narrowed_tree(logical, paths))
+            logical = replace(logical, schema=model, columns=columns(model))
+        fields = [(field.name, field.id) for field in self.current_fields]
+        field_ids = numbers_of(to_arrow_fields(logical), fields)
         if field_ids is None:
             report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
             return None

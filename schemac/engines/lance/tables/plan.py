@@ -338,8 +338,7 @@ def _judged(
             old, new = change.old_field, change.new_field
             judgement = judge_change("lance", change, way)
             # What is said is about the field that this one becomes in the end.
-            id = way.new.ids.get(new) if new is not None else None
-            last = next((field for field, other in pair.new.ids.items() if other == id), None)
+            last = pair.new.by_id.get(way.new.ids[new]) if new is not None else None
             if (
                 old is not None
                 and new is not None
@@ -446,7 +445,8 @@ def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
 
 def path_after(index: Index, pair: LockedVersionPair) -> str | None:
     """Where the indexed field is once the plan is carried out; None if it goes."""
-    return next((field.path_text for field, id in pair.new.ids.items() if id == index.field_id), None)
+    field = pair.new.by_id.get(index.field_id)
+    return field.path_text if field is not None else None
 
 
 def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str]:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.engines.lance.tables.checks import casts_of, is_roundable, reason_of
+from schemac.engines.lance.tables.checks import FieldCast, casts_of, is_roundable, reason_of
 from schemac.engines.lance.tables.convert import format_values, is_named, values_of
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import Plan, plan
@@ -26,7 +26,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import Scan, survey
 from schemac.language.constraints.rows import row_constraints
 from schemac.language.logical.model import LogicalType, Part
-from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.language.logical.schema_fields import SchemaField, is_in_structs
 from schemac.rows.validation.stored import reference_targets, report_offence
 from schemac.rows.validation.stored import report_failed as refuse
 from schemac.text.source.catalogue import FAILED_CHECK
@@ -51,11 +51,9 @@ class Question:
         self._count = 0
         self._casts = casts_of(self.field, plan.stages)
         self._is_rounded = is_named(self.field, plan.rounded)
-        id = plan.stages[-1].new.ids.get(self.field)
-        texts = {self.field.path_text}
-        for stage in plan.stages if id is not None else ():
-            texts |= {s.path_text for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
-        self._misfits = _Misfits(self.field, frozenset(texts))
+        id = plan.pair.new.ids[self.field]
+        path_texts = {stage.new.by_id[id].path_text for stage in plan.stages if id in stage.new.by_id}
+        self._misfits = _Misfits(self.field, path_texts)
         field: SchemaField = self.field
         while field not in plan.layout.written and field.parent is not None:
             field = field.parent
@@ -113,7 +111,7 @@ class Question:
         query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
         ways = [f"{_rows_expression(table, query)} shows them"] if query else []
         ways.append(f"correct or remove these rows, or change the schema; {state}")
-        numbers = [cast for cast in self._casts if cast[0].type.family is not Family.TEXT]
+        numbers = [cast for cast in self._casts if cast.before.type.family is not Family.TEXT]
         is_by_value = "" in self._misfits.reasons and not self._is_rounded
         if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
             option = f"--allow-rounding {self.field.path_text}"
@@ -124,8 +122,8 @@ class Question:
     def _answer(self) -> str:
         """Return what was found; empty if nothing is in the way."""
         if self._misfits.count:
-            casts = self._casts or [(self.pair.before[self.field], self.field)]
-            before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
+            casts = self._casts or [FieldCast(self.pair.before[self.field], self.field)]
+            before, after = next((c for c in casts if c.after.type == self._misfits.type), casts[-1])
             description = self._misfits.describe(f" fit {after.type.type_text()}" if len(casts) > 1 else "")
             reasons = sorted(filter(None, self._misfits.reasons))
             is_by_value = "" in self._misfits.reasons and not self._is_rounded
