@@ -24,6 +24,7 @@ from schemac.text.source.text import SourceText
 from tests.compiling import compile_bytes
 from tests.golden import CORPUS
 from tests.page_files import RIDES as FILES
+from tests.page_files import examples_of, files_of
 
 
 class Sort(StrEnum):
@@ -64,7 +65,7 @@ def corpus() -> Iterator[Text]:
 def pages() -> Iterator[Text]:
     """The manifests that the pages of codes show as wrong."""
     for code in builtin_codes().values():
-        for n, example in enumerate(page(code).examples):
+        for n, example in enumerate(examples_of(page(code))):
             if not example.is_right and example.language in ("yaml", "bytes"):
                 content = example.text.encode()
                 if example.language == "bytes":
@@ -76,9 +77,9 @@ def beside() -> Iterator[Text]:
     """Pipelines, overlays and settings: those of the pages, and those of `WRONG`."""
     for code in builtin_codes().values():
         shown = page(code)
-        for n, example in enumerate(shown.examples):
+        for n, example in enumerate(examples_of(shown)):
             sort = {"pipeline": Sort.PIPELINE, "toml": Sort.SETTINGS}.get(example.language)
-            if sort is not None and not shown.files:
+            if sort is not None and not files_of(shown):
                 yield Text(f"{code.id}-{n}", example.text.encode(), sort=sort)
     for sort, texts in WRONG.items():
         yield from (Text(f"{sort}-{n}", text.encode(), sort=sort) for n, text in enumerate(texts))

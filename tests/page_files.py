@@ -1,13 +1,43 @@
-"""The files around the example of a page: those that every page has, and those that the page shows."""
+"""The examples of a page, and the files around them: those that every page has, and those that the page shows."""
 
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from schemac.text.source.pages import Page
+
+_FENCE = r"(?ms)^```(\w+) (wrong|right)\n(.*?)^```$"
+_FILE = r"(?ms)^```(\w+) ([\w./=-]*\.[\w./=-]+)\n(.*?)^```$"
+
+
+class Example(NamedTuple):
+    """One example of a page."""
+
+    language: str
+    is_right: bool
+    text: str
+
+
+class ExampleFile(NamedTuple):
+    """A file that the examples of a page read."""
+
+    format: str
+    path: str
+    text: str
+
+
+def examples_of(page: Page) -> tuple[Example, ...]:
+    """Return all examples of a page, in their order."""
+    return tuple(Example(m[1], m[2] == "right", m[3]) for m in re.finditer(_FENCE, page.text))
+
+
+def files_of(page: Page) -> tuple[ExampleFile, ...]:
+    """Return the files that the examples of a page read."""
+    return tuple(ExampleFile(*m.groups()) for m in re.finditer(_FILE, page.text))
+
 
 RIDES = {"rides.yaml": "fields:\n  - name: fare\n    type: Float64\n", "rides.ndjson": '{"fare": 1.5}\n'}
 
@@ -16,7 +46,7 @@ def lay_out(page: Page, folder: Path) -> None:
     """Write the files that the examples of a page read."""
     for name, text in RIDES.items():
         (folder / name).write_text(text)
-    for file in page.files:
+    for file in files_of(page):
         path = folder / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         if file.format in ("lance", "parquet"):

@@ -15,10 +15,10 @@ from schemac.registry.codes import page as page_of
 from schemac.text.source import catalogue
 from schemac.text.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
 from schemac.text.source.diagnostic import Code, Severity
-from schemac.text.source.pages import Example, Page
+from schemac.text.source.pages import Page
 from schemac.text.source.report import Report
 from tests.compiling import compile_bytes
-from tests.page_files import lay_out
+from tests.page_files import Example, examples_of, files_of, lay_out
 from tests.shell import Shell
 
 PACKAGE = Path(schemac.__file__).parent
@@ -65,7 +65,7 @@ def _found(code: Code, page: Page, example: Example, shell: Shell, folder: Path)
         (folder / "pipeline.yaml").write_text(example.text)
         return _found_by_shell("schemac run --dry-run pipeline.yaml", shell, folder)
     if code.id.startswith("SC8"):
-        settings = next((file.text for file in page.files if file.path == "schemac.toml"), None)
+        settings = next((file.text for file in files_of(page) if file.path == "schemac.toml"), None)
         (folder / "schemac.toml").write_text(settings or f'[lint]\nselect = ["{code.id}", "default"]\n')
         (folder / "rides.yaml").write_text(example.text)
         return _found_by_shell("schemac check rides.yaml", shell, folder)
@@ -119,13 +119,15 @@ def test_read_page(code: Code) -> None:
     assert title == f"# {code.id} {code.slug}"
     assert blank == ""
     assert len(" ".join(prose).split("```")[0]) > 80, "a page says what the code means"
-    assert {example.is_right for example in page.examples} == {True, False}
+    assert {example.is_right for example in examples_of(page)} == {True, False}
 
 
 @pytest.mark.parametrize("code", RUN_HERE, ids=lambda code: code.id)
 def test_give_code_for_wrong_example(code: Code, shells: Callable[[str], tuple[Shell, Path]]) -> None:
     page = page_of(code)
-    for i, example in enumerate(e for e in page.examples if not e.is_right and e.language not in ON_SPARK):
+    for i, example in enumerate(
+        e for e in examples_of(page) if not e.is_right and e.language not in ON_SPARK
+    ):
         found, errors = _found(code, page, example, *shells(str(i)))
         assert code.id in found
         assert errors <= {code.id}
@@ -134,7 +136,7 @@ def test_give_code_for_wrong_example(code: Code, shells: Callable[[str], tuple[S
 @pytest.mark.parametrize("code", RUN_HERE, ids=lambda code: code.id)
 def test_give_nothing_for_right_example(code: Code, shells: Callable[[str], tuple[Shell, Path]]) -> None:
     page = page_of(code)
-    for i, example in enumerate(e for e in page.examples if e.is_right and e.language not in ON_SPARK):
+    for i, example in enumerate(e for e in examples_of(page) if e.is_right and e.language not in ON_SPARK):
         found, errors = _found(code, page, example, *shells(str(i)))
         assert code.id not in found
         assert not errors

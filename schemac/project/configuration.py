@@ -16,7 +16,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.project.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.discovery import Exclusion, ManifestFile, find_manifests, is_within
 from schemac.project.settings_file import Configuration, SettingsFile
@@ -130,11 +129,6 @@ class Project:
     def versions(self) -> Mapping[str, str]:
         """Versions of engines, where the project names one."""
         return self.configuration.versions
-
-    @property
-    def defaults(self) -> ArrowDefaults:
-        """Encodings of fields without a hint, in the form that lowering expects."""
-        return ArrowDefaults(**self.configuration.encodings)
 
 
 def find_project(

@@ -12,6 +12,7 @@ from schemac.language.lint.rule import Rule
 from schemac.language.lint.run import builtin_rules
 from schemac.language.lint.words import is_plural, plural_of, snake_case, words_of
 from schemac.registry.codes import page
+from tests.page_files import examples_of
 
 ASK = """
 import duckdb
@@ -69,7 +70,7 @@ def test_fix_what_rules_find(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schemac.toml").write_text('[lint]\nselect = ["all"]\nmax-fields = 2\nmax-values = 2\n')
     path = tmp_path / "rides.yaml"
-    (example, *_) = (one for one in page(code).examples if not one.is_right)
+    (example, *_) = (one for one in examples_of(page(code)) if not one.is_right)
     path.write_text(example.text)
     assert main(["check", "--fix", "--unsafe-fixes", "--no-cache"]) == 0
     fixed = path.read_text()

@@ -35,9 +35,9 @@ from schemac.registry.codes import builtin_codes
 from schemac.registry.codes import page as page_of
 from schemac.text.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE
 from schemac.text.source.diagnostic import Code, Severity
-from schemac.text.source.pages import Example, Page, rule_pages
+from schemac.text.source.pages import Page, rule_pages
 from tests.judging.value_corpus import read
-from tests.page_files import lay_out
+from tests.page_files import Example, examples_of, files_of, lay_out
 
 ROOT = Path(__file__).parents[2]
 yaml = YAML(typ="safe")
@@ -49,7 +49,7 @@ def examples(language: str) -> list[tuple[Code, Example]]:
     return [
         (code, example)
         for code in CODES
-        for example in page_of(code).examples
+        for example in examples_of(page_of(code))
         if example.language == language
     ]
 
@@ -126,12 +126,12 @@ def _record_rules() -> dict[str, tuple[list[Any], list[Any], list[Any]]]:
     """The fields, the wrong records and the right ones of each rule that a record by itself can break."""
     return {
         rule: (
-            yaml.load(next(file.text for file in page.files if file.path == "rides.yaml"))["fields"],
-            [json.loads(example.text) for example in page.examples if not example.is_right],
-            [json.loads(example.text) for example in page.examples if example.is_right],
+            yaml.load(next(file.text for file in files_of(page) if file.path == "rides.yaml"))["fields"],
+            [json.loads(example.text) for example in examples_of(page) if not example.is_right],
+            [json.loads(example.text) for example in examples_of(page) if example.is_right],
         )
         for rule, page in RULES.items()
-        if {example.language for example in page.examples} == {"json"}
+        if {example.language for example in examples_of(page)} == {"json"}
     }
 
 
@@ -161,7 +161,7 @@ def test_break_each_rule_with_the_record_of_its_page(folder: Path, ingest: Any) 
     [
         (rule, example)
         for rule, page in RULES.items()
-        for example in page.examples
+        for example in examples_of(page)
         if example.language == "run"
     ],
     ids=lambda value: value if isinstance(value, str) else name(value),
@@ -252,7 +252,7 @@ def test_refuse_a_pipe_in_place_of_a_version(folder: Path) -> None:
     page = page_of(UNREADABLE_TABLE)
     lay_out(page, folder)
     (folder / "pipeline.yaml").write_text(
-        next(example.text for example in page.examples if not example.is_right)
+        next(example.text for example in examples_of(page) if not example.is_right)
     )
     version = folder / "rides.lance/_versions/1.manifest"
     version.unlink()

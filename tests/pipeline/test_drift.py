@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from schemac.cli.main import main
 from schemac.text.source.catalogue import PIPELINE_DRIFT
 from schemac.text.source.pages import read_page
+from tests.page_files import examples_of
 
 pytestmark = pytest.mark.spark
 
@@ -27,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "example", read_page(PIPELINE_DRIFT).examples, ids=lambda e: "right" if e.is_right else "wrong"
+    "example", examples_of(read_page(PIPELINE_DRIFT)), ids=lambda e: "right" if e.is_right else "wrong"
 )
 def test_run_the_examples(
     example: object, folder: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str]

@@ -10,46 +10,17 @@ engine is written by `tests/losses`. In an example of bytes that no text has, `\
 """
 
 import os
-import re
 from typing import NamedTuple
 
 from schemac.text.source.catalogue import Code
 
 FOLDER = os.path.dirname(__file__)
-_FENCE = r"(?ms)^```(\w+) (wrong|right)\n(.*?)^```$"
-_FILE = r"(?ms)^```(\w+) ([\w./=-]*\.[\w./=-]+)\n(.*?)^```$"
-
-
-class Example(NamedTuple):
-    """One example of a page."""
-
-    language: str
-    is_right: bool
-    text: str
-
-
-class ExampleFile(NamedTuple):
-    """A file that the examples of a page read."""
-
-    format: str
-    path: str
-    text: str
 
 
 class Page(NamedTuple):
-    """The text of a code and the examples in it."""
+    """The text of a code."""
 
     text: str
-
-    @property
-    def examples(self) -> tuple[Example, ...]:
-        """All examples, in their order."""
-        return tuple(Example(m[1], m[2] == "right", m[3]) for m in re.finditer(_FENCE, self.text))
-
-    @property
-    def files(self) -> tuple[ExampleFile, ...]:
-        """The files that the examples read."""
-        return tuple(ExampleFile(*m.groups()) for m in re.finditer(_FILE, self.text))
 
 
 def read_page(code: Code) -> Page:
