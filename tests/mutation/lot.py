@@ -40,7 +40,7 @@ TESTS = {
     "language": COMPILING,
     "lsp": ("lsp",),
     "pipeline": ("pipeline",),
-    "project": ("project", "cache"),
+    "project": ("project", "cache", "identity"),
     "registry": ("registry", "kinds"),
     "rows": ("judging", "validation", "constraints", "samples"),
     "text": (*COMPILING, "project", "laws/test_places.py"),

@@ -23,7 +23,7 @@ import schemac
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import encode
 from schemac.engines.lance.tables.fields import differences
-from schemac.pipeline.conforming.load import load_job
+from schemac.pipeline.conforming.load import load_job, schema_engines
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.table_source import schema_of_table
@@ -294,6 +294,16 @@ def test_a_connector_names_the_format() -> None:
         target(connector="lance", format="parquet")
     with pytest.raises(ValidationError, match="write `format: parquet`"):
         target(connector="parquet")
+
+
+def test_a_schema_fits_the_table_and_what_a_connector_reads() -> None:
+    def asked(**told: str) -> tuple[str, ...]:
+        return schema_engines(
+            Job.model_validate({"source": {"path": "a"}, "target": {"path": "t", **told}}).target
+        )
+
+    assert (asked(format="lance"), asked(connector="lance")) == (("lance",), ("lance", "spark"))
+    assert (asked(connector="iceberg"), asked(format="parquet")) == (("iceberg",), ("spark",))
 
 
 KILLED = """

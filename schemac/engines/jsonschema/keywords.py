@@ -313,7 +313,7 @@ def _unique(constraint: UniqueItems, lose: Lose) -> Json:
     item = getattr(constraint.type, "item_type", None)
     while item is not None and item.inner_type() is not None:
         item = item.inner_type()
-    if item is not None and (item.family in _SPELLED or is_narrow(item)):
+    if item is not None and item.family in _SPELLED:
         lose(
             f"that items are compared by value, not by spelling ({constraint.attribute.key})",
             "equal texts",

@@ -270,8 +270,16 @@ def _nullability(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA for a field that becomes optional; a required one is DATA or refused, depending on an option."""
     old, new = change.fields
     paimon_fields = _paimon_fields(pair, old, new)
-    if paimon_fields is None or paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
+    if paimon_fields is None:
         return SAFE
+    if paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
+        if new.is_nullable or not paimon_fields[1].type.is_nullable:
+            return SAFE
+        return Judgement(
+            Outcome.DATA,
+            f"{new.path_text} may still be null in Paimon, so nulls in existing rows stay",
+            f"first check for rows WHERE {old.path_text} IS NULL",
+        )
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):

@@ -91,3 +91,23 @@ def test_name_what_it_takes_beyond() -> None:
         "utc_us",
         *NANOSECONDS,
     }
+
+
+@pytest.mark.parametrize(
+    ("item", "is_lost"),
+    [
+        ("Int32", False),
+        ("{kind: Option, inner: String}", False),
+        ("{kind: Decimal, precision: 4, scale: 1}", False),
+        ("Binary", True),
+        ("{kind: Option, inner: Time}", True),
+        ("Timestamp", True),
+    ],
+)
+def test_compare_items_by_spelling_only_where_a_value_has_several(item: str, is_lost: bool) -> None:
+    type_ = f"{{kind: List, itemType: {item}}}"
+    (dataset,) = schemac.compile_text(
+        f"{{name: t, fields: [{{name: x, type: {type_}, extra: {{schemac.dev/uniqueItems: true}}}}]}}"
+    )
+    what = "that items are compared by value, not by spelling (schemac.dev/uniqueItems)"
+    assert (what in {loss.lost for loss in dataset.losses("jsonschema")}) == is_lost
