@@ -236,3 +236,13 @@ def test_expect_what_every_feature_of_geojson_has(record: str, paths: list[str])
     fields = {"x": Origin("geometry.coordinates[0]")}
     settings = Settings(unexpected=Unexpected.REJECT, fields=fields, is_geojson=True)
     assert [one.path for one in Judge(schema, settings).json(record).reasons] == paths
+
+
+@pytest.mark.parametrize("piece", ['"[\\', '"\\', '["', '"', "\\", '{"'])
+def test_no_unfinished_text_takes_long(piece: str) -> None:
+    """Where a string is not closed, none is looked for again from within it."""
+    text = '{"a":"' + piece * 100_000
+    start = time.process_time()
+    for _ in range(2):
+        assert [one.rule for one in Judge(pa.schema([("a", pa.int32())])).json(text).reasons] == ["malformed"]
+    assert time.process_time() - start < 5

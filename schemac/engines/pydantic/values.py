@@ -125,7 +125,8 @@ def number_text(value: Any) -> str:
     if isinstance(value, int) and abs(value) >= 2**64:
         # Python writes no integer of thousands of digits.
         value = Decimal(value)
-    return "NaN" if value != value else str(value)  # noqa: PLR0124 — NaN is not itself
+    is_nan = value.is_nan() if isinstance(value, Decimal) else value != value  # noqa: PLR0124 — NaN is not itself
+    return "NaN" if is_nan else str(value)
 
 
 def text_of(value: Any) -> str:
@@ -215,7 +216,11 @@ def moment_text(value: Any) -> str:
         return text_of(value)
     if value.tzinfo is None:
         return value.isoformat()
-    return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
+    try:
+        return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
+    except OverflowError:
+        # It is beyond the years of the calendar.
+        return value.isoformat()
 
 
 def in_nanoseconds(

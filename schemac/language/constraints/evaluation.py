@@ -345,11 +345,16 @@ def _words(array: Any) -> Any:
         return compute().fill_null(array, 0).to_numpy(zero_copy_only=False).astype("u8")
     encoded = array.dictionary_encode() if not pa.types.is_dictionary(array.type) else array
     known = [
-        int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "little")
+        int.from_bytes(hashlib.blake2b(repr(_unsigned(value)).encode(), digest_size=8).digest(), "little")
         for value in encoded.dictionary.to_pylist()
     ]
     places = compute().fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
     return np.array([*known, 0], "u8")[places]
+
+
+def _unsigned(value: Any) -> Any:
+    """Return a value, zero without its sign: 0.0 and -0.0 are equal."""
+    return value + 0.0 if isinstance(value, float) else value
 
 
 def all_there(arrays: Sequence[Any]) -> Any:
@@ -363,6 +368,9 @@ def _joinable(array: Any) -> Any:
     is_ = pa.types
     if is_.is_binary(array.type) or is_.is_fixed_size_binary(array.type):
         return array.cast(pa.large_binary())
+    if is_.is_floating(array.type):
+        # Zero has a sign, by which joins tell it apart.
+        return compute().add(array.cast(pa.float64()), 0.0)
     return array.cast(pa.large_string()) if is_.is_string(array.type) or is_.is_decimal(array.type) else array
 
 

@@ -33,7 +33,16 @@ from schemac.rows.judging.settings import (
     UnreadablePathError,
     parse_steps,
 )
-from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, with_objects, with_pairs, written
+from schemac.rows.judging.tokens import (
+    BLANK,
+    NotJsonError,
+    Number,
+    parse,
+    with_object_keys,
+    with_objects,
+    with_pairs,
+    written,
+)
 from schemac.rows.judging.values import BrokenRuleError
 
 Path = str | tuple["Path", str | int]
@@ -229,7 +238,11 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
     key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
-    is_identity = known_scalar(key_field).is_identity
+    scalar = known_scalar(key_field)
+    if context.settings.takes_objects:
+        is_number, is_boolean = scalar.token is Token.NUMBER, scalar.token is Token.BOOLEAN
+        key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)
+    is_identity = scalar.is_identity and not context.settings.takes_objects
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if type(x) is not dict:

@@ -52,6 +52,8 @@ ObjectProof = Callable[[Objects], Proven]
 _NONE = type(None)
 _NOT_ARROW = (ValueError, TypeError, ArithmeticError)
 """What pyarrow raises for objects that do not fit a type: its own errors are among them."""
+_POWERS = 38
+"""Powers of ten, at most, by which pyarrow brings a decimal of 128 bits to another scale."""
 PLAIN = frozenset((_NONE, str, int, float, bool, Decimal, bytes, date, datetime, time, timedelta, UUID))
 """Classes of objects without parts."""
 
@@ -139,24 +141,31 @@ class _ObjectScalars:
     classes: tuple[type, ...]
     array_of: Callable[[Objects], pa.Array]
     proof: Proof
-    is_zone_known: Callable[[Any], bool] | None = None
-    """Whether times with such a `tzinfo` are in doubt for no other reason."""
+    looked_at: Callable[[Any], Any] | None = None
+    """What makes an object doubtful, such as the `tzinfo` of a time."""
+    is_known: Callable[[Any], bool] = bool
+    """Whether objects of which this is looked at are in doubt for no other reason."""
 
     def __call__(self, values: Objects) -> Proven:
         certain = _of_class(values, *self.classes)
         values = _only(values, certain)
         try:
-            in_zone = None
-            if self.is_zone_known is not None:
-                zones = set(map(attrgetter("tzinfo"), (value for value in values if value is not None)))
-                known = {zone for zone in zones if self.is_zone_known(zone)}
-                if zones != known:
-                    in_zone = [value is None or value.tzinfo in known for value in values]
-            array = self.array_of(_only(values, in_zone))
+            known = self._known(values)
+            array = self.array_of(_only(values, known))
         except _NOT_ARROW:
             return _in_doubt(self.member, len(values))
         proven, doubtful = self.proof(array)
-        return Proven(proven, either(doubtful, either(_mask(certain), _mask(in_zone))))
+        return Proven(proven, either(doubtful, either(_mask(certain), _mask(known))))
+
+    def _known(self, values: Objects) -> list[bool] | None:
+        """Return which objects pyarrow reads as they are, or None; None if all are."""
+        if self.looked_at is None:
+            return None
+        looks = [None if value is None else self.looked_at(value) for value in values]
+        is_known = {look: self.is_known(look) for look in set(looks)}
+        if all(is_known.values()):
+            return None
+        return [value is None or is_known[look] for value, look in zip(values, looks, strict=True)]
 
 
 def _scalar_proof(member: pa.Field) -> ObjectProof | None:
@@ -187,20 +196,32 @@ def _scalar_proof(member: pa.Field) -> ObjectProof | None:
     if is_.is_integer(data_type):
         return _compiled(member, (int,), pa.uint64() if data_type.equals(pa.uint64()) else pa.int64())
     if is_.is_decimal(data_type) and 0 <= data_type.scale <= data_type.precision:
-        return _compiled(member, (Decimal,), data_type)
+        return _compiled(member, (Decimal,), data_type, None, _exponent, _is_rescaled)
     if is_.is_date(data_type):
         return _compiled(member, (date,), pa.date32())
     if is_.is_duration(data_type):
         return _compiled(member, (timedelta,), data_type, _cast_from(pa.duration("us"), data_type))
     if is_.is_time(data_type):
         cast_times = _cast_from(pa.time64("us"), data_type)
-        return _compiled(member, (time,), data_type, cast_times, lambda zone: zone is None)
+        return _compiled(member, (time,), data_type, cast_times, _zone, lambda zone: zone is None)
     if is_.is_timestamp(data_type):
         is_clock, tz = data_type.tz is None, None if data_type.tz is None else "UTC"
         takes_clocks = is_clock or is_utc(zone_of(member) or data_type.tz)
         is_known = lambda zone: takes_clocks if zone is None else not is_clock and _is_exact(zone)  # noqa: E731
-        return _compiled(member, (datetime,), pa.timestamp("us", tz), None, is_known)
+        return _compiled(member, (datetime,), pa.timestamp("us", tz), None, _zone, is_known)
     return None
+
+
+_zone = attrgetter("tzinfo")
+
+
+def _exponent(value: Decimal) -> Any:
+    return value.as_tuple().exponent
+
+
+def _is_rescaled(exponent: Any) -> bool:
+    """Whether pyarrow has a table for the powers of ten of decimals with such an exponent: beyond it, it reads other memory."""
+    return exponent is None or (isinstance(exponent, int) and abs(exponent) <= _POWERS)
 
 
 def _is_exact(zone: Any) -> bool:
@@ -216,14 +237,15 @@ def _compiled(
     classes: tuple[type, ...],
     source_type: pa.DataType,
     array_of: Callable[[Objects], pa.Array] | None = None,
-    is_zone_known: Callable[[Any], bool] | None = None,
+    looked_at: Callable[[Any], Any] | None = None,
+    is_known: Callable[[Any], bool] = bool,
 ) -> ObjectProof | None:
     """Return what reads objects of some classes; None where no value of such a type can be proven."""
     proof = proof_of(member, pa.field(member.name, source_type), ())
     if proof is None:
         return None
     array_of = array_of or (lambda values: pa.array(values, source_type))
-    return _ObjectScalars(member, classes, array_of, proof, is_zone_known)
+    return _ObjectScalars(member, classes, array_of, proof, looked_at, is_known)
 
 
 def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:

@@ -26,6 +26,8 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.kinds.answers import ARROW_PER_SECOND
 from schemac.rows.judging.arrays import extension_name, is_bytes, role_of, storage_type
 
+_LONG = 10_000
+"""Bits of an integer."""
 BLANK = " \t"
 """What may stand before the brace of a record."""
 MOST_LEVELS = 900
@@ -104,10 +106,14 @@ def parse(text: str) -> Any:
     return value
 
 
+_STRING = re.compile(r'"(?:[^"\\]|\\.?)*+"?', re.DOTALL)
+"""A string, which may go on to the end of the text: it never fails, so that none is looked for again from within it."""
+
+
 def levels(text: str) -> int:
-    """How deep brackets are opened, in strings too: never less than there are levels."""
+    """How deep brackets are opened."""
     depth = deepest = 0
-    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*+"', "", text)):
+    for bracket in re.findall(r"[\[\]{}]", _STRING.sub("", text)):
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
     return deepest
@@ -249,7 +255,10 @@ def _opened(value: Any) -> Any:
     if isinstance(value, int | float | Decimal):
         return _number(value)
     if isinstance(value, Mapping):
-        return {_key(key): item for key, item in value.items()}
+        members = {_key(key): item for key, item in value.items()}
+        if len(members) < len(value):
+            raise NotJsonError
+        return members
     if isinstance(value, list | tuple):
         return list(value)
     if hasattr(value, "model_dump"):
@@ -271,7 +280,8 @@ def _opened(value: Any) -> Any:
 def _number(value: float | Decimal) -> Number:
     """Return the token of a number; what is not finite is NaN, Infinity or -Infinity."""
     if isinstance(value, int):
-        return Number(int.__repr__(value))
+        # Python writes no integer of more than some thousand digits, and a Decimal of any number.
+        return Number(int.__repr__(value) if value.bit_length() < _LONG else format(Decimal(value), "f"))
     text = str(value) if isinstance(value, Decimal) else float.__repr__(value)
     named = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
     return Number(named.get(text.lower().replace("infinity", "inf"), text))
@@ -284,17 +294,30 @@ def _sound(text: str) -> str:
     return str.__str__(text)
 
 
+class ObjectKey(str):
+    """The text of a key that is not a text, and the object that it is: whether a map takes it is for the type of its keys to say."""
+
+    __slots__ = ("value",)
+    value: Any
+
+    @classmethod
+    def of(cls, key: Any) -> "ObjectKey":
+        """Return the text of a key: bytes in base64, dates and times in ISO 8601, others as Python shows them."""
+        value = _opened(key)
+        if isinstance(value, bool):
+            text = "true" if value else "false"
+        elif isinstance(value, bytes):
+            text = base64.b64encode(value).decode()
+        else:
+            text = value.isoformat() if isinstance(value, date | time) else text_of_object(value)
+        object_key = cls(text)
+        object_key.value = value
+        return object_key
+
+
 def _key(key: Any) -> str:
-    """Return a key of a mapping as text: bytes in base64, dates and times in ISO 8601. Raises NotJsonError."""
-    if isinstance(key, str):
-        return _sound(key)
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    if isinstance(key, bytes):
-        return base64.b64encode(key).decode()
-    if isinstance(key, int | float | Decimal):
-        return str(_number(key))
-    return key.isoformat() if isinstance(key, date | time) else str(key)
+    """Return a key of a mapping as text. Raises NotJsonError."""
+    return _sound(key) if isinstance(key, str) and not isinstance(key, Number) else ObjectKey.of(key)
 
 
 def text_of_object(value: Any) -> str:
@@ -324,6 +347,24 @@ def with_objects(member: pa.Field, read: Read) -> Read:
         return read(text, path, run)
 
     return read_object
+
+
+def with_object_keys(member: pa.Field, read: Read, *, takes_numbers: bool, takes_booleans: bool) -> Read:
+    """Return a reader of keys that accepts those Python objects that the type of the keys takes as values."""
+    text_of = _text_of(member)
+
+    def read_key(label: Any, path: Any, run: Any) -> Any:
+        if type(label) is not ObjectKey:
+            return read(label, path, run)
+        value = label.value
+        if isinstance(value, bool | Number):
+            is_taken = takes_booleans if isinstance(value, bool) else takes_numbers
+            text = str.__str__(label) if is_taken else None
+        else:
+            text = text_of(value)
+        return run.object_to(path, "type", str.__str__(label)) if text is None else read(text, path, run)
+
+    return read_key
 
 
 def with_pairs(read: Read) -> Read:

@@ -13,8 +13,10 @@ Errors: UnreadableTypeError for a column that can never become its field; Missin
 import base64
 import math
 import struct
+import uuid
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from itertools import accumulate, chain
 from typing import Any
 
@@ -56,9 +58,10 @@ from schemac.rows.judging.scalars import (
     zone_of_clock,
 )
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, Settings
-from schemac.rows.judging.tokens import double_text, quoted
+from schemac.rows.judging.tokens import double_text, is_uuid, quoted
 
 DAY = 86_400
+_MILLIS_A_DAY = DAY * 1000
 _SINGLE = struct.Struct("<f")
 _DIGITS_OF_SINGLE = 9
 
@@ -87,10 +90,15 @@ def raw_values(array: pa.Array) -> list[Any]:
     if is_.is_date32(type_) or is_.is_time32(type_):
         return array.view(pa.int32()).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
     if is_.is_date64(type_):
-        return [None if v is None else v // (DAY * 1000) for v in array.view(pa.int64()).to_pylist()]
+        return [None if v is None else _days(v) for v in array.view(pa.int64()).to_pylist()]
     if is_.is_temporal(type_) and not is_.is_interval(type_):
         return array.view(pa.int64()).to_pylist()  # type: ignore[no-any-return]  # likewise
     return array.to_pylist()  # type: ignore[no-any-return]  # likewise
+
+
+def _days(millis: int) -> int | Fraction:
+    """Return the days of a date of 64 bits: a fraction if it is not at midnight, which no day is."""
+    return Fraction(millis, _MILLIS_A_DAY) if millis % _MILLIS_A_DAY else millis // _MILLIS_A_DAY
 
 
 def _cut(array: pa.Array, items: list[Any]) -> list[Any]:
@@ -106,7 +114,9 @@ def cast_text(value: Any, type_: pa.DataType) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if is_.is_date(type_):
-        return day_text(value)
+        return (
+            clock_text(int(value * _MILLIS_A_DAY), "ms") if isinstance(value, Fraction) else day_text(value)
+        )
     if is_.is_time(type_):
         return count_text(value, type_)
     if is_.is_timestamp(type_):
@@ -203,7 +213,7 @@ def json_text(value: Any, type_: pa.DataType) -> str:
         millis = value * 1000 // ARROW_PER_SECOND[type_.unit]
         return quoted(count_text(millis, pa.timestamp("ms", type_.tz)))
     if is_.is_date(type_):
-        return quoted(day_text(value))
+        return quoted(cast_text(value, type_))
     if is_.is_temporal(type_):
         return str(value)
     if isinstance(value, float):
@@ -248,7 +258,7 @@ def typed_reader(
         counts = scalar_of(member, epoch)
         if counts is None or pa.types.is_nested(source_type):
             raise UnreadableTypeError(member, source_type)
-        return _of_text(member, counts, lambda x: cast_text(x, source_type))
+        return _of_text(member, counts, lambda x: cast_text(x, source_type), source_type)
     if keeps_value(member, source):
         return unless_absent(member, lambda x, path, run: x)
     if is_string(source_type):
@@ -258,7 +268,7 @@ def typed_reader(
     if pa.types.is_null(source_type):
         return unless_absent(member, lambda x, path, run: x)
     if is_scalar(member):
-        return _scalar_reader(member, source_type)
+        return _scalar_reader(member, source)
     if is_list(member.type) and is_list(source_type):
         of_items = source_type.value_field
         return list_reader(member, typed_reader(member.type.value_field, of_items, settings, is_column=False))
@@ -277,21 +287,24 @@ def binary_width(member: pa.Field) -> int | None:
     return int(source_type.byte_width) if pa.types.is_fixed_size_binary(source_type) else None
 
 
-def _scalar_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
-    is_, target_type = pa.types, storage_type(member.type)
+def _scalar_reader(member: pa.Field, source: pa.Field) -> Reader:
+    is_, target_type, source_type = pa.types, storage_type(member.type), storage_type(source.type)
     if is_.is_nested(source_type):
         raise UnreadableTypeError(member, source_type)
-    if takes_bytes(member) and is_bytes(source_type):
+    if takes_bytes(member):
+        if not is_bytes(source_type):
+            # The text of a number or a day may be base64, and means no bytes.
+            raise UnreadableTypeError(member, source_type)
         return _bytes_reader(member)
     if role_of(member) is None and is_alike(target_type, source_type):
         return _alike_reader(member, source_type)
     if is_.is_duration(target_type) and is_.is_duration(source_type):
         return _duration_reader(member, target_type, source_type)
-    text, epoch = _texts_of(member, target_type, source_type)
+    text, epoch = _texts_of(member, target_type, source)
     scalar = scalar_of(member, epoch)
     if scalar is None:
         raise UnreadableTypeError(member, source_type)
-    return _of_text(member, scalar, text)
+    return _of_text(member, scalar, text, source_type)
 
 
 def is_alike(target_type: pa.DataType, source_type: pa.DataType) -> bool:
@@ -312,11 +325,16 @@ def is_alike(target_type: pa.DataType, source_type: pa.DataType) -> bool:
 Text = Callable[[Any], str]
 
 
-def _texts_of(
-    member: pa.Field, target_type: pa.DataType, source_type: pa.DataType
-) -> tuple[Text, str | None]:
-    """Return how a value is written for its field, and what a number counts where it is one of a timestamp."""
-    is_ = pa.types
+def _texts_of(member: pa.Field, target_type: pa.DataType, source: pa.Field) -> tuple[Text, str | None]:
+    """Return how a value is written for its field, and what a number counts where it is one of a timestamp.
+
+    The text of bytes that are not UTF-8 raises UnicodeDecodeError, that of an instant beyond all clocks OverflowError.
+    """
+    is_, source_type = pa.types, storage_type(source.type)
+    if is_uuid(source):
+        return (lambda x: str(uuid.UUID(bytes=x))), None
+    if is_bytes(source_type):
+        return bytes.decode, None
     if not is_.is_timestamp(source_type):
         return (lambda x: cast_text(x, source_type)), None
     is_fine, is_instant = source_type.unit == "ns", source_type.tz is not None
@@ -332,9 +350,22 @@ def _texts_of(
     return (lambda x: cast_text(x, source_type) + ("Z" if is_instant else "")), None
 
 
-def _of_text(member: pa.Field, scalar: Scalar, text: Text) -> Reader:
+def _of_text(member: pa.Field, scalar: Scalar, text: Text, source_type: pa.DataType) -> Reader:
     read = scalar_reader(member, scalar, () if scalar.is_identity else ("",))
-    return lambda x, path, run: read(None if x is None else text(x), path, run)
+
+    def read_value(x: Any, path: Path, run: Run) -> Any:
+        if isinstance(x, Fraction):
+            # A date that is not at midnight is none, and no timestamp either.
+            return run.object_to(path, "cast", cast_text(x, source_type))
+        try:
+            value_text = None if x is None else text(x)
+        except UnicodeDecodeError:
+            return run.object_to(path, "cast", cast_text(x, source_type))
+        except OverflowError:
+            return run.object_to(path, "range", cast_text(x, source_type))
+        return read(value_text, path, run)
+
+    return read_value
 
 
 def _bytes_reader(member: pa.Field) -> Reader:
@@ -370,6 +401,8 @@ def _alike_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
     def read(x: Any, path: Path, run: Run) -> Any:
         if limits is not None and not limits[0] <= x <= limits[1]:
             return run.object_to(path, "range", cast_text(x, source_type))
+        if isinstance(x, Fraction):
+            return run.object_to(path, "precision", cast_text(x, source_type))
         return x * per_day if per_day != 1 else x
 
     return unless_absent(member, read)

@@ -10,6 +10,7 @@ Errors: SC697 reference, for a table that cannot be compared.
 
 import base64
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
@@ -32,7 +33,7 @@ from schemac.language.constraints.evaluation import (
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.model import dotted
-from schemac.rows.judging.arrays import is_bytes, is_string, storage_type
+from schemac.rows.judging.arrays import integer_limits, is_bytes, is_string, storage_type
 from schemac.rows.judging.reasons import REASON, Reasons, repeated
 from schemac.rows.judging.settings import LONGEST_VALUE
 from schemac.rows.judging.tokens import quoted
@@ -176,7 +177,7 @@ def _cast_column(
     """Return the values in the type of the own field, so that they can be compared."""
     source_type, is_ = storage_type(column.type), pa.types
     if is_.is_integer(source_type) and is_.is_integer(expected_type):
-        return column
+        return _cast_integers(column, expected_type)
     pairs = (is_.is_integer, is_.is_floating, is_.is_decimal, is_.is_timestamp, is_.is_date, is_.is_time, is_.is_duration,
              is_string, is_bytes, is_.is_boolean)  # fmt: skip
     if any(one(source_type) and one(expected_type) for one in pairs):
@@ -186,6 +187,20 @@ def _cast_column(
             pass
     message = f"`{node}` is {expected_type}, and `{path}` of `{reference.dataset}` is {source_type}"
     raise UnusableTargetError(message, "give both fields one type")
+
+
+def _cast_integers(column: Any, expected_type: pa.DataType) -> Any:
+    """Return integers in another type; null in place of those that it does not have, which no value of the type equals."""
+    try:
+        return column.cast(expected_type)
+    except pa.ArrowInvalid:
+        low, high = (pa.scalar(Decimal(limit), _ANY_INTEGER) for limit in integer_limits(expected_type))
+        exact = column.cast(_ANY_INTEGER)
+        is_there = pc.and_(pc.greater_equal(exact, low), pc.less_equal(exact, high))
+        return pc.if_else(is_there, column, None).cast(expected_type)
+
+
+_ANY_INTEGER = pa.decimal128(20, 0)
 
 
 def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:

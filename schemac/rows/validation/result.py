@@ -88,8 +88,8 @@ class Validation:
     @cached_property
     def reasons(self) -> tuple[RowReason, ...]:
         """Every reason, in the order of the rows."""
-        errors = self.bad.column(ERRORS).combine_chunks()
-        rows = self.bad.column(ROW).combine_chunks().take(pc.list_parent_indices(errors))
+        errors = self.bad.column(-1).combine_chunks()
+        rows = self.bad.column(-2).combine_chunks().take(pc.list_parent_indices(errors))
         columns = (column.to_pylist() for column in (rows, *errors.flatten().flatten()))
         return tuple(map(RowReason._make, zip(*columns, strict=True)))
 
@@ -106,7 +106,7 @@ class Validation:
     @property
     def counts(self) -> tuple[ReasonCount, ...]:
         """How often each rule is broken, the most frequent first; paths have `[]` for a position."""
-        return ReasonCount.sorted(reason_counts(self.bad.column(ERRORS).combine_chunks()))
+        return ReasonCount.sorted(reason_counts(self.bad.column(-1).combine_chunks()))
 
     def raise_if_bad(self) -> "Validation":
         """Return this validation. Raises UnfitRowsError, a SchemaError, if a row does not fit."""

@@ -97,8 +97,12 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
             assert batch.source is not None
             rows, numbers = rows.filter(pc.invert(batch.is_bad)), batch.reasons.rows
             bad_rows = batch.source(numbers)
-            columns = [*bad_rows.columns, pa.array(start + numbers), batch.reasons.array()]
-            names = [*bad_rows.schema.names, ROW, ERRORS]
+            # Rows that were found bad before have new numbers and reasons.
+            names = [
+                name for name in bad_rows.schema.names if name not in (ROW, ERRORS) or name in schema.names
+            ]
+            columns = [*map(bad_rows.column, names), pa.array(start + numbers), batch.reasons.array()]
+            names += [ROW, ERRORS]
             bad.append(pa.RecordBatch.from_arrays(columns, names=names))
         good += to_batches(rows, exact)
         start += batch.rows.num_rows
