@@ -128,7 +128,7 @@ class FileBatches:
             share = max(share, min(most, -(-total // _parallelism(self.spark))))
         file_shares = shares(self.listed.files, share, is_cut=self.is_cut)
         # Looked up here: executors on other machines do not have the variables.
-        task = partial(_worked, self.reader, work, file_shares, current_storage().resolved())
+        task = partial(_read_in_task, self.reader, work, file_shares, current_storage().resolved())
         # A data source of Python does the same in the tasks, but Spark starts two more processes to plan it.
         numbers = self.spark.range(0, len(file_shares), 1, max(1, len(file_shares)))
         return mapped(numbers, task, schema)
@@ -148,7 +148,7 @@ class FileBatches:
         return records.repartition(_parallelism(self.spark)) if is_worth_spreading else records
 
 
-def _worked(
+def _read_in_task(
     reader: BatchReader,
     work: Work,
     shares: list[list[FileSplit]],
