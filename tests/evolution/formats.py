@@ -93,6 +93,39 @@ def _arrow() -> Iterator[Case]:
     yield _case("arrow.fixed_shape_tensor to another", before, after, f.EXTENSION_TYPE_CHANGED)
 
 
+def _added() -> Iterator[Case]:
+    """Columns that are read in data without them, and those that may be absent whatever they are declared as."""
+    f, before = Fact, {"fields": [member("id", LONG)]}
+    moment = of("Timestamp", unit="Nanosecond", timezone="UTC")
+    for name, type_ in (
+        ("add a required column with a default of Avro", of("Int32", {f"{AVRO}/default": 0})),
+        ("add a required moment", moment),
+    ):
+        yield Case(name, before, {"fields": [member("id", LONG), member("x", type_)]}, (f.FIELD_ADDED,))
+    yield _case("an optional moment", moment, {"kind": "Option", "inner": moment}, f.BECAME_OPTIONAL)
+    renamed = {**member("a_b", INT), "extra": {f"{OWN}/renamedFrom": "a-b"}}
+    yield Case(
+        "a name that is the same in Avro",
+        {"fields": [member("a-b", INT)]},
+        {"fields": [renamed]},
+        (f.FIELD_RENAMED,),
+    )
+    wide, wider = (
+        of("List", buffer("Contiguous", 64), itemType=struct(*members))
+        for members in (
+            (member("a", INT), member("b", INT)),
+            (member("a", INT),),
+        )
+    )
+    yield _case("drop inside large lists", wide, wider, f.FIELD_DROPPED)
+    inner, outer = member("a", INT), {**member("a", INT), "extra": {f"{OWN}/renamedFrom": "l.item.a"}}
+    items = (
+        of("List", itemType=struct(*members)) for members in ((inner, member("b", INT)), (member("b", INT),))
+    )
+    old, new = (member("l", list_) for list_ in items)
+    yield Case("move a member out of a list", {"fields": [old]}, {"fields": [new, outer]}, (f.FIELD_MOVED,))
+
+
 def _spark() -> Iterator[Case]:
     told = of("UInt16", {"opendatafabric.org/description": "a"})
     yield _case(
@@ -104,4 +137,4 @@ def _spark() -> Iterator[Case]:
     )
 
 
-CASES = (*_protobuf(), *_avro(), *_arrow(), *_spark())
+CASES = (*_protobuf(), *_avro(), *_arrow(), *_added(), *_spark())

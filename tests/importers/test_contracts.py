@@ -248,6 +248,11 @@ def test_read_a_data_contract(folder: Path) -> None:
     assert "schemac.dev/classification: personal" in text
 
 
+def test_read_no_owner_out_of_an_empty_text(folder: Path) -> None:
+    manifest(DATA_CONTRACT.replace("owner: me", 'owner: ""'))
+    assert all("schemac.dev/owner" not in dataset.schema.extra for dataset in schemac.compile_file("m.yaml"))
+
+
 def test_read_properties_of_dbt(folder: Path) -> None:
     text = manifest(DBT)
     orders, payments, countries = sorted(schemac.compile_file("m.yaml"), key=lambda d: len(d.schema.fields))[

@@ -37,6 +37,14 @@ def test_take_records_of_python(place: str) -> None:
     assert dataset.validate(made).good.equals(made)
 
 
+@pytest.mark.parametrize("buffer", ["Contiguous", "View"])
+def test_take_bytes_of_python_into_every_buffer(buffer: str) -> None:
+    field = f"{{name: x, type: Binary, extra: {{arrow.apache.org/bufferEncoding: {{kind: {buffer}}}}}}}"
+    (dataset,) = schemac.compile_text(f"{{name: t, fields: [{field}]}}")
+    rows = [{"x": b"ab"}, {"x": b""}]
+    assert dataset.to_table(rows).to_pylist() == rows
+
+
 def uncovered(place: str) -> frozenset[str]:
     """The fields that no record of JSON can have: maps whose keys have parts."""
     schema = crossing.dataset(place).to_arrow()

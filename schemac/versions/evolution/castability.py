@@ -134,7 +134,7 @@ def why_misfit(old: Any, new: Any) -> str:
         return "years before 1 or after 9999, and offsets with seconds, cannot be written as text"
     if new.family is Family.TIMESTAMP and (old.family is Family.DATE or _is_refined(old, new)):
         return f"{new.type_text()} covers only {_REACH[new.unit]}"
-    if old.kind == new.kind and new.family is Family.DURATION and _is_refined(old, new):
+    if new.family is Family.DURATION and _is_refined(old, new):
         return f"{new.type_text()} holds at most 2⁶³ of its units"
     return ""
 

@@ -83,3 +83,20 @@ def test_say_that_pyiceberg_cannot_write_it(
     assert code == 1
     assert "pyiceberg cannot make this commit" in " ".join(out.split())
     assert catalog.load_table("n.t").metadata == table.metadata
+
+
+@pytest.mark.parametrize(
+    ("zone", "value"),
+    [("null", "2017-11-16T22:31:08.123456789"), ("UTC", "2017-11-16T22:31:08.123456789+00:00")],
+)
+def test_take_defaults_of_nanoseconds(zone: str, value: str) -> None:
+    type_ = f"{{kind: Timestamp, unit: Nanosecond, timezone: {zone}}}"
+
+    def default(text: str) -> str:
+        field = f"{{name: a, type: {type_}, extra: {{{DEFAULT}: '{text}'}}}}"
+        (dataset,) = schemac.compile_text(f"{{name: t, fields: [{field}], extra: {{{FORMAT}: 3}}}}")
+        return str(dataset.to_iceberg()["fields"][0]["initial-default"])
+
+    assert default(value) == value
+    with pytest.raises(schemac.SchemaError, match=f'write it as "{value[:19]}'):
+        default("yesterday")

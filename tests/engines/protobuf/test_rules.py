@@ -97,6 +97,7 @@ def test_keep_or_name_every_rule(type_: str, tmp_path: Path, capsys: pytest.Capt
     [
         ("repeated int32 x = 1 [(buf.validate.field).repeated = {min_items: 1, max_items: 3}];", "schemac.dev/maxItems: 3"),
         ("repeated int32 x = 1 [(buf.validate.field).repeated.unique = true];", "schemac.dev/uniqueItems: true"),
+        ("string x = 1 [(buf.validate.field).string.min_items = 1];", "the rule string.min_items: 1"),
         ("map<string, int32> x = 1 [(buf.validate.field).map.min_pairs = 1];", "the rule map.min_pairs"),
         ("map<string, int32> x = 1 [(buf.validate.field).map.keys.string.min_len = 1];", "schemac.dev/minLength: 1"),
         ("map<string, int32> x = 1 [(buf.validate.field).map.values.int32.gt = 1];", "schemac.dev/exclusiveMinimum: 1"),
