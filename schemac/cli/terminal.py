@@ -18,13 +18,16 @@ from contextlib import contextmanager, suppress
 from enum import IntEnum
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from schemac.project.cache import WrongEntryError
 from schemac.project.workers import PROGRESS
 from schemac.text.source.phrases import counted, json_printable, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+T = TypeVar("T")
 
 
 class ExitCode(IntEnum):
@@ -142,6 +145,17 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
     finally:
         clear()
         signal.signal(signal.SIGALRM, before)
+
+
+def carry_out(options: argparse.Namespace, run: Callable[[], T]) -> T:
+    """Run a command, with a bar if it takes long; once more without the cache if an entry of that was wrong."""
+    with bar_when_long(options.command, getattr(options, "format", "text")):
+        try:
+            return run()
+        except WrongEntryError:
+            # Nothing is printed or written before it is known that the cache is right.
+            options.is_cache_forgotten = True
+            return run()
 
 
 RED, GREEN, YELLOW = "31", "32", "33"

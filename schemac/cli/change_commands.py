@@ -1,4 +1,4 @@
-"""`schemac breaking`: what each change means for each engine, and which promises it breaks.
+"""`schemac diff` and `schemac breaking`: what changed, what it means for each engine, and which promises it breaks.
 
 Layer: cli.
 Errors: SC431 early-removal, SC432 lost-classification, SC433 declassified.
@@ -6,40 +6,139 @@ Errors: SC431 early-removal, SC432 lost-classification, SC433 declassified.
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from itertools import chain, groupby
 from operator import attrgetter
 
-from schemac.cli.output import (
+from schemac.cli.arguments import (
     add_engines,
+    add_flag,
     add_output_arguments,
     add_paths,
+    add_text_or_json,
     add_versions,
-    exit_code,
-    print_status,
-    show,
     versions_of,
 )
+from schemac.cli.output import exit_code, print_status, show, write_file
 from schemac.cli.project import open_compared
-from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put_rendered, wrapped
+from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put, put_rendered, wrapped
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
 from schemac.language.physical import numpy_left_out
 from schemac.project.comparing import compare
 from schemac.project.comparisons import Comparison, ComparisonRequest, rename_findings
+from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
-from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION
+from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION, MISSING_EXTRA
 from schemac.text.source.diagnostic import Code, Diagnostic, Label
+from schemac.text.source.files import install_help
 from schemac.text.source.phrases import counted, printable
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
-from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
+from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Location, Outcome, Verdict
 from schemac.versions.evolution.judge import JUDGE, judged_engines
 from schemac.versions.evolution.ownership import Promise
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+def _heading(comparison: Comparison) -> str:
+    """Return which versions of which dataset are compared."""
+    return printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
+
+
+def _possible_renames(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return how many renames may not have been declared, for a summary; empty if none."""
+    renames = sum(len(comparison.renames) for comparison in comparisons)
+    return [counted(renames, "possible rename")] if renames else []
+
+
+# diff
+
+
+def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `schemac diff`."""
+    parser.add_argument(
+        "against",
+        metavar="AGAINST",
+        help="what to compare with: lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
+    )
+    add_paths(parser)
+    add_flag(parser, "--transitive", "compare with every locked version")
+    parser.add_argument(
+        "--html", metavar="FILE", help="also write the changes to one self-contained HTML page"
+    )
+    add_text_or_json(parser)
+
+
+@collector_paused(is_last=True)
+@numpy_left_out()
+def run_diff(options: argparse.Namespace) -> int:
+    """Compare; changes are not findings, so the exit code is 0 if both versions can be read."""
+    report = Report()
+    project, files, folders = open_compared(options, report)
+    comparisons: list[Comparison] = []
+    if not report.has_errors:
+        request = ComparisonRequest(
+            options.against, is_transitive=options.transitive, is_project=not options.paths
+        )
+        comparisons = compare(files, folders, request, project, report)
+    project.cache.save()
+    for comparison in comparisons:
+        report.extend(rename_findings(comparison))
+    if options.html is not None and not report.has_errors:
+        _write_page(comparisons, options, report)
+    changes = [
+        {**change.to_json(), "from": one.old, "to": one.new} for one in comparisons for change in one.changes
+    ]
+    code = show(report.diagnostics, options, **({} if report.has_errors else {"changes": changes}))
+    if options.format == "text":
+        for comparison in comparisons:
+            put(_heading(comparison))
+            for change in comparison.changes:
+                places = [_location_text(change.new_location), _location_text(change.old_location)]
+                known = [place for place in places if ":" in place and place != comparison.old]
+                locations = f"   ({', before '.join(known)})" if known else ""
+                put(wrapped("  ", f"{change}{locations}", prefix=" " * 6))
+        if not report.has_errors:
+            print_status(_summary(comparisons), options)
+    return code
+
+
+def _write_page(comparisons: list[Comparison], options: argparse.Namespace, report: Report) -> None:
+    """Write the comparisons as a page of HTML, or report why it cannot be written."""
+    try:
+        from schemac.documentation.html import comparison_page  # for start-up time
+    except ModuleNotFoundError as error:
+        message = f"the page needs {error.name}, which is not installed"
+        report.add(MISSING_EXTRA, message, help=install_help(error))
+        return
+    write_file(options.html, comparison_page(comparisons, options.against, _summary(comparisons)), report)
+
+
+def _summary(comparisons: list[Comparison]) -> str:
+    """All changes in a few words."""
+    added, dropped = sum(not c.old for c in comparisons), sum(not c.new for c in comparisons)
+    parts = [
+        f"{counted(count, 'dataset')} {word}"
+        for count, word in ((added, "added"), (dropped, "dropped"))
+        if count
+    ]
+    changes = [change for c in comparisons if c.old and c.new for change in c.changes]
+    parts += [summary(changes)] if changes else []
+    return ", ".join([*parts, *_possible_renames(comparisons)]) or "no changes"
+
+
+def _location_text(location: Location | None) -> str:
+    """Return a place, and where a manifest uses the group that it is in."""
+    if location is None:
+        return ""
+    return str(location) if location.used is None else f"{location}, used at {location.used}"
+
+
+# breaking
+
+
+def add_breaking_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `schemac breaking`."""
     add_paths(parser)
     parser.add_argument(
         "--against",
@@ -47,14 +146,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         help="lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
     )
-    parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
+    add_flag(parser, "--transitive", "compare with every locked version")
     help = "show verdicts for this engine only; may be repeated ({}; default: the project's targets)"
     add_engines(parser, "--engine", JUDGE, "has no verdicts", help)
-    parser.add_argument(
-        "--ignore-readers",
-        action="store_true",
-        help="leave out the verdicts for programs that still use the old schema",
-    )
+    help = "leave out the verdicts for programs that still use the old schema"
+    add_flag(parser, "--ignore-readers", help)
     parser.add_argument(
         "--as-of",
         type=_day,
@@ -75,7 +171,7 @@ def _day(text: str) -> date:
 
 @collector_paused(is_last=True)
 @numpy_left_out()
-def run(options: argparse.Namespace) -> int:
+def run_breaking(options: argparse.Namespace) -> int:
     """Print the verdicts; exit with 1 if an engine refuses a change, or old readers break."""
     report = Report()
     project, files, folders = open_compared(options, report)
@@ -102,37 +198,31 @@ def run(options: argparse.Namespace) -> int:
         _report(comparison, options, report)
         report.extend(chain.from_iterable(findings))
     project.cache.save()
-    diagnostics = report.diagnostics
-    if options.format == "json" and could_read:
-        show(diagnostics, options, **_document(judged))
-    elif options.format == "text" and could_read:
+    if options.format == "text" and could_read:
         for comparison, *findings in judged:
-            lines = [_text(comparison, options)]
+            lines = [*_lines(comparison, options)]
             for one in chain.from_iterable(findings):
                 start = f"  {one.severity:<14} [{one.code}]  "
                 lines.append(printable(wrapped(start, f"{one.message}; {one.help}"), keep="\n"))
             put_rendered("\n".join(lines) + "\n")
-    else:
-        show(diagnostics, options)
-    if could_read:
-        print_status(_summary(comparisons, options), options)
-    return exit_code(diagnostics, options)
+        print_status(_breaking_summary(comparisons, options), options)
+        return exit_code(report.diagnostics, options)
+    return show(report.diagnostics, options, **(_document(judged) if could_read else {}))
 
 
 def _report(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
     """One finding a change and judgement, with all engines that agree on its reason and its way out."""
     for _, group in groupby(comparison.verdicts, attrgetter("change")):
         verdicts = list(group)
-        agreed: dict[Judgement, list[str]] = {}
+        engines_of: dict[Judgement, list[str]] = {}
         for verdict in verdicts:
-            agreed.setdefault(verdict.old_data, []).append(verdict.engine)
-        for judgement, engines in agreed.items():
-            if judgement.outcome in OF_DATA:
-                code = OF_DATA[judgement.outcome]
-                _add(report, comparison, verdicts[0], code, judgement, f" ({', '.join(engines)})", options)
+            engines_of.setdefault(verdict.old_data, []).append(verdict.engine)
+        of_data = [(one, OF_DATA.get(one.outcome), f" ({', '.join(who)})") for one, who in engines_of.items()]
         readers = verdicts[0].old_readers
-        if not options.ignore_readers and readers.outcome in OF_READERS:
-            _add(report, comparison, verdicts[0], OF_READERS[readers.outcome], readers, "", options)
+        of_readers = (readers, OF_READERS.get(readers.outcome), "")
+        for judgement, code, who in of_data if options.ignore_readers else (*of_data, of_readers):
+            if code is not None:
+                _add(report, comparison, verdicts[0], code, judgement, who, options)
 
 
 def _add(
@@ -149,6 +239,7 @@ def _add(
     # What is gone is told of where it was missed: the line of another commit is none of this one.
     location = change.new_location
     then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
+    used = location.used if location is not None else None
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
@@ -156,25 +247,20 @@ def _add(
         at=location.region if location is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
-        labels=()
-        if location is None or location.used is None
-        else (Label("in a group, used here", location.used.file, *location.used.region),),
+        labels=() if used is None else (Label("in a group, used here", used.file, *used.region),),
     )
 
 
-def _text(comparison: Comparison, options: argparse.Namespace) -> str:
-    """Return a comparison for people: its heading, and below each change a row per engine and one of old readers."""
-    lines = [
-        printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
-    ]
+def _lines(comparison: Comparison, options: argparse.Namespace) -> Iterator[str]:
+    """Yield a comparison for people: its heading, and below each change a row per engine and one of old readers."""
+    yield _heading(comparison)
     for _, group in groupby(comparison.verdicts, attrgetter("change")):
         verdicts = list(group)
-        lines.append(printable(wrapped("  ", str(verdicts[0].change), prefix=" " * 6), keep="\n"))
-        lines += [_row(v.engine, v.old_data, OF_DATA, options) for v in verdicts]
+        yield printable(wrapped("  ", str(verdicts[0].change), prefix=" " * 6), keep="\n")
+        yield from (_row(v.engine, v.old_data, OF_DATA, options) for v in verdicts)
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
-            lines.append(_row("old readers", readers, OF_READERS, options))
-    return "\n".join(lines)
+            yield _row("old readers", readers, OF_READERS, options)
 
 
 def _document(
@@ -213,27 +299,23 @@ def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code], options:
 
 
 _COLOURS = {Outcome.REFUSED: RED, Outcome.DATA: YELLOW, Outcome.REWRITE: YELLOW}
+"""Those of the grave outcomes, the gravest first."""
 
 
-def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
+def _breaking_summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
     """Return how many changes there are, how many of each grave outcome for any engine, and how many possible renames."""
     changes = sum(len(comparison.changes) for comparison in comparisons)
     if not changes:
         return "no changes"
-    outcomes: dict[Outcome, set[tuple[str, str, str]]] = {}
+    outcomes: dict[Outcome, set[tuple[str, str, str]]] = {outcome: set() for outcome in Outcome}
     for comparison in comparisons:
         for verdict in comparison.verdicts:
             change = (comparison.dataset, comparison.old, str(verdict.change))
-            outcomes.setdefault(verdict.old_data.outcome, set()).add(change)
+            outcomes[verdict.old_data.outcome].add(change)
             if not options.ignore_readers:
-                outcomes.setdefault(verdict.old_readers.outcome, set()).add(change)
-    counts = [
-        (len(outcomes.get(outcome, ())), outcome)
-        for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
-    ]
-    renames = sum(len(comparison.renames) for comparison in comparisons)
-    asked = [counted(renames, "possible rename")] if renames else []
-    grave = ", ".join([*(f"{count} {outcome}" for count, outcome in counts if count), *asked])
+                outcomes[verdict.old_readers.outcome].add(change)
+    counts = [f"{len(outcomes[outcome])} {outcome}" for outcome in _COLOURS if outcomes[outcome]]
+    grave = ", ".join([*counts, *_possible_renames(comparisons)])
     return f"{counted(changes, 'change')}{f': {grave}' if grave else ', none of them critical'}"
 
 
