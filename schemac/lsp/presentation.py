@@ -5,6 +5,7 @@ Layer: lsp.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from lsprotocol import types
@@ -41,6 +42,8 @@ from schemac.project.options import CompileOptions
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
+from schemac.text.source.span import Region, Span
+from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import Document
 from schemac.text.syntax.model import AuthoredModel, class_text
 from schemac.versions.identity.compilation import Compilation
@@ -137,7 +140,8 @@ def field_text(dataset_field: DatasetField, checked: Checked, others: int = 0) -
         lines.append(f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else ""))
     types, losses = compiled(dataset, field, checked, locked) if is_read else ({}, [])
     if types:
-        rows = [f"| {engine(name).title} | `{_cell(text)}` |" for name, text in types.items()]
+        cells = {name: text.replace("|", "\\|") for name, text in types.items()}
+        rows = [f"| {engine(name).title} | `{text}` |" for name, text in cells.items()]
         lines.append("\n".join(["| engine | type |", "|---|---|", *rows]))
     constraints = [
         f"`{_CONSTRAINTS[key].name}: {value}`" for key, value in field.extra.items() if key in _CONSTRAINTS
@@ -145,20 +149,11 @@ def field_text(dataset_field: DatasetField, checked: Checked, others: int = 0) -
     if constraints:
         lines.append(f"Constraints: {', '.join(constraints)}")
     if losses:
-        rows = [f"- {engine(loss.target).title}: {_of_loss(loss)}" for loss in losses]
+        rows = [f"- {engine(loss.target).title}: {loss.text}" for loss in losses]
         lines.append("\n".join(["Losses:", "", *dict.fromkeys(rows)]))
     if locked is not None:
         lines += history(locked, field)
     return "\n\n".join(lines)
-
-
-def _of_loss(loss: Loss) -> str:
-    return f"{loss.lost} is left out" if loss.becomes == "nothing" else f"{loss.lost} becomes {loss.becomes}"
-
-
-def _cell(text: str) -> str:
-    """Return a text with its bars escaped, for a cell of a Markdown table."""
-    return text.replace("|", "\\|")
 
 
 def _title(name: str) -> str:
@@ -230,22 +225,32 @@ _MAX_SYMBOLS = 500
 
 
 def document_symbols(
-    file: CompiledFile | None, documents: Sequence[Document], lines: Lines
+    file: CompiledFile, documents: Sequence[Document], lines: Lines
 ) -> list[types.DocumentSymbol]:
     """Return the datasets of a text with their fields, and its groups with theirs."""
     symbols: list[types.DocumentSymbol] = []
-    for dataset in file.datasets if file is not None else ():
+    for dataset in file.datasets:
         source, span = dataset.origins.source, dataset.origins.name_span
         place = dataset.origins.location(())
         if source is None or span is None or place is None:
             continue
         members = [one for field in dataset.columns if (one := _field(dataset, field, lines)) is not None]
-        name = lines.range(source.region(span))
-        around = _around(lines.range(source.region(place.span)), name)
-        kind = types.SymbolKind.Struct
-        symbols.append(types.DocumentSymbol(dataset.name, kind, around, name, children=members))
-    symbols += _groups(documents, lines)
-    return symbols
+        whole, name = _range(lines, source, place.span), _range(lines, source, span)
+        symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, whole, name, None, members))
+    return [*symbols, *_groups(documents, lines)]
+
+
+def _document_symbol(
+    name: str,
+    kind: types.SymbolKind,
+    whole: types.Range,
+    name_range: types.Range,
+    detail: str | None = None,
+    children: Sequence[types.DocumentSymbol] | None = None,
+) -> types.DocumentSymbol:
+    """Return a symbol whose range has its name in it, as the protocol needs it."""
+    around = types.Range(min(whole.start, name_range.start), max(whole.end, name_range.end))
+    return types.DocumentSymbol(name or "(no name)", kind, around, name_range, detail, children=children)
 
 
 def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.DocumentSymbol | None:
@@ -256,15 +261,9 @@ def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.D
     if name is None or whole is None or name.labels:
         return None
     nested = [one for child in _members(field) if (one := _field(dataset, child, lines)) is not None]
-    region = lines.range(name.source.region(name.span))
-    return types.DocumentSymbol(
-        str(field.segment) or "(no name)",
-        types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field,
-        _around(lines.range(whole.source.region(whole.span)), region),
-        region,
-        type_text_of(field),
-        children=nested,
-    )
+    kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
+    around, name_range = _range(lines, whole.source, whole.span), _range(lines, name.source, name.span)
+    return _document_symbol(str(field.segment), kind, around, name_range, type_text_of(field), nested)
 
 
 def _members(field: SchemaField) -> Iterator[SchemaField]:
@@ -279,85 +278,56 @@ def _members(field: SchemaField) -> Iterator[SchemaField]:
 def _groups(documents: Sequence[Document], lines: Lines) -> Iterator[types.DocumentSymbol]:
     """Yield a symbol for each group of a text, with its named fields below it."""
     for definition in GroupFile(list(documents), "").groups.values():
-        document = definition.document
-        name = lines.range(document.source.region(document.key_span(definition.path)))
-        whole = lines.range(document.source.region(document.span(definition.path)))
-        children = []
+        document, path = definition.document, definition.path
+        source, children = document.source, []
         for i, field in enumerate(definition.group.fields):
-            path = (*definition.path, "fields", i)
+            at = (*path, "fields", i)
             if isinstance(field, dict) and isinstance(field.get("name"), str):
-                name_range = lines.range(document.source.region(document.span((*path, "name"))))
-                around = lines.range(document.source.region(document.span(path)))
-                label = field["name"] or "(no name)"
-                children.append(
-                    types.DocumentSymbol(
-                        label, types.SymbolKind.Field, _around(around, name_range), name_range
-                    )
-                )
-        yield types.DocumentSymbol(
-            definition.name or "(no name)",
-            types.SymbolKind.Module,
-            _around(whole, name),
-            name,
-            definition.group.description or None,
-            children=children,
-        )
+                whole = _range(lines, source, document.span(at))
+                name = _range(lines, source, document.span((*at, "name")))
+                children.append(_document_symbol(field["name"], types.SymbolKind.Field, whole, name))
+        whole = _range(lines, source, document.span(path))
+        name = _range(lines, source, document.key_span(path))
+        detail = definition.group.description or None
+        yield _document_symbol(definition.name, types.SymbolKind.Module, whole, name, detail, children)
 
 
-def _around(range_: types.Range, name: types.Range) -> types.Range:
-    """Return a range that has the name in it, as the protocol needs it."""
-    return types.Range(min(range_.start, name.start), max(range_.end, name.end))
+def _range(lines: Lines, source: SourceText, span: Span) -> types.Range:
+    return lines.range(source.region(span))
 
 
 def workspace_symbols(checked: Checked, query: str, lines_of: LinesOf) -> Iterator[types.WorkspaceSymbol]:
     """Yield the datasets and fields of a project whose names have the letters of a query in their order."""
-    count = 0
+    return islice(_workspace_symbols(checked, query, lines_of), _MAX_SYMBOLS)
+
+
+def _workspace_symbols(checked: Checked, query: str, lines_of: LinesOf) -> Iterator[types.WorkspaceSymbol]:
     for file in checked.files:
         path = key_of(file.file.path)
         for number, named in enumerate(file.named):
-            if count >= _MAX_SYMBOLS:
-                return
             if is_like(query, named.name):
-                yield _symbol(named.name, types.SymbolKind.Struct, path, file, number, None, lines_of)
-                count += 1
-            if not query:
-                continue
-            dataset = file.datasets[number]
-            for field in preorder(dataset.columns):
-                if count < _MAX_SYMBOLS and field.is_member and is_like(query, str(field.segment)):
-                    place = location_of(dataset, field)
-                    if place is not None and place.file == file.file.name:
-                        yield _symbol(
-                            field.path_text, types.SymbolKind.Field, path, file, number, field, lines_of
-                        )
-                        count += 1
+                yield _workspace_symbol(file.datasets[number], None, path, lines_of)
+            for field in preorder(file.datasets[number].columns) if query else ():
+                is_asked = field.is_member and is_like(query, str(field.segment))
+                place = location_of(file.datasets[number], field) if is_asked else None
+                if place is not None and place.file == file.file.name:
+                    yield _workspace_symbol(file.datasets[number], field, path, lines_of)
 
 
-def _symbol(
-    name: str,
-    kind: types.SymbolKind,
-    path: str,
-    file: CompiledFile,
-    number: int,
-    field: SchemaField | None,
-    lines_of: LinesOf,
+def _workspace_symbol(
+    dataset: LogicalDataset, field: SchemaField | None, path: str, lines_of: LinesOf
 ) -> types.WorkspaceSymbol:
     """Return the symbol of a field, or of the dataset where `field` is None; at the file's start if its place is unknown."""
-    dataset = file.datasets[number]
     source, span = dataset.origins.source, dataset.origins.name_span
-    if field is not None:
-        place = dataset.origins.location((*field.declared_at, "name"))
-        source, span = (place.source, place.span) if place is not None else (source, span)
-    lines = lines_of(path)
-    region = (
-        lines.range(source.region(span))
-        if source is not None and span is not None
-        else lines.columns(0, 0, 0)
-    )
-    location = types.Location(uri_of(path), region)
-    return types.WorkspaceSymbol(
-        location, name, kind, container_name=dataset.name if field is not None else None
-    )
+    place = dataset.origins.location((*field.declared_at, "name")) if field is not None else None
+    if place is not None:
+        source, span = place.source, place.span
+    region = source.region(span) if source is not None and span is not None else Region(1, 1, 1, 1)
+    location = types.Location(uri_of(path), lines_of(path).range(region))
+    if field is None:
+        return types.WorkspaceSymbol(location, dataset.name, types.SymbolKind.Struct)
+    kind = types.SymbolKind.Field
+    return types.WorkspaceSymbol(location, field.path_text, kind, container_name=dataset.name)
 
 
 def is_like(query: str, name: str) -> bool:
