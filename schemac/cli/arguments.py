@@ -34,25 +34,12 @@ def add_repeatable(
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """`--format`, `--max-findings`, `--fail-on`, and what `add_common` adds."""
-    parser.add_argument(
-        "--format",
-        choices=("text", "json", *CI_FORMATS),
-        default="text",
-        help="output format of the findings (default: text)",
-    )
-    parser.add_argument(
-        "--max-findings",
-        type=_count,
-        default=100,
-        metavar="N",
-        help="print at most N findings in text format (default: 100)",
-    )
-    parser.add_argument(
-        "--fail-on",
-        choices=("error", "warning"),
-        default="error",
-        help="lowest severity that leads to exit code 1",
-    )
+    help = "output format of the findings (default: text)"
+    parser.add_argument("--format", choices=("text", "json", *CI_FORMATS), default="text", help=help)
+    help = "print at most N findings in text format (default: 100)"
+    parser.add_argument("--max-findings", type=_count, default=100, metavar="N", help=help)
+    help = "lowest severity that leads to exit code 1"
+    parser.add_argument("--fail-on", choices=("error", "warning"), default="error", help=help)
     add_common(parser)
 
 
@@ -129,11 +116,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser)
     add_flag(parser, "--strict", "accept only what is in the ODF standard")
     add_overlay(parser)
-    parser.add_argument(
-        "--system-columns",
-        choices=tuple(VARIANTS),
-        help="insert missing system columns of the standard, with the types of RFC-016 or of kamu",
-    )
+    help = "insert missing system columns of the standard, with the types of RFC-016 or of kamu"
+    parser.add_argument("--system-columns", choices=tuple(VARIANTS), help=help)
     add_no_project_rules(parser)
     add_output_arguments(parser)
 
@@ -146,18 +130,10 @@ def add_no_project_rules(parser: argparse.ArgumentParser) -> None:
 
 def add_watchable(parser: argparse.ArgumentParser) -> None:
     """Add what `check` and `build` have in common besides: `--deny`, `--stdin-filename` and `--watch`."""
-    parser.add_argument(
-        "--deny",
-        action="append",
-        type=_denied,
-        metavar="losses[=NAME,…]",
-        help="treat losses of these engines, or of all engines that are built, as errors",
-    )
-    parser.add_argument(
-        "--stdin-filename",
-        metavar="FILE",
-        help="with `-` as PATH: the file name to use for standard input",
-    )
+    help = "treat losses of these engines, or of all engines that are built, as errors"
+    parser.add_argument("--deny", action="append", type=_denied, metavar="losses[=NAME,…]", help=help)
+    help = "with `-` as PATH: the file name to use for standard input"
+    parser.add_argument("--stdin-filename", metavar="FILE", help=help)
     add_flag(parser, "--watch", "run again whenever a file changes, until Ctrl-C")
 
 

@@ -56,11 +56,8 @@ def _possible_renames(comparisons: Sequence[Comparison]) -> list[str]:
 
 def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac diff`."""
-    parser.add_argument(
-        "against",
-        metavar="AGAINST",
-        help="what to compare with: lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
-    )
+    help = "what to compare with: lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts"
+    parser.add_argument("against", metavar="AGAINST", help=help)
     add_paths(parser)
     add_flag(parser, "--transitive", "compare with every locked version")
     parser.add_argument(
@@ -140,23 +137,15 @@ def _location_text(location: Location | None) -> str:
 def add_breaking_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac breaking`."""
     add_paths(parser)
-    parser.add_argument(
-        "--against",
-        required=True,
-        metavar="WHAT",
-        help="lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
-    )
+    help = "lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts"
+    parser.add_argument("--against", required=True, metavar="WHAT", help=help)
     add_flag(parser, "--transitive", "compare with every locked version")
     help = "show verdicts for this engine only; may be repeated ({}; default: the project's targets)"
     add_engines(parser, "--engine", JUDGE, "has no verdicts", help)
     help = "leave out the verdicts for programs that still use the old schema"
     add_flag(parser, "--ignore-readers", help)
-    parser.add_argument(
-        "--as-of",
-        type=_day,
-        metavar="DAY",
-        help="check removals of deprecated fields as of this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
-    )
+    help = "check removals of deprecated fields as of this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)"
+    parser.add_argument("--as-of", type=_day, metavar="DAY", help=help)
     add_versions(parser)
     add_output_arguments(parser)
 

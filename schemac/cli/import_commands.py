@@ -46,19 +46,12 @@ from schemac.versions.identity.lockfile import write_lock
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac import`."""
     parser.add_argument("source", metavar="SOURCE", help="file or table")
-    parser.add_argument(
-        "--from",
-        dest="source_format",
-        choices=formats(),
-        help="format of the source (default: recognized by its name or content)",
-    )
+    help = "format of the source (default: recognized by its name or content)"
+    parser.add_argument("--from", dest="source_format", choices=formats(), help=help)
     add_repeatable(parser, "--skip", "COLUMN", "leave a column out; may be repeated")
     parser.add_argument("--name", help="name of the dataset (default: the name of the source)")
-    parser.add_argument(
-        "--out",
-        metavar="PATH",
-        help="new file to write, or a folder for one file per dataset (default: standard output); existing files are never overwritten",
-    )
+    help = "new file to write, or a folder for one file per dataset (default: standard output); existing files are never overwritten"
+    parser.add_argument("--out", metavar="PATH", help=help)
     add_flag(parser, "--strict", "write only what is in the ODF standard; keep the rest as comments")
     add_output_arguments(parser)
 

@@ -62,22 +62,13 @@ def add_lock_arguments(parser: argparse.ArgumentParser) -> None:
     mode = parser.add_mutually_exclusive_group()
     add_flag(mode, "--check", "write nothing; exit with 4 if a schema differs from its lock")
     add_flag(mode, "--resolve", "resolve merge conflicts in locks")
-    mode.add_argument(
-        "--restore",
-        action="append",
-        type=_parse_field_id,
-        metavar="FIELD=ID",
-        help="lock, and give a field the id that it had before it was dropped or renamed; may be repeated",
-    )
+    help = "lock, and give a field the id that it had before it was dropped or renamed; may be repeated"
+    mode.add_argument("--restore", action="append", type=_parse_field_id, metavar="FIELD=ID", help=help)
     help = "confirm that this field is dropped with its values, although a new field may be its renamed form; may be repeated"
     add_repeatable(parser, "--drop", "FIELD", help)
     mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
-    mode.add_argument(
-        "--merge-driver",
-        nargs=3,
-        metavar=("BASE", "OURS", "THEIRS"),
-        help="merge three lock files into OURS; for git: `driver = schemac lock --merge-driver %%O %%A %%B`",
-    )
+    help = "merge three lock files into OURS; for git: `driver = schemac lock --merge-driver %%O %%A %%B`"
+    mode.add_argument("--merge-driver", nargs=3, metavar=("BASE", "OURS", "THEIRS"), help=help)
 
 
 def _parse_field_id(text: str) -> tuple[str, int]:

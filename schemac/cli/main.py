@@ -197,10 +197,12 @@ _USUAL_WIDTH = 80
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests similar options."""
 
-    argv: Sequence[str] = ()
-    """All words of the command line."""
-    chosen: "_Parser | None" = None
-    """The parser of the command that was named."""
+    def __init__(self, prog: str, description: str, argv: Sequence[str], epilog: str | None = None) -> None:
+        super().__init__(prog, None, description, epilog, formatter_class=_formatter, allow_abbrev=False)
+        self.argv = argv
+        """All words of the command line."""
+        self.chosen: _Parser | None = None
+        """The parser of the command that was named."""
 
     def format_help(self) -> str:
         """Return the help; nothing else needs to know the engines, which take time to find."""
@@ -266,27 +268,16 @@ def whole_parser() -> argparse.ArgumentParser:
 
 def _command_parser(name: str, argv: Sequence[str]) -> _Parser:
     _, summary = COMMANDS[name]
-    parser = _Parser(
-        prog=f"schemac {name}",
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        formatter_class=_formatter,
-        allow_abbrev=False,
-    )
-    parser.argv = argv
+    parser = _Parser(f"schemac {name}", f"{summary[0].upper()}{summary[1:]}.", argv)
     function_of(name, "add_{}_arguments")(parser)
     return parser
 
 
 def _parser(command: str | None, argv: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
-    parser = _Parser(
-        prog="schemac",
-        description="Compiles schemas of data tables, written in YAML, into schemas of ENGINES.",
-        epilog="exit codes: 0 no findings, 1 findings, 2 invalid usage or configuration, 3 internal error, 4 stale artifacts or lock",
-        formatter_class=_formatter,
-        allow_abbrev=False,
-    )
-    parser.argv = argv
+    description = "Compiles schemas of data tables, written in YAML, into schemas of ENGINES."
+    epilog = "exit codes: 0 no findings, 1 findings, 2 invalid usage or configuration, 3 internal error, 4 stale artifacts or lock"
+    parser = _Parser("schemac", description, argv, epilog)
     parser.add_argument("--version", action="version", version=f"schemac {__version__}")
     subparsers = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands", parser_class=_Unread, prog="schemac"

@@ -240,13 +240,8 @@ def add_docs_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out-folder", metavar="FOLDER", default="site", help="folder of the pages (default: site)"
     )
-    parser.add_argument(
-        "--format",
-        dest="pages",
-        choices=("html", "markdown"),
-        default="html",
-        help="a site that any browser opens from the folder (html), or Markdown files",
-    )
+    help = "a site that any browser opens from the folder (html), or Markdown files"
+    parser.add_argument("--format", dest="pages", choices=("html", "markdown"), default="html", help=help)
     parser.add_argument("--title", default="Datasets", help="title of the site (default: Datasets)")
     add_common(parser)
     set_text_output(parser)
@@ -310,12 +305,8 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     )
     help = "the same number gives the same rows (default: 0)"
     parser.add_argument("--seed", type=_seed, default=0, metavar="N", help=help)
-    parser.add_argument(
-        "--format",
-        dest="rows_format",
-        metavar="FORMAT",
-        help=f"ndjson, csv, parquet, arrow, {', '.join(ROW_WRITER.names(engines()))} (default: by the name of the output, or ndjson)",
-    )
+    help = f"ndjson, csv, parquet, arrow, {', '.join(ROW_WRITER.names(engines()))} (default: by the name of the output, or ndjson)"
+    parser.add_argument("--format", dest="rows_format", metavar="FORMAT", help=help)
     parser.add_argument(
         "--output", metavar="FILE", help="write to this file or table instead of the terminal"
     )

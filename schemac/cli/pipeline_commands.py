@@ -306,11 +306,8 @@ COLUMNS = ("version", "committed", "mode", "written", "quarantined", "schema", "
 
 def add_runs_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac runs`."""
-    parser.add_argument(
-        "table",
-        metavar="TABLE",
-        help="a table or a quarantine that `schemac run` has written, or the pipeline file that writes it (required on an object store)",
-    )
+    help = "a table or a quarantine that `schemac run` has written, or the pipeline file that writes it (required on an object store)"
+    parser.add_argument("table", metavar="TABLE", help=help)
     parser.add_argument("--limit", type=int, metavar="N", help="show only the newest N runs")
     add_output_arguments(parser)
 

@@ -40,16 +40,10 @@ def add_init_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac init`."""
     help = "folder of the new project (default: the current folder)"
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help=help)
-    parser.add_argument(
-        "--template",
-        choices=tuple(TEMPLATES),
-        help="template of the project (default: pipeline; with --ci and locked manifests: none)",
-    )
-    parser.add_argument(
-        "--ci",
-        choices=tuple(CI),
-        help=f"also write a file that checks the schemas in CI: {', '.join(f'{file} ({name})' for name, file in CI.items())}",
-    )
+    help = "template of the project (default: pipeline; with --ci and locked manifests: none)"
+    parser.add_argument("--template", choices=tuple(TEMPLATES), help=help)
+    help = f"also write a file that checks the schemas in CI: {', '.join(f'{file} ({name})' for name, file in CI.items())}"
+    parser.add_argument("--ci", choices=tuple(CI), help=help)
     parser.add_argument("--list-templates", action="store_true", help="list the templates, and write nothing")
 
 

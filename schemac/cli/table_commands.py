@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from schemac.cli.arguments import (
     add_dataset,
@@ -39,7 +40,6 @@ from schemac.versions.evolution.tables import (
     PlannedChange,
     Spread,
     TableChange,
-    Tables,
     refuse_rounding,
 )
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version
@@ -99,6 +99,14 @@ def _version(locked: LockedDataset, number: int | None, report: Report) -> Locke
 
 
 # Tables
+
+
+def _change(
+    locked: LockedDataset, new: LockedSchemaVersion, options: argparse.Namespace, **more: Any
+) -> TableChange:
+    """Return the change of a table that the options ask for, with what a command knows besides."""
+    rounded, references = frozenset(options.rounded), dict(options.references)
+    return TableChange(locked, new, options.table or "", rounded=rounded, references=references, **more)
 
 
 def _table_engines() -> list[Engine]:
@@ -222,17 +230,8 @@ def _plan(
         summary = f"there is nothing to plan: none of the targets has tables; name another with `--engine {TABLES.names(engines())[0]}`"
     versions = versions_of(options, project)
     for name in names:
-        change = TableChange(
-            locked,
-            new,
-            options.table or "",
-            old,
-            stated,
-            frozenset(options.rounded),
-            versions.get(name),
-            dict(options.references),
-            is_alone=names == [name],
-        )
+        is_alone, version = names == [name], versions.get(name)
+        change = _change(locked, new, options, old=old, stated=stated, version=version, is_alone=is_alone)
         with blamed(name):
             planned = TABLES.of(engine(name)).plan(change, report)
         if planned is None:
@@ -258,10 +257,8 @@ def _of_table(
     names = [one.name for one in able if one.name in (options.engine or (owner.name,))]
     for name in names:
         if name not in possible:
-            message, help = (
-                f"{path} is not a table that {name} can change",
-                f"possible engines: {one_of(possible)}",
-            )
+            message = f"{path} is not a table that {name} can change"
+            help = f"possible engines: {one_of(possible)}"
             report.add(UNUSABLE_TABLE, message, file=path, help=help)
     if report.has_errors or names == [owner.name]:
         return names, None
@@ -324,9 +321,16 @@ def _apply(
     owner = _owner_or_first(options.table)
     with blamed(owner.name):
         tables = TABLES.of(owner)
-        change = _change(tables, locked, options, report)
-        planned = tables.plan(change, report) if change is not None else None
-        if change is None or planned is None:
+        if tables.why_no_rounding:
+            refuse_rounding(options.rounded, tables.why_no_rounding, report)
+        new = _version(locked, options.new, report) if not report.has_errors else None
+        if options.old is not None:
+            _version(locked, options.old, report)
+        if new is None or report.has_errors:
+            return None
+        change = _change(locked, new, options, stated=options.old, is_unchecked=options.unchecked)
+        planned = tables.plan(change, report)
+        if planned is None:
             return None
         document |= {**planned.document, "applied": False, "unlooked": list(planned.unlooked)}
         if options.format == "text":
@@ -335,7 +339,7 @@ def _apply(
         if options.dry_run:
             return ""
         if planned.is_done:
-            tables.verify(options.table, locked, change.new, report)
+            tables.verify(options.table, locked, new, report)
             return "" if not report.has_errors else None
         # A script agrees by its call that data is written.
         has_person = sys.stdin is not None and sys.stdin.isatty()
@@ -347,7 +351,7 @@ def _apply(
             if not planned.apply(report, progress, _spread(planned, options)):
                 return None
         document |= {"applied": True}
-        state = tables.verify(options.table, locked, change.new, report)
+        state = tables.verify(options.table, locked, new, report)
         if state is None:
             return None
         document |= state.document
@@ -355,28 +359,6 @@ def _apply(
         if planned.unlooked:
             verified = f"its schema is verified; the rows were not checked for: {'; '.join(planned.unlooked)}"
         return f"done: {options.table} {state.text}, and {verified}" if not report.has_errors else None
-
-
-def _change(
-    tables: Tables, locked: LockedDataset, options: argparse.Namespace, report: Report
-) -> TableChange | None:
-    """Return the change of a table that the options ask for; None after reporting what is wrong with them."""
-    if tables.why_no_rounding:
-        refuse_rounding(options.rounded, tables.why_no_rounding, report)
-    new = _version(locked, options.new, report) if not report.has_errors else None
-    if options.old is not None:
-        _version(locked, options.old, report)
-    if new is None or report.has_errors:
-        return None
-    return TableChange(
-        locked,
-        new,
-        options.table,
-        stated=options.old,
-        rounded=frozenset(options.rounded),
-        references=dict(options.references),
-        is_unchecked=options.unchecked,
-    )
 
 
 def _spreading() -> list[Engine]:

@@ -63,18 +63,11 @@ class _Bar:
             if not _is_loading(frame):
                 if self._progress_bar is None:
                     # Imported here: most commands end before.
-                    from rich.console import Console
-                    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+                    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
                     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-                    self._progress_bar = Progress(
-                        *columns,
-                        console=Console(stderr=True),
-                        transient=True,
-                        auto_refresh=False,
-                        redirect_stdout=False,
-                        redirect_stderr=False,
-                    )
+                    settings = dict.fromkeys(("auto_refresh", "redirect_stdout", "redirect_stderr"), False)
+                    self._progress_bar = _rich_progress(*columns, **settings)
                     self._task = self._progress_bar.add_task(self._command, total=None)
                     self._progress_bar.start()
                 from rich.markup import escape  # as above
@@ -101,6 +94,14 @@ class _Bar:
             with suppress(OSError):
                 self._progress_bar.stop()
             self._progress_bar = None
+
+
+def _rich_progress(*columns: Any, **settings: Any) -> "Progress":
+    """Return a bar on standard error that is taken away at its end; rich is an extra."""
+    from rich.console import Console  # for start-up time, as above
+    from rich.progress import Progress
+
+    return Progress(*columns, console=Console(stderr=True), transient=True, **settings)
 
 
 def _is_loading(frame: FrameType | None) -> bool:
@@ -339,14 +340,13 @@ def _progress(*, is_enabled: bool, has_end: bool = True) -> "Progress | None":
         return None
     try:
         # Imported here for start-up time: only where a person looks.
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
     except ModuleNotFoundError:
         return None
     clear()
     text = TextColumn("{task.description}{task.fields[count]}")
     columns = () if has_end else (SpinnerColumn(), TimeElapsedColumn(), text)
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return _rich_progress(*columns)
 
 
 @contextmanager

@@ -394,14 +394,7 @@ def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) ->
             documents = parse(source, Report()) if source is not None else []
             if source is not None and documents:
                 region = source.region(documents[0].span(("schema",)))
-                yield replace(
-                    one,
-                    line=region.line,
-                    column=region.column,
-                    end_line=region.end_line,
-                    end_column=region.end_column,
-                    labels=(),
-                )
+                yield replace(one, **region._asdict(), labels=())
             return
 
 

@@ -22,7 +22,7 @@ from pygls.workspace import PositionCodec, TextDocument, Workspace
 
 from schemac.lsp.cursor import entries_of, indent_of, is_content, is_document_start
 from schemac.registry.codes import codes, page_file
-from schemac.text.source.diagnostic import Diagnostic, Edit, Severity
+from schemac.text.source.diagnostic import Diagnostic, Edit, Label, Severity
 from schemac.text.source.span import Region
 
 _LINE_END = re.compile("\r\n|\n|\r")
@@ -69,14 +69,8 @@ class EditedWorkspace(Workspace):
         version: int | None = None,
         language_id: str | None = None,
     ) -> TextDocument:
-        return EditedText(
-            doc_uri,
-            source=source,
-            version=version,
-            language_id=language_id,
-            sync_kind=self._sync_kind,
-            position_codec=self._position_codec,
-        )
+        kind, codec = self._sync_kind, self._position_codec
+        return EditedText(doc_uri, source, version, language_id, sync_kind=kind, position_codec=codec)
 
 
 def split_with_ends(text: str) -> Sequence[str]:
@@ -127,7 +121,7 @@ class Lines:
         units = len(text) if text.isascii() else self._codec.client_num_units(text)
         return types.Position(line, units + (self._mark if line == 0 else 0))
 
-    def range(self, region: Region) -> types.Range:
+    def range(self, region: Region | Diagnostic | Label | Edit) -> types.Range:
         """Return the range of a region of the compiler; that of a file as a whole is its first line."""
         if region.line == 0:
             return types.Range(self.position(0, 0), self.position(0, len(self.lines[0])))
@@ -155,8 +149,7 @@ class Lines:
 
     def edit(self, edit: Edit) -> types.TextEdit:
         """Return an edit of the compiler."""
-        region = Region(edit.line, edit.column, edit.end_line, edit.end_column)
-        return types.TextEdit(self.range(region), edit.text)
+        return types.TextEdit(self.range(edit), edit.text)
 
     @property
     def whole(self) -> types.Range:
@@ -199,16 +192,14 @@ PathOf = Callable[[str], str]
 
 def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf) -> types.Diagnostic:
     """Return a finding for the editor; the way out is below the message, and other places are links."""
-    region = Region(diagnostic.line, diagnostic.column, diagnostic.end_line, diagnostic.end_column)
     message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
     link = page_link(diagnostic.code)
     related = []
     for label in diagnostic.labels:
-        inner = lines_of(label.file).range(Region(label.line, label.column, label.end_line, label.end_column))
-        place = types.Location(uri_of(path_of(label.file)), inner)
+        place = types.Location(uri_of(path_of(label.file)), lines_of(label.file).range(label))
         related.append(types.DiagnosticRelatedInformation(place, label.message))
     return types.Diagnostic(
-        lines_of(diagnostic.file).range(region),
+        lines_of(diagnostic.file).range(diagnostic),
         message,
         _SEVERITIES[diagnostic.severity],
         diagnostic.code,
@@ -246,27 +237,18 @@ def actions(
             for edit in fix.edits:
                 changes.setdefault(uri_of(path_of(edit.file)), []).append(lines_of(edit.file).edit(edit))
             title = fix.title if fix.is_safe else f"{fix.title} (changes what the manifest means)"
-            code_actions.append(
-                types.CodeAction(
-                    title[0].upper() + title[1:],
-                    types.CodeActionKind.QuickFix,
-                    [lsp_diagnostic],
-                    fix.is_safe,
-                    edit=types.WorkspaceEdit(changes),
-                )
-            )
-    seen: set[str] = set()
+            action = types.CodeAction(title[0].upper() + title[1:], types.CodeActionKind.QuickFix)
+            action.diagnostics, action.is_preferred = [lsp_diagnostic], fix.is_safe
+            action.edit = types.WorkspaceEdit(changes)
+            code_actions.append(action)
+    first: dict[str, tuple[Diagnostic, types.Diagnostic]] = {}
     for diagnostic, lsp_diagnostic in findings:
-        if diagnostic.code not in seen:
-            seen.add(diagnostic.code)
-            code_actions.append(
-                types.CodeAction(
-                    f"Explain {diagnostic.code} {diagnostic.slug}",
-                    types.CodeActionKind.Empty,
-                    [lsp_diagnostic],
-                    command=types.Command(f"Explain {diagnostic.code}", EXPLAIN, arguments=[diagnostic.code]),
-                )
-            )
+        first.setdefault(diagnostic.code, (diagnostic, lsp_diagnostic))
+    for code, (diagnostic, lsp_diagnostic) in first.items():
+        title = f"Explain {code} {diagnostic.slug}"
+        command = types.Command(f"Explain {code}", EXPLAIN, arguments=[code])
+        kind = types.CodeActionKind.Empty
+        code_actions.append(types.CodeAction(title, kind, [lsp_diagnostic], command=command))
     return code_actions
 
 
