@@ -100,7 +100,8 @@ bench: $(READY)  ## compare the compiler with buf (needs npm), and the pipeline 
 	$(BIN)/python -m tests.bench.compiler
 	$(BIN)/python -m tests.bench.pipeline
 
-bench-pipeline: $(READY)  ## compare enforcing a schema, and whole runs, with Spark's own readers and df.write.parquet
+bench-pipeline: $(READY)  ## compare whole runs with Spark's own readers and df.write.parquet, and validating with Arrow and pydantic
+	$(BIN)/python -m tests.bench.validation
 	$(BIN)/python -m tests.bench.enforcement
 	$(BIN)/python -m tests.bench.pipeline
 

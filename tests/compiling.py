@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.project.configuration import Project, find_project
 from schemac.project.options import CompileOptions
@@ -68,7 +68,7 @@ def compile_bytes(
         if not losses:
             del texts["losses.json"]
         texts["logical.txt"] = logical_text(dataset)
-        texts["arrow.txt"] = arrow_text(lower(dataset).to_arrow())
+        texts["arrow.txt"] = arrow_text(to_arrow_fields(dataset).to_arrow())
         compiled.files[dataset.name] = texts
     return compiled
 

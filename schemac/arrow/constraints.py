@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemac.arrow.from_arrow import decoded, field_attributes, lift
+from schemac.arrow.from_arrow import decoded, field_attributes, from_arrow
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.constraints import ATTRIBUTES
 from schemac.language.attributes.registry import of_role
@@ -42,11 +42,11 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
 
     Constraints of rows that name a column which is not there are left out.
     """
-    # Most schemas have no constraint anywhere, and lifting takes time.
+    # Most schemas have no constraint anywhere, and reading all fields takes time.
     keys = {attribute.key.encode() for attribute in ATTRIBUTES}
     if all(keys.isdisjoint(metadata) for metadata in _metadata(schema)):
         return SchemaConstraints()
-    document = Schema.model_validate(lift(schema, "", Report()))
+    document = Schema.model_validate(from_arrow(schema, "", Report()))
     fields = columns(document)
     names = frozenset(schema.names)
     return SchemaConstraints(

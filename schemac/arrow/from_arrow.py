@@ -41,7 +41,14 @@ from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.attributes.registry import DOMAINS, domain_of, known, of_role
 from schemac.language.kinds.nested import Option
 from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME, KINDS
-from schemac.language.logical.model import FieldPath, Lifted, LogicalType, Part, UnsupportedTypeError, dotted
+from schemac.language.logical.model import (
+    AuthoredType,
+    FieldPath,
+    LogicalType,
+    Part,
+    UnsupportedTypeError,
+    dotted,
+)
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
@@ -80,7 +87,7 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: FieldNote = l
             **({} if serialized is None else {"metadata": serialized}),
         }
     for form in forms().values():
-        extra.update(form.lift_metadata(rest, kind, note))
+        extra.update(form.from_metadata(rest, kind, note))
     extra.update(_written_attributes(rest, kind, note))
     if rest:
         extra[arrow.METADATA.key] = rest
@@ -179,13 +186,13 @@ def leaf(type_: Any) -> tuple[Json, Json] | None:
     raise UnsupportedTypeError(str(type_))
 
 
-def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
+def kind_of(type_: Any) -> tuple[type[LogicalType], AuthoredType] | None:
     """Return the kind of an Arrow type with its properties and hints, without its parts; None if there is none.
 
     Raises UnsupportedTypeError for a type of a kind that a manifest cannot express.
     """
     for kind in KINDS:
-        converted = kind.lift(type_)
+        converted = kind.from_arrow(type_)
         if converted is not None:
             return kind, converted
     return None
@@ -246,15 +253,17 @@ Note = Callable[[FieldPath, str], None]
 """Takes what the values cannot say of the field at a path; an empty path is the schema."""
 
 
-def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None) -> Json:
+def from_arrow(
+    schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None
+) -> Json:
     """Return the values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
-    lifting = _Lifting(file, report, note)
-    fields = [lifting.member(field, (field.name,)) for field in schema]
-    extra = schema_attributes(lifting.texts(schema.metadata, ()), lambda text: note((), text))
+    conversion = _FromArrow(file, report, note)
+    fields = [conversion.member(field, (field.name,)) for field in schema]
+    extra = schema_attributes(conversion.texts(schema.metadata, ()), lambda text: note((), text))
     return {"fields": [field for field in fields if field is not None], **({"extra": extra} if extra else {})}
 
 
-class _Lifting:
+class _FromArrow:
     def __init__(self, file: str, report: Report, note: Note) -> None:
         self._file = file
         self._report = report
@@ -343,7 +352,7 @@ class _Lifting:
             self._note(path, text)
 
         for form in forms().values():
-            converted = form.lift_type(type_, metadata, note)
+            converted = form.from_arrow(type_, metadata, note)
             if converted is not None:
                 return converted
         return None
@@ -406,7 +415,7 @@ def read_raw_arrow(content: bytes, file: str, report: Report) -> Json:
         reason = (str(error).splitlines() or ["it cannot be read"])[0].lower()
         raise MalformedArrowError(f"its Arrow schema is malformed: {reason}") from error
     try:
-        tree: Json = _without_encodings(lift(schema, file, report))
+        tree: Json = _without_encodings(from_arrow(schema, file, report))
     except UnicodeDecodeError as error:
         # pyarrow decodes names when they are asked for.
         raise MalformedArrowError("its Arrow schema is malformed: a text in it is not UTF-8") from error

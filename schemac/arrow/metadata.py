@@ -54,13 +54,13 @@ class ArrowForm:
         """Return the type of a field, for an attribute that decides it; what is not in the type goes into the metadata."""
         return storage
 
-    def lift_type(
+    def from_arrow(
         self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]
     ) -> tuple[Tree, Tree] | None:
         """Return kind and attributes of a type that `to_arrow` makes, and remove their entries from the metadata."""
         return None
 
-    def lift_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
+    def from_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
         """Remove the entries that `metadata` makes from a field's metadata, and return their attributes.
 
         An entry that the checks of the engine would refuse is taken out too, and noted.

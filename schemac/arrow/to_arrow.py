@@ -27,23 +27,23 @@ from schemac.language.physical import ArrowType, LoweredField, LoweredSchema, pa
 
 
 @dataclass(frozen=True, slots=True)
-class LoweringOptions:
+class ArrowOptions:
     """Encodings of hint-less fields, and whether attributes travel as Arrow metadata."""
 
     defaults: ArrowDefaults = ArrowDefaults()
     with_metadata: bool = True
 
 
-def lower(dataset: LogicalDataset, options: LoweringOptions = LoweringOptions()) -> LoweredSchema:
+def to_arrow_fields(dataset: LogicalDataset, options: ArrowOptions = ArrowOptions()) -> LoweredSchema:
     """Return the Arrow fields of a dataset that has passed the checks."""
     extra = dataset.schema.extra
-    lowering = _Lowering(options, extra)
-    fields = tuple([lowering.field(field) for field in dataset.columns])
+    conversion = _ToArrow(options, extra)
+    fields = tuple([conversion.field(field) for field in dataset.columns])
     return LoweredSchema(fields, schema_metadata(extra) if options.with_metadata else {})
 
 
-class _Lowering:
-    def __init__(self, options: LoweringOptions, schema_extra: Extra) -> None:
+class _ToArrow:
+    def __init__(self, options: ArrowOptions, schema_extra: Extra) -> None:
         self.options = options
         self.schema_extra = schema_extra
         self.deciding = deciding()

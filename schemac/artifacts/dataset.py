@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from schemac.arrow.to_arrow import LoweringOptions, lower
+from schemac.arrow.to_arrow import ArrowOptions
 from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Schema
 from schemac.registry.engine import Capability
 from schemac.text.source.diagnostic import Diagnostic
-from schemac.versions.identity.compilation import Compilation, Numbered
+from schemac.versions.identity.compilation import Compilation, Locked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,11 +29,11 @@ class CheckedDataset:
     """A checked dataset, ready to be converted for an engine."""
 
     _logical: LogicalDataset
-    _locked: Numbered | None = dataclasses.field(default=None, compare=False, repr=False)
+    _locked: Locked | None = dataclasses.field(default=None, compare=False, repr=False)
     """The ids of the lock next to its manifest; None without a lock."""
     warnings: tuple[Diagnostic, ...] = dataclasses.field(default=(), compare=False, repr=False)
     """Warnings and notes about the dataset, and about the text as a whole."""
-    _lowering: LoweringOptions = dataclasses.field(default=LoweringOptions(), repr=False)
+    _arrow_options: ArrowOptions = dataclasses.field(default=ArrowOptions(), repr=False)
     """Encodings and metadata as set by its project."""
     _versions: "Mapping[str, str]" = dataclasses.field(default_factory=dict, repr=False)
     """Versions of engines that the losses are for, if its project sets them."""
@@ -51,7 +51,7 @@ class CheckedDataset:
     @cached_property
     def _compilation(self) -> Compilation:
         """The dataset with its lowered form, made once for all targets."""
-        return Compilation.of(self._logical, self._lowering, self._versions, self._locked)
+        return Compilation.of(self._logical, self._arrow_options, self._versions, self._locked)
 
     def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
         """Return the pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
@@ -61,11 +61,10 @@ class CheckedDataset:
         """
         if metadata is None and defaults is None:
             return self._compilation.lowered.to_arrow()
-        has_metadata = self._lowering.with_metadata if metadata is None else metadata
-        lowered = lower(self._logical, LoweringOptions(defaults or self._lowering.defaults, has_metadata))
-        if self._locked is not None and has_metadata:
-            lowered = self._locked.lowered(lowered)
-        return lowered.to_arrow()
+        has_metadata = self._arrow_options.with_metadata if metadata is None else metadata
+        options = ArrowOptions(defaults or self._arrow_options.defaults, has_metadata)
+        locked = self._locked if has_metadata else None
+        return Compilation.of(self._logical, options, locked=locked).lowered.to_arrow()
 
     def artifacts(self, target: str) -> dict[str, bytes]:
         """Return the files that `schemac build` writes for a target, by path: `{"lance/schema.binpb": b"…", …}`.

@@ -25,8 +25,7 @@ from schemac.cli.project import open_compared
 from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put, put_rendered, wrapped
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
 from schemac.language.physical import numpy_left_out
-from schemac.project.comparing import compare
-from schemac.project.comparisons import Comparison, ComparisonRequest, rename_findings
+from schemac.project.comparing import Comparison, ComparisonRequest, compare
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION, MISSING_EXTRA
@@ -80,7 +79,7 @@ def run_diff(options: argparse.Namespace) -> int:
         comparisons = compare(files, folders, request, project, report)
     project.cache.save()
     for comparison in comparisons:
-        report.extend(rename_findings(comparison))
+        report.extend(comparison.rename_findings())
     if options.html is not None and not report.has_errors:
         _write_page(comparisons, options, report)
     changes = [
@@ -182,7 +181,7 @@ def run_breaking(options: argparse.Namespace) -> int:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
     day = options.as_of or now.date()
-    judged = [(one, promise_findings(one, day), rename_findings(one)) for one in comparisons]
+    judged = [(one, promise_findings(one, day), one.rename_findings()) for one in comparisons]
     for comparison, *findings in judged:
         _report(comparison, options, report)
         report.extend(chain.from_iterable(findings))

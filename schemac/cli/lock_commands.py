@@ -30,16 +30,17 @@ from schemac.project.locking import (
     LockFile,
     identified,
     lock_name,
+    merge_driver,
     open_lock,
     pair_since,
     report_returned_names,
     report_undeclared_renames,
     report_unlocked,
+    resolve,
     save_lock,
     summary,
 )
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.merging import merge_driver, resolve
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, counted, listed

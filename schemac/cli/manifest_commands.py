@@ -406,9 +406,9 @@ def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[Checked
     options.paths = []
     files = open_project(options, Report())[1]
     others = [one for manifest in read_manifests(files, project, Report()) for one in manifest.datasets]
-    lowering = CompileOptions.of(project).lowering
+    arrow_options = CompileOptions.of(project).arrow_options
     datasets = {
-        one.name: CheckedDataset(one, None, (), lowering, project.versions)
+        one.name: CheckedDataset(one, None, (), arrow_options, project.versions)
         for one in (*others, *file.datasets)
     }
     return datasets[dataset.name], datasets

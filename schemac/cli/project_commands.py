@@ -133,7 +133,7 @@ def schema_of(name: str, *, strict: bool = False) -> Json:
 
         return manifest_schema(strict=strict)
     if name == "pipeline":
-        from schemac.pipeline.declaration.json_schema import pipeline_schema
+        from schemac.pipeline.declaration.job import pipeline_schema
 
         return pipeline_schema()
     from schemac.project.settings import config_schema

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import jinja2
@@ -25,10 +25,12 @@ from schemac.documentation.model import DatasetPage, FieldPage, History, Site, S
 from schemac.documentation.picture import draw
 from schemac.language.attributes.builtin import Classification
 from schemac.language.logical.facts import Fact
-from schemac.project.comparisons import Comparison, rename_findings
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted, printable
 from schemac.versions.evolution.changes import Change
+
+if TYPE_CHECKING:
+    from schemac.project.comparing import Comparison
 
 _PRIVATE = (Classification.CONFIDENTIAL, Classification.PERSONAL, Classification.SENSITIVE)
 _ASSETS = ("style.css", "site.js")
@@ -171,13 +173,13 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def comparison_page(comparisons: Sequence[Comparison], against: str, summary: str) -> bytes:
+def comparison_page(comparisons: "Sequence[Comparison]", against: str, summary: str) -> bytes:
     """Return the page; `summary` has all changes in a few words."""
     style = files("schemac.documentation").joinpath("assets/style.css").read_text(encoding="utf-8")
     template = environment_of_pages().get_template("comparison.html")
     # The style is our own, and has nothing that ends it.
     text = template.render(
-        comparisons=[(one, rename_findings(one)) for one in comparisons],
+        comparisons=[(one, one.rename_findings()) for one in comparisons],
         title=f"Changes since {against}",
         summary=summary,
         style=Markup(style),  # noqa: S704 — a file of this package

@@ -25,7 +25,7 @@ from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import ATTRIBUTES as OWNERSHIP
 from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder, type_text_of
 from schemac.project.configuration import Project
-from schemac.project.locking import Locked, locked_datasets
+from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.targets import emit_targets, engines_of
@@ -34,7 +34,7 @@ from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.diff import AttributeFact, attribute_facts, diff, schema_facts, type_facts
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version
-from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.compilation import Compilation, Locked
 
 T = TypeVar("T")
 
@@ -329,7 +329,7 @@ def _engines(
 ) -> tuple[Mapping[SchemaField, list[EngineText]], Mapping[str, list[EngineText]]]:
     """Return what the project's targets have for each field, and what they lose at each path."""
     options = CompileOptions.of(project)
-    compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+    compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
     types: dict[SchemaField, list[EngineText]] = defaultdict(list)
     for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
         engine_types = types_in_target(name, compilation)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.arrow.from_arrow import lift
+from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
 from schemac.importers.datasets import Constraints, enumerated, mark_key
 from schemac.importers.importer import (
@@ -227,7 +227,7 @@ class _Reader:
                 self._report.add(
                     UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(error.path), help=help
                 )
-        tree = lift(pa.schema(fields), self._file, self._report, self._notes.add)
+        tree = from_arrow(pa.schema(fields), self._file, self._report, self._notes.add)
         head = list(table.head)
         if len(table.name) > 2:
             head.insert(0, f"from the table {'.'.join(table.name)}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.from_arrow import Note, lift
+from schemac.arrow.from_arrow import Note, from_arrow
 from schemac.importers.importer import Notes
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
@@ -223,7 +223,7 @@ def _with_way_out(diagnostic: Diagnostic, names: dict[str, str]) -> Diagnostic:
 
 def from_arrow_schema(schema: ArrowSchema, file: str, report: Report, note: Note) -> Json:
     """Return the values of `fields` and `extra`; constraints that do not suit them are noted."""
-    tree = lift(schema, file, report, note)
+    tree = from_arrow(schema, file, report, note)
     for field in tree["fields"]:
         _keep_fitting(field, (field["name"],), note)
     checked, losses = without_missing(tree)

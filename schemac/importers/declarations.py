@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.arrow.from_arrow import lift
+from schemac.arrow.from_arrow import from_arrow
 from schemac.importers.datasets import Constraints, fitting, mark_key
 from schemac.importers.importer import Imported, Notes, refuse, together
 from schemac.importers.sources import formats, import_value
@@ -379,14 +379,14 @@ def type_of_text(text: str, dialect: str | None) -> TypeMatch | None:
 
 
 def kind_of(type_: ArrowType) -> tuple[Json, Json]:
-    """Return the kind and the attributes that an Arrow type is lifted to, which has to have a kind; only null is an Option."""
+    """Return the kind and the attributes that an Arrow type is read as, which has to have a kind; only null is an Option."""
     column = pa.field("c", type_, nullable=pa.types.is_null(type_))
-    (field,) = lift(pa.schema([column]), "<type>", Report())["fields"]
+    (field,) = from_arrow(pa.schema([column]), "<type>", Report())["fields"]
     return field["type"], field.get("extra", {})
 
 
 def any_json() -> Json:
-    """Return the type of any value of JSON, as the type that Arrow has for it is lifted."""
+    """Return the type of any value of JSON, as the type that Arrow has for it is read."""
     tree, extra = kind_of(pa.json_())
     return {**tree, "extra": extra}
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.arrow.from_arrow import lift
+from schemac.arrow.from_arrow import from_arrow
 from schemac.importers.datasets import without_missing
 from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.logical.model import FieldPath, Part, quoted
@@ -99,7 +99,7 @@ def described(
 ) -> Imported:
     """Return the schema of a sample, with what it was inferred from."""
     comment = f"inferred from {rows} of {path.name}; check every type, and which fields may be null"
-    return Imported(lift(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes)
+    return Imported(from_arrow(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes)
 
 
 _BY_DATA = "write a few rows as Parquet or Arrow, and import that file"

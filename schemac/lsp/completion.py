@@ -418,7 +418,7 @@ def _sampled(path: str, format: Any, changed: int) -> tuple[str, ...]:
 @cache
 def _grammar() -> Json:
     """Return the JSON Schema of pipelines, made once."""
-    from schemac.pipeline.declaration.json_schema import pipeline_schema  # for start-up time: pydantic
+    from schemac.pipeline.declaration.job import pipeline_schema  # for start-up time: pydantic
 
     return pipeline_schema()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import Loss, run_target, types_in_target
 from schemac.language.attributes.attribute import Attribute, Family
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -36,7 +36,7 @@ from schemac.lsp.grammar import (
 from schemac.lsp.locations import DatasetField, location_of
 from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.texts import Lines, LinesOf, uri_of
-from schemac.project.locking import Locked, locked_datasets
+from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.targets import engines_of
@@ -46,7 +46,7 @@ from schemac.text.source.span import Region, Span
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import Document
 from schemac.text.syntax.model import AuthoredModel, class_text
-from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.compilation import Compilation, Locked
 from schemac.versions.identity.opening import open_version
 
 # Hovers
@@ -174,7 +174,7 @@ def compiled(
         dataset, locked = replace(dataset, columns=(field.column,)), None
     if not dataset.is_whole:
         return {}, []
-    compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+    compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
     types: dict[str, str] = {}
     losses: list[Loss] = []
     below = {one.path_text for one in preorder([field])}
@@ -346,7 +346,7 @@ def inlay_hints(
     """Return the hints of the fields between two lines, both zero-based."""
     report = Report()
     locked = locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=False)
-    lowering = CompileOptions.of(checked.project).lowering
+    arrow_options = CompileOptions.of(checked.project).arrow_options
     hints: list[types.InlayHint | None] = []
     for dataset in (one for one in file.datasets if one.is_whole):
         dataset_lock = locked.get(dataset.name)
@@ -360,7 +360,9 @@ def inlay_hints(
                 if region.line - 1 <= last and region.end_line - 1 >= first:
                     visible.append(field)
         alone = replace(dataset, columns=tuple(visible))
-        arrow = {field.field: str(field.arrow.type) for field in lower(alone, lowering).preorder()}
+        arrow = {
+            field.field: str(field.arrow.type) for field in to_arrow_fields(alone, arrow_options).preorder()
+        }
         for field in (one for one in preorder(visible) if one.is_member):
             text = arrow.get(field, "")
             text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

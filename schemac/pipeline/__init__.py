@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from schemac.pipeline.errors import PipelineError
     from schemac.pipeline.library import fill_columns, replay, run, write
     from schemac.pipeline.reports.progress import State, Step
-    from schemac.pipeline.reports.run_facts import ReasonCount
     from schemac.pipeline.reports.run_report import RunReport
     from schemac.pipeline.writing.table_sink import register_formats
+    from schemac.rows.judging.settings import ReasonCount
     from schemac.rows.runs.history import CommittedRun
     from schemac.rows.runs.identity import Replay
     from schemac.rows.runs.tables import runs_of
@@ -62,7 +62,7 @@ _HOMES = {
     **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "pipeline.conformed"),
     "CommittedRun": "rows.runs.history",
     "runs_of": "rows.runs.tables",
-    "ReasonCount": "pipeline.reports.run_facts",
+    "ReasonCount": "rows.judging.settings",
     "Replay": "rows.runs.identity",
     "RunReport": "pipeline.reports.run_report",
     **dict.fromkeys(("State", "Step"), "pipeline.reports.progress"),

@@ -9,7 +9,7 @@ Errors: PipelineError; SC691 for settings of the session, SC639 for two columns 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import ValidationError
@@ -20,20 +20,18 @@ from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.conforming.gather import with_computed_fields
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
-from schemac.pipeline.conforming.validation import conform as projected
-from schemac.pipeline.conforming.validation import key_checked, with_warnings
+from schemac.pipeline.conforming.validation import Validation, key_checked, with_warnings
 from schemac.pipeline.declaration.job import FRAME, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_in_column, records_of_frame
-from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.reports.run_report import conform_fragment, conformed_fragment
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.executors import active, ship
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.sql import name
-from schemac.rows.judging.settings import POSITIONS
+from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.text.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
 from schemac.text.syntax.model import model_errors
 
@@ -81,7 +79,7 @@ class ConformReport:
         """Return the counts as JSON."""
         return {
             "records": {"in": self.rows_in, "fit": self.rows_fit, "rejected": self.rows_in - self.rows_fit},
-            "reasons": [{"path": one.path, "rule": one.rule, "count": one.count} for one in self.reasons],
+            "reasons": [asdict(one) for one in self.reasons],
         }
 
     def __str__(self) -> str:
@@ -121,11 +119,11 @@ class Conformed:
                 .agg(functions.sum("first").alias("rows"), functions.count(functions.lit(1)).alias("count"))
                 .collect()
             )
-        counts = [ReasonCount(row["path"], row["rule"], row["count"]) for row in groups if row["rule"]]
+        counts = {(row["path"], row["rule"]): row["count"] for row in groups if row["rule"]}
         return ConformReport(
             sum(row["rows"] for row in groups),
             sum(row["rows"] for row in groups if not row["rule"]),
-            tuple(sorted(counts, key=lambda one: (-one.count, one.path, one.rule))),
+            ReasonCount.sorted(counts),
         )
 
     @property
@@ -173,7 +171,8 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     ship(spark)
     with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
         records = with_computed_fields(open_frame(frame, rules.get("json_column")), job)
-        conformed = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
+        rows = Validation.of(records, schema, job).frame()
+        conformed = with_warnings(key_checked(rows, schema, job), job)
         good = conformed.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
         rejected = conformed.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
     return Conformed(conformed, good, rejected, dataset)

@@ -74,5 +74,5 @@ def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineErr
     cause = absent[0]
     way_out = "; ".join(filter(None, (cause.message, cause.help, error.way_out)))
     return PipelineError(
-        error.code, error.message, way_out, place=cause.place, is_uncommitted=error.is_uncommitted
+        error.code, error.message, way_out, place=cause.place, commit_state=error.commit_state
     )

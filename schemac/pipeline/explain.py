@@ -53,7 +53,7 @@ class FieldPlan:
     settings: dict[str, str]
     """What the pipeline file says about the field, and what holds for all: `format`, `epoch`, `zone`, `nullValues` …"""
     reader: str
-    """How the records are read: in the tasks that read the files, or out of batches that Spark brings."""
+    """How the records are read: in the tasks that read the files, or in batches that Spark brings to tasks."""
     outcomes: tuple[Outcome, ...]
     """What happens to examples."""
     rules: tuple[str, ...]
@@ -137,7 +137,7 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
         spark_type(member).simpleString(),
         _place(records, field, job),
         {key: text for key, text in settings.items() if text is not None},
-        Validation.of(records, schema, job, may_pack=True).strategy,
+        Validation.of(records, schema, job, may_pack=True).reader,
         outcomes,
         _rules(member, field_schema, outcomes, failing=field in records.computed.failing),
     )

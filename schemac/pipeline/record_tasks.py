@@ -18,13 +18,15 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from schemac.pipeline.reading.cutting import FAULT, RecordBatch
-from schemac.pipeline.spark.packed import ARROW_TYPE, ERRORS, PACKED, RAW, REASONS, SOURCE, packed
+from schemac.pipeline.spark.packed import ARROW_TYPE, ERRORS, PACKED, RAW, SOURCE, packed
 from schemac.pipeline.spark.value_columns import column_of, column_type
-from schemac.rows.judging.reasons import Reason
+from schemac.rows.judging.reasons import REASON, Reason
 from schemac.rows.judging.settings import LONGEST_VALUE, Settings, Step
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import FieldInput, Validator
 
+REASONS = pa.list_(pa.field("element", REASON))
+"""The type of the column of errors, as Spark names the items of a list."""
 MOST_BYTES = 64 << 20
 """Of records that are read at once."""
 EXPLAINED: Mapping[str, str] = {

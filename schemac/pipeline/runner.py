@@ -1,49 +1,72 @@
-"""The run of one job, into a table of an engine or a format of Spark, and its report.
+"""The run of one job, into a table of an engine, columns of one, or a format of Spark, and its report.
 
 Layer: pipeline.
 Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out, whose counts come from what the tasks wrote. Nothing is
-       committed when the run raises.
-Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
+       committed when the run raises. A backfill is committed by the driver, so that a Spark that outlives it cannot; what it computes is
+       kept until then: a run that dies goes on there, and so does one that finds rows that others have written in the meantime.
+Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours. SC688 unfit-values with counts and
+        reasons, after which nothing of a backfill is kept.
 """
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import ClassVar
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.backfill.frame import Frames
+from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask, backfill_sink, results_in
 from schemac.pipeline.conforming.gather import Opened, conformed, records_read
 from schemac.pipeline.conforming.load import check, check_places
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, explained
-from schemac.pipeline.reading.paths import Seen, changed_since, look
+from schemac.pipeline.reading.paths import Seen, changed_since, check_seen, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
-from schemac.pipeline.reports.run_report import RunReport, top_reasons
+from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.incremental import news
 from schemac.pipeline.reruns.repeats import (
     begin,
     committed_in_format,
     committed_nevertheless,
+    fingerprint,
     identify_among,
     unnamed,
 )
 from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
+from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.file_runs import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
 from schemac.pipeline.writing.sink_options import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
-from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest
-from schemac.rows.runs.staging import keep_alive, sweep
+from schemac.rows.judging.settings import ReasonCount
+from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
+from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS
+from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest, random_id
+from schemac.rows.runs.staging import keep_alive, sweep, temporary_folder
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
+from schemac.text.source.catalogue import (
+    BACKFILL_SETTING,
+    CHANGED_INPUT,
+    CONCURRENT_RUN,
+    INVALID_CONSTANT,
+    INVALID_EXPRESSION,
+    JOIN,
+    PYTHON_FUNCTION,
+    UNFIT_VALUES,
+)
 
-__all__ = ["Opened", "RunReport", "no_progress", "run"]
+__all__ = ["Opened", "RunReport", "run"]
+
+MOST_REASONS, MOST_REASONS_IN_A_MESSAGE = 20, 5
 
 
 def run(
@@ -63,28 +86,36 @@ def run(
     A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
     started, request, form = time.monotonic(), request or RunRequest(), form or TableForm(arrow_schema)
-    replay, version = request.replay, 0
+    replay, version, is_of_format = request.replay, 0, job.target.is_of_spark and not job.is_backfill
     # A run that was committed already needs no folder of its own.
     sweep()
-    if job.target.is_of_spark:
-        if replay is not None:
-            check_replay(job, replay)
-        return _run_into_format(
-            job, arrow_schema, form, request, Watch(progress or no_progress), spark, started
-        )
-    sink = sink_of(job.target.format)
-    places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
-    watch = Watch(progress or no_progress, tuple(local_path(path) for path in places))
+    if replay is not None and (is_of_format or job.is_backfill):
+        check_replay(job, replay)
+    quarantine = None if job.is_backfill else job.quarantine_path
+    paths = [path for path in (job.target.path, quarantine) if path is not None and is_local(path)]
+    watch = Watch(progress or _no_progress, () if is_of_format else tuple(map(local_path, paths)))
     watch.at(Step.LOOKING)
-    check_places(job)
-    sink.recover(job.target.path, job.quarantine_path, job.storage_options)
+    if job.is_backfill:
+        check(job, arrow_schema)
+    else:
+        check_places(job)
+    if is_of_format:
+        return _run_into_format(job, arrow_schema, form, request, watch, spark, started)
+    sink = sink_of(job.target.engine.name)
+    sink.recover(job.target.path, quarantine, job.storage_options)
     if replay is not None:
         job = as_replayed(job)
     # Before the run is named by what it reads.
-    seen = look(path for part in job.parts for path in part.source.path if replay is None)
+    seen = {} if replay is not None else _look(job)
     identity, earlier = begin(job, form, request, sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
+    if job.is_backfill:
+        columns = COLUMN_SINK.of(job.target.engine)
+        backfill = _BackfillAttempt(
+            job, arrow_schema, identity, seen, watch, started, form=form, sink=sink, columns=columns
+        )
+        return backfill.run(spark, watch.tables)
     check(job, arrow_schema, is_replay=replay is not None)
     if replay is not None:
         version = check_replay(job, replay)
@@ -97,6 +128,12 @@ def run(
     return attempt.run(spark, watch.tables)
 
 
+def _look(job: Job) -> Seen:
+    """Note the state of the files that a job reads, which for a backfill are those of its joins."""
+    sources = job.joins.values() if job.is_backfill else [part.source for part in job.parts]
+    return look(path for source in sources for path in source.path)
+
+
 def _run_into_format(
     job: Job,
     schema: pa.Schema,
@@ -107,10 +144,7 @@ def _run_into_format(
     started: float,
 ) -> RunReport:
     """Run a job whose target is files, or a table of a connector; only a folder of files records its runs."""
-    watch.at(Step.LOOKING)
-    check_places(job)
-    seen = look(path for part in job.parts for path in part.source.path)
-    folder = None
+    seen, folder = _look(job), None
     if job.target.is_of_files:
         watch.at(Step.STARTING)
         spark = session_of(spark, job)
@@ -136,6 +170,8 @@ def _run_into_format(
 class _Attempt(ABC):
     """One attempt of a run, and what is known of it: Spark may stop after its commit."""
 
+    place_of_files: ClassVar[tuple[str, ...]] = ("source", "path")
+    """The setting that names the files that are read."""
     job: Job
     schema: pa.Schema
     identity: RunIdentity
@@ -145,6 +181,7 @@ class _Attempt(ABC):
     numbers: SinkReport | None = None
     rows_in: int | None = None
     absent: Sequence[AbsentPath] = ()
+    reader: str | None = None
     stopped: PipelineError | None = None
 
     def run(self, spark: SparkSession | None, tables: Iterable[str]) -> RunReport:
@@ -159,7 +196,7 @@ class _Attempt(ABC):
             ):
                 self.carry_out(session)
         except PipelineError as error:
-            self.stopped = changed_since(explained(error, self.absent), self.seen)
+            self.stopped = changed_since(explained(error, self.absent), self.seen, self.place_of_files)
         return self.report()
 
     @abstractmethod
@@ -187,7 +224,7 @@ class _Attempt(ABC):
             rows_in=rows_in,
             rows_written=written,
             rows_quarantined=quarantined,
-            reasons=top_reasons(numbers.reasons),
+            reasons=numbers.reasons[:MOST_REASONS],
             seconds=time.monotonic() - self.started,
             table_path=job.target.path,
             table_version=numbers.version,
@@ -196,8 +233,9 @@ class _Attempt(ABC):
             differences=tuple(differences),
             superseded=numbers.superseded,
             deleted=numbers.deleted,
-            warnings=top_reasons(numbers.warnings),
+            warnings=numbers.warnings[:MOST_REASONS],
             absent=tuple(self.absent),
+            reader=self.reader,
             stopped=None if self.stopped is None else self.stopped.message,
         )
 
@@ -230,7 +268,7 @@ class _EngineAttempt(_Attempt):
             self.is_part = self.is_part or new_input.is_rest
         may_pack = not job.target.is_through_connector
         records = conformed(spark, job, self.schema, opened, may_pack=may_pack)
-        self.absent = records.absent
+        self.absent, self.reader = records.absent, records.reader
         records.check_lists(is_part=self.is_part)
         self.numbers = write_to_engine(
             records.frame, job, self.form, self.identity, self.seen, properties, self.version
@@ -270,7 +308,7 @@ class _FormatAttempt(_Attempt):
     def carry_out(self, spark: SparkSession) -> None:
         records = conformed(spark, self.job, self.schema, None)
         records.check_lists(is_part=False)
-        self.absent = records.absent
+        self.absent, self.reader = records.absent, records.reader
         target = FormatTarget(spark, self.job, self.identity)
         keys = [field.name for field in self.schema if not field.nullable]
         try:
@@ -290,5 +328,122 @@ class _FormatAttempt(_Attempt):
         return replace(run_report, is_compared=stopped is None or self.differences is not None)
 
 
-def no_progress(*_: object) -> None:
+MOST_LOOKS = 40
+"""How often a backfill looks again where others keep writing: once to compute, once to commit."""
+FINAL = (
+    BACKFILL_SETTING,
+    CHANGED_INPUT,
+    INVALID_CONSTANT,
+    INVALID_EXPRESSION,
+    JOIN,
+    PYTHON_FUNCTION,
+    UNFIT_VALUES,
+)
+"""What another attempt would meet again: nothing is kept for it."""
+LONGEST_EXAMPLE = 200
+
+
+@dataclass(kw_only=True)
+class _BackfillAttempt(_Attempt):
+    """One that fills columns of a table of an engine."""
+
+    place_of_files: ClassVar[tuple[str, ...]] = ("joins",)
+    form: TableForm
+    sink: Sink
+    columns: ColumnSink
+    unmatched: Mapping[str, int] = field(default_factory=dict)
+
+    def carry_out(self, spark: SparkSession) -> None:
+        path, storage = self.job.target.path, self.job.storage_options
+        with self._filling() as filling:
+            new = self.columns.new_columns(path, self.form, filling.columns.names, storage)
+            frames = Frames(spark, self.job, self.schema, new)
+            for _ in range(MOST_LOOKS):
+                look = self.columns.look(filling)
+                if look.missing:
+                    self._compute(frames, filling, look)
+                elif (version := self._commit(filling, look)) is not None:
+                    numbers = look.numbers.items()
+                    self.numbers = SinkReport(look.numbers.get("rows", 0), 0, (), version)
+                    self.unmatched = {
+                        key.removeprefix(UNMATCHED): n for key, n in numbers if key.startswith(UNMATCHED)
+                    }
+                    return
+            message = f"`{path}` gets new rows faster than its columns can be filled"
+            help = "run it again when there are fewer writes; it goes on"
+            raise PipelineError(CONCURRENT_RUN, message, help)
+
+    def report(self) -> RunReport:
+        if self.numbers is None:
+            assert self.stopped is not None
+            raise self.stopped
+        self.watch.at(Step.VERIFYING)
+        path, has_ids = self.job.target.path, self.form.version is not None
+        differences = self.sink.differences(path, self.form, self.job.storage_options, ids=has_ids)
+        return replace(self.report_of(self.numbers, differences), unmatched=self.unmatched)
+
+    @contextmanager
+    def _filling(self) -> Iterator[Filling]:
+        """Open what the run fills, and leave it to the next attempt, or remove it."""
+        job = self.job
+        names = tuple(field.name for field in self.schema if field.name in job.fields)
+        columns = FilledColumns(names, fingerprint(job, self.form) or random_id(), job.where is not None)
+        filling = self.columns.open(
+            job.target.path, self.form, columns, storage=job.storage_options, run=self.identity
+        )
+        try:
+            yield filling
+        except PipelineError as error:
+            (self.columns.close if error.code in FINAL else self.columns.pause)(filling)
+            raise
+        except BaseException:
+            self.columns.pause(filling)
+            raise
+        self.columns.close(filling)
+
+    def _commit(self, filling: Filling, look: Look) -> int | None:
+        """Commit the values of all parts; return the version, None if the table has changed since the look."""
+        check_seen(self.seen, self.place_of_files)
+        earlier = self.sink.find_run(self.identity, self.job.target.path, self.job.storage_options)
+        if earlier is not None:
+            return earlier.version
+        self.watch.at(Step.COMMITTING)
+        rows = str(look.numbers.get("rows", 0))
+        properties = {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns.names)}
+        return self.columns.commit(filling, look, properties)
+
+    def _compute(self, frames: Frames, filling: Filling, look: Look) -> None:
+        """Write the values of the parts that have none."""
+        frame = frames.of(look.version, look.missing)
+        folder = self.columns.prepare(filling, look.version)
+        flags = tuple(frames.flags.items())
+        task = FillTask(self.job.target.engine.name, filling, look.version, folder, flags)
+        total, parts = Counts(), set()
+        with temporary_folder() as temporary:
+            report = temporary / "report.json"
+            sink = backfill_sink(task, str(report))
+            register(frames.spark, sink)
+            frame.write.format(sink.name()).mode("append").save()
+            results = results_in(report)
+        for result in results:
+            total.add(result)
+            parts.add(result.part)
+        if total.unfit:
+            reasons = ReasonCount.sorted(total.reasons)
+            worst = (f"`{one.path}` {one.rule} {one.count:,}" for one in reasons[:MOST_REASONS_IN_A_MESSAGE])
+            label = reasons[0].path.partition(".")[0].partition("[")[0]
+            place: tuple[str, ...] = ("fields", label) if label in self.job.fields else ("fields",)
+            example = total.example
+            short_example = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
+            raise PipelineError(
+                UNFIT_VALUES,
+                f"{total.unfit:,} of {total.rows:,} values do not fit ({', '.join(worst)}); nothing was written",
+                f"the first row is {short_example}; change the value there, or leave such rows out with `where`",
+                place=place,
+            )
+        left = tuple(part for part in look.missing if part not in parts)
+        self.columns.leave(filling, look.version, left)
+
+
+def _no_progress(*_: object) -> None:
     """Report no progress."""

@@ -19,7 +19,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
-from schemac.pipeline.backfill.runs import backfill
 from schemac.pipeline.conforming.load import check
 from schemac.pipeline.conforming.mapping import OF_FILES
 from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job
@@ -30,12 +29,11 @@ from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_of_frame
 from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
-from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.reruns.incremental import restricted
-from schemac.pipeline.reruns.replay import check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.spark.failures import spark_errors_reported
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import RunIdentity, RunRequest, random_id
 from schemac.rows.runs.storage import storage_in_use
 from schemac.rows.runs.tables import TableForm, source_names
@@ -182,11 +180,7 @@ def run_or_stream(
 ) -> RunReport:
     """Run a job once, or as a stream, whose batches are reported as one run. A stream has no id of its own."""
     replay = None if request is None else request.replay
-    if job.is_backfill:
-        if replay is not None:
-            check_replay(job, replay)
-        return backfill(job, arrow_schema, form, request=request, progress=progress, spark=spark)
-    if job.trigger is None or opened is not None or replay is not None:
+    if job.trigger is None or job.is_backfill or opened is not None or replay is not None:
         return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)
     return summary(run_stream(job, arrow_schema, form, progress=progress, spark=spark), job)
 
@@ -221,4 +215,4 @@ def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
     counts: Counter[tuple[str, str]] = Counter()
     for one in reasons:
         counts.update({(reason.path, reason.rule): reason.count for reason in one})
-    return tuple(ReasonCount(*reason, count) for reason, count in counts.most_common())
+    return ReasonCount.sorted(counts)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.engines.api import Dataset, from_source
-from schemac.importers.datasets import from_tree
+from schemac.importers.datasets import from_arrow_schema, from_tree
 from schemac.language.logical.dataset import LogicalDataset, Variant
 from schemac.language.logical.model import FieldPath, dotted
 from schemac.language.manifest.library import Reuse
@@ -149,9 +149,6 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
 
     Raises SchemaError if a type has no kind.
     """
-    # Imported here for start-up time: the way back is for those who go it.
-    from schemac.importers.datasets import from_arrow_schema
-
     report = Report()
 
     def report_unfit(path: FieldPath, text: str) -> None:
@@ -199,7 +196,7 @@ def _compile(
     report.raise_errors()
     dataset_warnings = _by_dataset(datasets, report)
     return [
-        Dataset(dataset, None, w, options.lowering, options.versions)
+        Dataset(dataset, None, w, options.arrow_options, options.versions)
         for dataset, w in zip(datasets, dataset_warnings, strict=True)
     ]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from schemac.artifacts.folder import Built, are_inside
 from schemac.artifacts.store import built
@@ -30,10 +30,8 @@ from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
+from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.lock import Lock
-
-if TYPE_CHECKING:
-    from schemac.project.locking import Locked
 
 
 class BuiltFile(NamedTuple):
@@ -95,7 +93,7 @@ class Builds:
         return made
 
     def prepare(self) -> None:
-        """Import the modules that lower and emit, before processes are forked: that takes longer than one manifest."""
+        """Import the modules that make Arrow fields and emit, before processes are forked: that takes longer than one manifest."""
         import schemac.project.stages  # noqa: F401 — for start-up time, as above
 
     def _made(self, file: CompiledFile) -> tuple[BuiltFile, bool]:

@@ -28,7 +28,7 @@ from schemac.project.discovery import (
 from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.project.past_manifests import Before
-from schemac.project.setting_values import Configuration
+from schemac.project.settings_file import Configuration
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import Json

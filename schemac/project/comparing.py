@@ -3,18 +3,19 @@
 Layer: project.
 Shape: one comparison for each dataset, or for each locked version of it; those without a change are left out. Files whose bytes did not
 change are not compiled. The comparison of two texts is cached under the bytes of both. Many comparisons are shared between the cores.
-Errors: SC408 unknown-reference.
+Errors: SC405 possible-rename, SC408 unknown-reference.
 """
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from schemac.language.logical.facts import Fact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.manifest.library import Library, imports_of
+from schemac.project.cache.entries import read_with
 from schemac.project.commits import read_commit
-from schemac.project.comparisons import ComparedFile, Comparison, ComparisonRequest, light, light_rename
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
 from schemac.project.imported import FolderFiles
@@ -41,14 +42,15 @@ from schemac.project.references import (
 from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_out
-from schemac.text.source.catalogue import UNKNOWN_REFERENCE
-from schemac.text.source.diagnostic import Severity
+from schemac.text.source.catalogue import POSSIBLE_RENAME, UNKNOWN_REFERENCE
+from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.report import Report
-from schemac.versions.evolution.changes import Change
+from schemac.text.source.span import WHOLE_FILE
+from schemac.versions.evolution.changes import Change, Verdict, facts
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge, judged_engines, load
-from schemac.versions.evolution.ownership import concerns, of_dropped
-from schemac.versions.evolution.renames import undeclared_renames
+from schemac.versions.evolution.ownership import Concern, concerns, of_dropped
+from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,
@@ -58,6 +60,66 @@ from schemac.versions.evolution.version_pair import (
 
 SHARED_FROM = 200_000
 """Bytes of changed manifests from which on a run is shared between the cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One dataset, from one version to another; empty if there is none."""
+
+    dataset: str
+    old: str
+    new: str
+    changes: tuple[Change, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    concerns: tuple[Concern, ...] = ()
+    """What it does to promises about data."""
+    renames: tuple[UndeclaredRename, ...] = ()
+    """Fields that may have been renamed without a declaration."""
+
+    def rename_findings(self) -> tuple[Diagnostic, ...]:
+        """Return a finding for each field that may have been renamed."""
+        report = Report()
+        for rename in self.renames:
+            asked, successor = rename.question(self.new), rename.successors[0]
+            place = successor.location
+            report.add(
+                POSSIBLE_RENAME,
+                asked.message,
+                file=place.file if place is not None else self.new,
+                at=place.region if place is not None else WHOLE_FILE,
+                path=successor.path,
+                help=asked.help,
+            )
+        return report.diagnostics
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFile:
+    """The comparisons of one manifest."""
+
+    comparisons: tuple[Comparison, ...]
+    """Those with changes."""
+    names: tuple[str, ...]
+    """All datasets that it has now."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRequest:
+    """Which versions to compare with, and which engines judge the changes."""
+
+    against: str
+    engines: tuple[str, ...] = ()
+    is_transitive: bool = False
+    """Compare with every locked version, not with one."""
+    is_asked_outright: bool = False
+    """Ask these engines even for datasets that are built for others."""
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Versions of engines, where somebody named one."""
+    are_targets_named: bool = False
+    """Whether the settings list targets. If they do not, Paimon judges only datasets with an attribute of Paimon."""
+    is_project: bool = False
+    """Compare the project as a whole, for no path was named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +356,19 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: Comp
         pair.new.dataset.name,
         pair.old.label,
         pair.new.label,
-        tuple(map(light, changes)),
-        tuple(replace(verdict, change=light(verdict.change)) for verdict in verdicts),
+        tuple(map(_without_fields, changes)),
+        tuple(replace(verdict, change=_without_fields(verdict.change)) for verdict in verdicts),
         concerns(pair),
-        tuple(map(light_rename, undeclared_renames(pair))),
+        tuple(
+            rename._replace(successors=tuple(one._replace(field=None) for one in rename.successors))
+            for rename in undeclared_renames(pair)
+        ),
     )
+
+
+def _without_fields(change: Change) -> Change:
+    """Return a change without the fields, which only this process knows."""
+    return replace(change, old_field=None, new_field=None)
+
+
+read_with(AnyFact, lambda text: facts()[text])

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.project.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.discovery import Exclusion, ManifestFile, find_manifests, is_within
-from schemac.project.setting_values import Configuration
-from schemac.project.settings_file import SettingsFile
+from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
@@ -28,7 +28,6 @@ from schemac.text.source.text import read_file, reason_of
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
-    from schemac.language.attributes.arrow import ArrowDefaults
     from schemac.language.checks.run import Vocabulary
     from schemac.language.lint.run import Selection
 
@@ -133,10 +132,8 @@ class Project:
         return self.configuration.versions
 
     @property
-    def defaults(self) -> "ArrowDefaults":
+    def defaults(self) -> ArrowDefaults:
         """Encodings of fields without a hint, in the form that lowering expects."""
-        from schemac.language.attributes.arrow import ArrowDefaults
-
         return ArrowDefaults(**self.configuration.encodings)
 
 

@@ -1,32 +1,30 @@
-"""Lock files next to their manifests.
+"""Lock files next to their manifests, and those that two branches changed.
 
 Layer: project.
 Shape: `trips.lock` next to `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
 never over what another process has written in the meantime.
-Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention, SC418 returned-name.
+Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention, SC407 merge-choice, SC418 returned-name.
 """
 
 import errno
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
-from schemac.arrow.metadata import with_version
-from schemac.arrow.to_arrow import LoweringOptions, lower
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
-from schemac.language.physical import LoweredSchema
-from schemac.project.comparisons import question
 from schemac.project.discovery import lock_path
 from schemac.project.writing import replace_file
 from schemac.text.source.catalogue import (
+    DAMAGED_LOCK,
     LOCK_CONTENTION,
+    MERGE_CHOICE,
     POSSIBLE_RENAME,
     REFUSED_RESTORE,
     RETURNED_NAME,
@@ -39,9 +37,9 @@ from schemac.text.source.text import read_file, reason_of
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
-from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.freeze import Identified, RestoreError, identify, restored
-from schemac.versions.identity.lock import Lock, LockedDataset, Version
+from schemac.versions.identity.lock import Lock, LockedDataset
 from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
 from schemac.versions.identity.match import lost
 from schemac.versions.identity.opening import open_version
@@ -140,49 +138,6 @@ def _read(path: Path) -> str | None:
         return None
 
 
-@dataclass(frozen=True)
-class Locked:
-    """A dataset's lock, with the ids of its present fields."""
-
-    dataset: LockedDataset
-    identities: Identified
-
-    @property
-    def version(self) -> Version:
-        """The newest version, or the one that the present schema would be."""
-        return self.identities.version
-
-    def numbered(self, plain: Compilation, lowering: LoweringOptions) -> Compilation:
-        """Return a compilation with the numbers of the lock, and with its past versions, lowered alike."""
-        return replace(
-            plain,
-            lowered=self.lowered(plain.lowered),
-            numbers=self.identities.numbers,
-            version=self.version,
-            past=partial(self._past, lowering),
-            ids=self.identities.ids,
-        )
-
-    def lowered(self, plain: LoweredSchema) -> LoweredSchema:
-        """Return the Arrow fields with the locked version, unless the schema is not locked yet.
-
-        It is not an attribute, so it also travels where these do not.
-        """
-        return plain if self.identities.is_changed else with_version(plain, self.version.table_record)
-
-    def _past(self, options: LoweringOptions) -> list[Compilation]:
-        """Return the versions before the locked one, lowered with their numbers and ids, the oldest first."""
-        past: list[Compilation] = []
-        for version in self.dataset.versions:
-            if version.number < self.version.number:
-                opened = open_version(self.dataset, version)
-                numbers = {field: state.numbers for field, state in opened.states.items()}
-                lowered = with_version(lower(opened.logical, options), version.table_record)
-                ids = {field: state.id for field, state in opened.states.items()}
-                past.append(Compilation(opened.logical, lowered, numbers, opened.version, ids=ids))
-        return past
-
-
 def locked_datasets(
     manifest: Path, name: str, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
 ) -> dict[str, Locked]:
@@ -271,7 +226,7 @@ def report_undeclared_renames(
     """Ask about the fields that may have been renamed without a declaration."""
     findings = Findings(report, dataset.origins)
     for rename in renames:
-        asked, field = question(rename, dataset.origins.file), rename.successors[0].field
+        asked, field = rename.question(dataset.origins.file), rename.successors[0].field
         assert field is not None
         findings.at_name(field, POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
 
@@ -325,3 +280,80 @@ def summary(changes: Sequence[Change]) -> str:
     if "" in rest:
         parts.append("the schema as a whole changed")
     return ", ".join(parts) or "only its spelling changed"
+
+
+_CONFLICT = re.compile(
+    r"^<<<<<<<[^\n]*\n(?P<ours>.*?)(?:^\|\|\|\|\|\|\|[^\n]*\n.*?)?^=======[^\n]*\n(?P<theirs>.*?)^>>>>>>>[^\n]*\n",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
+    """Merge two branches of a lock, as git asks for it; the result replaces ours.
+
+    The base is not asked for: the two locks have their versions up to it in common.
+    """
+    locks: list[Lock] = []
+    for path in (ours, theirs):
+        text = _text(path, str(path), report)
+        lock = read_lock(text, str(path), report) if text else Lock()
+        if text is not None and lock is not None:
+            locks.append(lock)
+    if len(locks) == 2:
+        _write_merged(ours, ours.as_posix(), locks[0], locks[1], report)
+
+
+def resolve(path: Path, name: str, report: Report) -> bool:
+    """Resolve a lock with conflict marks; return False if there are none."""
+    text = _text(path, name, report)
+    if text is None or not _CONFLICT.search(text):
+        return False
+    from schemac.project.git_tree import GitError, git_output  # for start-up time, as above
+
+    # Between the marks stands only what git could not merge; whole are the two sides that it keeps.
+    try:
+        folder, file = str(path.parent), path.name
+        texts = [git_output("-C", folder, "show", f":{stage}:./{file}").decode() for stage in (2, 3)]
+    except (OSError, GitError, UnicodeDecodeError):
+        texts = [_CONFLICT.sub(rf"\g<{side}>", text) for side in ("ours", "theirs")]
+    local_report = Report()
+    ours, theirs = (read_lock(side, name, local_report) for side in texts)
+    if ours is None or theirs is None:
+        report.add(
+            DAMAGED_LOCK,
+            f"{name} has merge conflict markers, but the two branches can no longer be told apart",
+            file=name,
+            help=f"restore the conflict with git: git checkout --merge -- {shlex.quote(name)}",
+        )
+        return False
+    return _write_merged(path, name, ours, theirs, report)
+
+
+def _text(path: Path, name: str, report: Report) -> str | None:
+    """Return the text of a lock with `\\n` as line ends; None after reporting why it cannot be read."""
+    try:
+        return read_file(path).decode("utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        report_unreadable(error, name, report)
+        return None
+
+
+def _write_merged(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
+    from schemac.versions.identity.merge import merge  # for start-up time, as above
+
+    merged = merge(ours, theirs)
+    for choice in merged.choices:
+        help = "check that the manifest is as you want it, then lock it"
+        if choice.id is not None:
+            # Git's driver merges files under names of its own.
+            suffixes = [suffix for suffix in (".yaml", ".yml") if path.with_suffix(suffix).exists()]
+            manifest = [Path(name).with_suffix(suffix).as_posix() for suffix in suffixes[:1]]
+            command = shlex.join(["schemac", "lock", *manifest, "--restore", f"{choice.name}={choice.id}"])
+            help = f"if the manifest keeps it as {choice.name}, lock it so that it keeps its id and its data: `{command}`"
+        report.add(MERGE_CHOICE, choice.text, file=name, help=help)
+    try:
+        replace_file(path, write_lock(merged.lock).encode())
+    except OSError as error:
+        report.add(WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
+        return False
+    return True

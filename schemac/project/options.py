@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.targets import target_names
+from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.checks.run import check
 from schemac.language.logical.dataset import LogicalDataset, Variant
 from schemac.language.logical.schema_fields import preorder
@@ -25,14 +26,13 @@ from schemac.project.discovery import ManifestFile
 from schemac.registry.installed import default_targets
 from schemac.text.source.catalogue import DUPLICATE_DATASET, INVALID_OVERLAY
 from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_content
 from schemac.text.syntax.document import parse
+from schemac.versions.identity.compilation import Locked
 
 if TYPE_CHECKING:
-    from schemac.arrow.to_arrow import LoweringOptions
-    from schemac.project.locking import Locked
+    from schemac.arrow.to_arrow import ArrowOptions
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,11 @@ class CompileOptions:
         return dataset if self.overlay is None else self.overlay.name(dataset)
 
     @cached_property
-    def lowering(self) -> "LoweringOptions":
+    def arrow_options(self) -> "ArrowOptions":
         """How schemas become Arrow's."""
-        from schemac.arrow.to_arrow import LoweringOptions  # for start-up time, as above
-        from schemac.language.attributes.arrow import ArrowDefaults
+        from schemac.arrow.to_arrow import ArrowOptions  # for start-up time, as above
 
-        return LoweringOptions(ArrowDefaults(**self.encodings), self.has_metadata)
+        return ArrowOptions(ArrowDefaults(**self.encodings), self.has_metadata)
 
 
 @dataclass(frozen=True)
@@ -128,8 +127,8 @@ class RunOverlay:
         return self.overlay.name(dataset)
 
     def over(
-        self, dataset: LogicalDataset, locked: "Locked | None", project: Project, report: Report
-    ) -> "tuple[LogicalDataset, Locked | None]":
+        self, dataset: LogicalDataset, locked: Locked | None, project: Project, report: Report
+    ) -> tuple[LogicalDataset, Locked | None]:
         """Return a dataset and its ids with the overlay; what is wrong with it then is in the report."""
         overlaid = self.overlay.over(dataset, report)
         if overlaid is dataset:
@@ -161,8 +160,7 @@ class RunOverlay:
                 )
         for dataset in self.overlay.file.datasets if is_whole else ():
             if dataset not in datasets:
-                near = closest(dataset, datasets)
-                help = Help.did_you_mean(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
+                help = Help.nearest(dataset, datasets, f"the datasets are {', '.join(datasets)}")
                 self.overlay.add(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
 
 

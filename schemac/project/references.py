@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.from_arrow import lift
+from schemac.arrow.from_arrow import from_arrow
 from schemac.artifacts.folder import NAME
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
@@ -198,7 +198,7 @@ def artifact_versions(folder: Path, report: Report) -> SchemaVersions:
                 UNKNOWN_REFERENCE, f"{path} cannot be read: {str(error).splitlines()[0]}", file=str(path)
             )
             continue
-        model = Schema.model_validate(lift(schema, str(path), report))
+        model = Schema.model_validate(from_arrow(schema, str(path), report))
         versions[name] = SchemaVersion(
             LogicalDataset(name, model, columns(model), Origins(path.as_posix())), str(folder)
         )

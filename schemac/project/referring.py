@@ -13,9 +13,13 @@ from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.constraints import REFERENCES, UNIQUE, Reference
+from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
+from schemac.language.logical.model import LogicalType, dotted
+from schemac.language.logical.schema_fields import SchemaField
 from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
@@ -24,12 +28,6 @@ from schemac.text.source.diagnostic import Code, Label
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report, label
-
-if TYPE_CHECKING:
-    from schemac.language.attributes.constraints import Reference
-    from schemac.language.logical.dataset import LogicalDataset
-    from schemac.language.logical.model import LogicalType
-    from schemac.language.logical.schema_fields import SchemaField
 
 _WORD = b"references"
 _COMPARED_BY: dict[Family, Callable[[Any], object]] = {
@@ -58,17 +56,13 @@ def check_references(files: Sequence[CompiledFile], report: Report) -> None:
 class _Checks:
     """Checks the references of one dataset."""
 
-    def __init__(
-        self, dataset: "LogicalDataset", holders: Mapping[str, CompiledFile], report: Report
-    ) -> None:
+    def __init__(self, dataset: LogicalDataset, holders: Mapping[str, CompiledFile], report: Report) -> None:
         self._dataset = dataset
         self._holders = holders
         self._report = report
 
     def check(self) -> None:
         """Check all of them."""
-        from schemac.language.attributes.constraints import REFERENCES  # for start-up time, as above
-
         for i, reference in enumerate(REFERENCES.read(self._dataset.schema.extra) or ()):
             at = ("extra", REFERENCES.key, i)
             holder = self._holders.get(reference.dataset)
@@ -86,9 +80,7 @@ class _Checks:
             other = next(one for one in holder.datasets if one.name == reference.dataset)
             self._check_fields(reference, other, at)
 
-    def _check_fields(
-        self, reference: "Reference", other: "LogicalDataset", at: tuple[str | int, ...]
-    ) -> None:
+    def _check_fields(self, reference: Reference, other: LogicalDataset, at: tuple[str | int, ...]) -> None:
         from schemac.language.constraints.rows import named_paths  # for start-up time, as above
 
         local_fields, theirs = named_paths(self._dataset.columns), named_paths(other.columns)
@@ -97,12 +89,7 @@ class _Checks:
         for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):
             place = (*at, "to" if reference.to else "fields", j)
             if name not in theirs or theirs[name].children:
-                near = closest(name, theirs)
-                help = (
-                    Help.did_you_mean(near, name)
-                    if near is not None
-                    else f"its fields are {', '.join(theirs)}"
-                )
+                help = Help.nearest(name, theirs, f"its fields are {', '.join(theirs)}")
                 message = f"{other.name} has no field `{name}` that can be referred to"
                 source, span = other.origins.source, other.origins.name_span
                 self._add(
@@ -145,8 +132,6 @@ class _Checks:
 
 def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:
     """Yield the edits of references to a field of a dataset that was renamed."""
-    from schemac.language.attributes.constraints import REFERENCES  # for start-up time, as above
-
     for file in files:
         for one in file.datasets if _WORD in file.content else ():
             for reference in REFERENCES.read(one.schema.extra) or ():
@@ -155,16 +140,12 @@ def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new:
                     yield f"{file.file.name}: `references` of {one.name} names {old} of {dataset}; write `to: [{', '.join(names)}]`"
 
 
-def _compared(type_: "LogicalType") -> tuple[Family, object]:
+def _compared(type_: LogicalType) -> tuple[Family, object]:
     """Return what two fields of a reference must have alike: the family and, for some families, a property of it."""
     return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
 
 
-def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
-    from schemac.language.attributes.constraints import UNIQUE  # for start-up time, as above
-    from schemac.language.logical.dataset import named_key, primary_key
-    from schemac.language.logical.model import dotted
-
+def _is_key(names: Sequence[str], other: LogicalDataset) -> bool:
     key_fields = primary_key(other.columns) or named_key(other)
     keys = [
         *(UNIQUE.read(other.schema.extra) or ()),
@@ -173,7 +154,7 @@ def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
     return any(key and set(key) <= set(names) for key in keys)
 
 
-def _at(dataset: "LogicalDataset", field: "SchemaField", message: str) -> tuple[Label, ...]:
+def _at(dataset: LogicalDataset, field: SchemaField, message: str) -> tuple[Label, ...]:
     """Return labels at the name of a field and at the groups that it comes from; none if it has no place."""
     place = dataset.origins.location((*field.declared_at, "name"))
     return () if place is None else (label(message, place.source, place.span), *place.labels)
@@ -191,12 +172,9 @@ def report_unused_vocabularies(
         return
     # For start-up time: few projects have vocabularies.
     from schemac.language.lint.codes import UNUSED_VOCABULARY
-    from schemac.language.lint.structure import VOCABULARY_RULES as RULES
-    from schemac.language.lint.structure import unused_domains
-    from schemac.text.source.help import Help
+    from schemac.language.lint.structure import UNUSED_VOCABULARY_RULE, unused_domains
 
-    (rule,) = RULES
-    if rule not in project.selection.rules_for(""):
+    if UNUSED_VOCABULARY_RULE not in project.selection.rules_for(""):
         return
     texts: list[bytes] = []
     for one in files:
@@ -209,13 +187,7 @@ def report_unused_vocabularies(
         keys = ("vocabularies", domain)
         help = Help.remove(help="check how the domain is written, or remove it", is_safe=False)
         local_report = Report()
-        local_report.add(
-            UNUSED_VOCABULARY,
-            f"no manifest has an attribute of {domain}",
-            file=file.name,
-            at=file.of(keys),
-            help=help,
-            fix=file.fix(keys, help, on_key=True),
-        )
-        severity = project.selection.severity(rule)
+        message = f"no manifest has an attribute of {domain}"
+        file.report(message, keys, local_report, help, on_key=True, code=UNUSED_VOCABULARY)
+        severity = project.selection.severity(UNUSED_VOCABULARY_RULE)
         report.extend(replace(one, severity=severity or one.severity) for one in local_report.diagnostics)

@@ -95,8 +95,10 @@ class _Member:
         return cls(file, dataset, tuple(fields), new_paths, after)
 
     @classmethod
-    def moved(cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> "_Member":
-        """Return a dataset one of whose fields moves to another list of fields."""
+    def of(cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> "_Member":
+        """Return a dataset one of whose fields gets another name, or moves to another list of fields."""
+        if goal.parent is field.parent:
+            return cls.renamed(file, dataset, (field,), goal.name)
         after = fields_of(dataset)
         old_list, new_list = (_fields_in(after, dataset, parent) for parent in (field.parent, goal.parent))
         _, *properties = old_list.pop(_siblings(dataset, field.parent).index(field))
@@ -122,22 +124,14 @@ def planned_rename(
     goal = _goal(dataset, field, new, report) if field is not None else None
     if field is None or goal is None:
         return None
-    is_move = goal.parent is not field.parent
     place = place_of_name(dataset, field)
+    is_move = goal.parent is not field.parent
     is_shared = bool(place.labels) and not is_move
-    files = [file]
     if is_shared:
-        path = _file_of(file, place)
-        if path is None or not _is_literal(dataset, field):
-            names = f"the name {field.segment} is put together from the parameters of a group"
-            refuse_edit(dataset, field, names, report)
-            return None
-        files = _files_with(path, file, project, report, around)
+        files = _files_with_name(file, dataset, field, project, report, around)
         members = [*_members(files, place, goal.name)]
-    elif is_move:
-        members = [_Member.moved(file, dataset, field, goal)]
     else:
-        members = [_Member.renamed(file, dataset, (field,), goal.name)]
+        files, members = [file], [_Member.of(file, dataset, field, goal)]
     locks = _unchanged_locks(members, report) if not report.has_errors else None
     if locks is None:
         return None
@@ -160,16 +154,26 @@ def planned_rename(
         return None
     report.extend(local_report.diagnostics if not is_shared else ())
     relocked = _relocked(members, after, locks)
-    renamed: list[Renamed] = []
-    for member in members:
-        is_asked = member.dataset.name == dataset.name
-        new_path = member.new_paths[field.path_text] if is_asked else next(iter(member.new_paths.values()))
+    return Rewriting(
+        tuple(_outcomes(dataset, field, members, relocked)),
+        tuple(texts.values()),
+        tuple(lock for lock in relocked.values() if lock.file.exists),
+    )
+
+
+def _outcomes(
+    dataset: LogicalDataset,
+    field: SchemaField,
+    members: Iterable[_Member],
+    relocked: Mapping[Path, Relocked],
+) -> Iterator[Renamed]:
+    """Yield what becomes of each dataset, first of the one whose field was asked for."""
+    for member in sorted(members, key=lambda one: one.dataset.name != dataset.name):
+        name, new_path = member.file.file.name, next(iter(member.new_paths.values()))
+        if member.dataset.name == dataset.name:
+            name, new_path = place_of_name(dataset, field).source.name, member.new_paths[field.path_text]
         newest = relocked[member.file.file.path].lock.dataset(member.dataset.name).newest
-        name = place.source.name if is_asked else member.file.file.name
-        one = Renamed(name, new_path, newest.number if newest is not None else None)
-        renamed.insert(0 if is_asked else len(renamed), one)
-    existing = tuple(lock for lock in relocked.values() if lock.file.exists)
-    return Rewriting(tuple(renamed), tuple(texts.values()), existing)
+        yield Renamed(name, new_path, newest.number if newest is not None else None)
 
 
 def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
@@ -263,10 +267,20 @@ def _is_literal(dataset: LogicalDataset, field: SchemaField) -> bool:
     return value == field.segment
 
 
-def _files_with(
-    path: Path, file: CompiledFile, project: Project, report: Report, around: Surroundings
+def _files_with_name(
+    file: CompiledFile,
+    dataset: LogicalDataset,
+    field: SchemaField,
+    project: Project,
+    report: Report,
+    around: Surroundings,
 ) -> list[CompiledFile]:
-    """Return a manifest, and all others of the project that are a file, or import it."""
+    """Return the manifest of a field whose name is in a group, and all others of the project that have this group or import it."""
+    path = _file_of(file, place_of_name(dataset, field))
+    if path is None or not _is_literal(dataset, field):
+        message = f"the name {field.segment} is put together from the parameters of a group"
+        refuse_edit(dataset, field, message, report)
+        return []
     manifest_path, target = file.file.path.resolve(), path.resolve()
     if around.manifests is not None:
         manifests = around.manifests

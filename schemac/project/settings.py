@@ -1,7 +1,7 @@
 """What may be in `[tool.schemac]` or schemac.toml, and what is wrong with what is there.
 
 Layer: project.
-Shape: `project.setting_values` has the values; this module is loaded where they have to be checked.
+Shape: `project.settings_file` has the values; this module is loaded where they have to be checked.
 Errors: SC601 invalid-configuration.
 """
 
@@ -19,11 +19,9 @@ from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
 from schemac.language.manifest.json_schema_conditions import json_schema
 from schemac.project.discovery import is_pattern, is_within
-from schemac.project.setting_values import Configuration
-from schemac.project.settings_file import SettingsFile
+from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import engines, version_settings
-from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import one_of, shortened
@@ -182,15 +180,7 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
     except ValidationError as error:
         for diagnostic in model_errors(error, Settings, table):
             keys = [str(step) for step in diagnostic.path]
-            fix = file.fix(keys, diagnostic.help, on_key=diagnostic.on_key)
-            report.add(
-                INVALID_CONFIGURATION,
-                diagnostic.message,
-                file=file.name,
-                at=file.of(keys),
-                help=diagnostic.help,
-                fix=fix,
-            )
+            file.report(diagnostic.message, keys, report, diagnostic.help, on_key=diagnostic.on_key)
         return None
 
 
@@ -198,14 +188,13 @@ def report_rule_files(file: SettingsFile, configuration: Configuration, report: 
     """Report files of rules that do not exist or are outside of the project; they are not run for that."""
     folder = file.path.parent
     for i, name in enumerate(configuration.lint.rules):
-        at = file.of(["lint", "rules", str(i)])
+        keys = ["lint", "rules", str(i)]
         if not is_within(folder / name, folder):
             message = f"{shortened(name)} is outside the project; rules are programs, and run with it"
             help = "copy it into the project, or install it as a distribution with the entry point `schemac.language.lint`"
-            report.add(INVALID_CONFIGURATION, message, file=file.name, at=at, help=help)
+            file.report(message, keys, report, help)
         elif not (folder / name).is_file():
-            message = f"there is no file {shortened(name)} with rules"
-            report.add(INVALID_CONFIGURATION, message, file=file.name, at=at)
+            file.report(f"there is no file {shortened(name)} with rules", keys, report)
 
 
 def report_rules(file: SettingsFile, select: "Callable[[], Selection]", report: Report) -> None:
@@ -213,19 +202,11 @@ def report_rules(file: SettingsFile, select: "Callable[[], Selection]", report: 
     try:
         selection = select()
     except EngineError as error:
-        at = file.of(["lint", "rules"])
-        report.add(INVALID_CONFIGURATION, str(error), file=file.name, at=at)
+        file.report(str(error), ["lint", "rules"], report)
         return
     for keys, word, near in selection.unknown():
         help = Help.did_you_mean(near, word) if near else "`schemac explain` lists the codes of all rules"
-        report.add(
-            INVALID_CONFIGURATION,
-            f"there is no rule '{word}'",
-            file=file.name,
-            at=file.of(["lint", *keys]),
-            help=help,
-            fix=file.fix(["lint", *keys], help, on_key=keys[-1] == word),
-        )
+        file.report(f"there is no rule '{word}'", ["lint", *keys], report, help, on_key=keys[-1] == word)
 
 
 def report_vocabularies(
@@ -236,15 +217,10 @@ def report_vocabularies(
 ) -> None:
     """Report what is wrong with the vocabularies of a configuration, by domain."""
     for domain, file in files.items():
-        at = settings.of(["vocabularies", domain])
+        keys = ["vocabularies", domain]
         if domain in DOMAINS:
-            report.add(
-                INVALID_CONFIGURATION,
-                f"the domain {domain} is closed, and schemac checks it itself",
-                file=settings.name,
-                at=at,
-                help="register vocabularies only for your own domains",
-            )
+            message = f"the domain {domain} is closed, and schemac checks it itself"
+            settings.report(message, keys, report, "register vocabularies only for your own domains")
             continue
         # Imported here for start-up time: only projects with vocabularies need jsonschema.
         from jsonschema import Draft202012Validator
@@ -263,7 +239,7 @@ def report_vocabularies(
             problem += "it is nested too deeply"
         except InvalidSchema as error:
             problem = f"{file} is not a valid JSON Schema: {error.message}"
-        report.add(INVALID_CONFIGURATION, f"the vocabulary {problem}", file=settings.name, at=at)
+        settings.report(f"the vocabulary {problem}", keys, report)
 
 
 def vocabulary(domain: str, content: bytes) -> Vocabulary:

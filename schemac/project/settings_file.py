@@ -1,19 +1,25 @@
-"""The file that settings are in, and where each of them is there: Python's reader of TOML keeps no positions.
+"""The values of a project's settings, and the file that they are in with the place of each: Python's reader of TOML keeps none.
 
 Layer: project.
 Units: offsets of code points, half-open.
 Source: toml.io, version 1.0.0. The text has been read as TOML before; what is not TOML has no places.
 """
 
+import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from schemac.text.source.diagnostic import Edit, Fix
+from schemac.language.lint.settings import LintSettings
+from schemac.language.logical.dataset import Variant
+from schemac.registry.installed import default_targets
+from schemac.text.source.catalogue import INVALID_CONFIGURATION
+from schemac.text.source.diagnostic import Code, Edit, Fix
 from schemac.text.source.help import Help, quoted
+from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE, Region, Span
 from schemac.text.source.text import SourceText, read_file
 
@@ -26,6 +32,41 @@ _TOKEN = re.compile(
 _PART = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^.\s\"']+")
 _TABLE = ("tool", "schemac")
 """Where settings are in pyproject.toml."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Settings for all manifests of a project."""
+
+    manifests: tuple[str, ...] = ()
+    """Files and folders to compile if the command line names none; by default the project's folder."""
+    out: str = "build"
+    """Folder of the artifacts."""
+    targets: tuple[str, ...] = dataclasses.field(default_factory=default_targets)
+    are_targets_named: bool = False
+    """Whether the project says which targets it has."""
+    strict: bool = False
+    """Accept only what is in the standard."""
+    metadata: bool = True
+    """Write attributes into the Arrow metadata."""
+    encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Encodings of fields without a hint, if they are not Arrow's defaults."""
+    system_columns: Variant | None = None
+    """Insert the standard's system columns, in this variant of their types."""
+    vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """JSON Schema files by attribute domain."""
+    exclude: tuple[str, ...] | None = None
+    """Patterns of files and folders to skip; None for the default ones."""
+    extend_exclude: tuple[str, ...] = ()
+    """Further patterns of files and folders to skip."""
+    import_folders: tuple[str, ...] = ()
+    """Folders outside the project and its repository that manifests may import from."""
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Versions of engines, where the project names one."""
+    files: tuple[str, ...] = ()
+    """Artifacts that are written only where they are asked for."""
+    lint: LintSettings = dataclasses.field(default_factory=LintSettings)
+    """Which rules are enabled."""
 
 
 class Setting(NamedTuple):
@@ -48,14 +89,28 @@ class SettingsFile:
     content: bytes | None = None
     """What counts in place of what the file has."""
 
-    def of(self, keys: Sequence[str]) -> Region:
+    def report(
+        self,
+        message: str,
+        keys: Sequence[str],
+        report: Report,
+        help: str = "",
+        *,
+        on_key: bool = False,
+        code: Code = INVALID_CONFIGURATION,
+    ) -> None:
+        """Report a finding about a setting, or about its key; a help that names a fix becomes that fix."""
+        fix = self._fix(keys, help, on_key=on_key)
+        report.add(code, message, file=self.name, at=self._region(keys), help=help, fix=fix)
+
+    def _region(self, keys: Sequence[str]) -> Region:
         """Return where the innermost of these keys is that exists."""
         for n in range(len(keys), 0, -1):
             if (setting := self._settings.get(tuple(keys[:n]))) is not None:
                 return self._text.region(setting.key)
         return WHOLE_FILE
 
-    def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
+    def _fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
         """Return the fix for a finding about a setting or its key with this help; None if there is none."""
         setting = self._settings.get(tuple(keys))
         if setting is None or not isinstance(help, Help):

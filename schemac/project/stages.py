@@ -29,10 +29,9 @@ from schemac.project.workers import PROGRESS
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import parse
+from schemac.versions.identity.compilation import Compilation, Locked
 
 if TYPE_CHECKING:
-    # For start-up time: many projects have no locks.
-    from schemac.project.locking import Locked
     from schemac.project.targets import Emitted
 
 _PLAIN = CompileOptions(targets=())
@@ -107,17 +106,16 @@ def emit(
     dataset: LogicalDataset,
     options: CompileOptions,
     report: Report,
-    locked: "Locked | None" = None,
+    locked: Locked | None = None,
     *,
     is_large: bool = False,
 ) -> "Emitted":
     """Lower one checked dataset and emit it for its targets; `is_large` shares the targets between processes."""
     # Imported here for start-up time: what only checks makes no artifacts.
     from schemac.project.targets import emit_targets
-    from schemac.versions.identity.compilation import Compilation
 
     with stage("lower", dataset.origins.file):
-        compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+        compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
         compilation = replace(compilation, optional_artifacts=options.optional_artifacts)
     with stage("emit", dataset.origins.file):
         return emit_targets(compilation, options, report, is_large=is_large)

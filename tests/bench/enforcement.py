@@ -9,11 +9,12 @@ of the largest Python worker.
 """
 
 import argparse
+import json
 import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -90,8 +91,12 @@ SPELLINGS = {
 """Ways to write the records of JSON, as SQL over the text of a record."""
 OTHER_TYPES = ("CAST(id AS DECIMAL(20,0)) AS id", "name", "CAST(price AS DOUBLE) AS price", "CAST(CAST(at AS STRING) AS STRING) AS at", "colour",
                "CAST(day AS STRING) AS day", "CAST(x AS STRING) AS x")  # fmt: skip
-WIDE = 500
-"""Columns of text."""
+WIDE = {"500 texts": 500, "2,000 texts": 2_000}
+"""Columns of text in Parquet that become integers."""
+WIDEST = 10_000
+"""Columns of integers in JSON."""
+VALUES_PER_ROW = 50
+"""Of a plain record: wide ones are fewer by so much, and their files about as large."""
 PAIRS = (("enforcement", "native read"), ("whole run", "read, write.parquet"))
 
 
@@ -226,8 +231,13 @@ def warm_rounds(found: Measured, label: str) -> list[tuple[float, float]]:
     return found.seconds[label][2:] or found.seconds[label][1:]
 
 
-def spelled(spark: SparkSession, rows: int, rounds: int) -> None:
-    """Print for each way to write records, and for columns of other types, what a whole run costs beside reading and writing with Spark."""
+def integers(width: int) -> pa.Schema:
+    """A schema of so many integers."""
+    return pa.schema([pa.field(f"c{i}", pa.int64()) for i in range(width)])
+
+
+def spelled(spark: SparkSession, rows: int, rounds: int, chosen: Sequence[str]) -> None:
+    """Print for each way to write records, for columns of other types and for many columns what a whole run costs beside reading and writing with Spark."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         make_input(spark, "json", rows, folder)
@@ -239,11 +249,20 @@ def spelled(spark: SparkSession, rows: int, rounds: int) -> None:
         frame = spark.range(0, rows, 1, 2).selectExpr(*FLAT_COLUMNS)
         frame.selectExpr(*OTHER_TYPES).write.parquet(str(folder / "other types"))
         cases["other types"] = ("parquet", schema_of("csv"), spark.read.parquet(str(folder / "other types")))
-        texts = [f"cast(id + {i} as string) as c{i}" for i in range(WIDE)]
-        spark.range(0, max(1, rows // 10), 1, 2).selectExpr(*texts).write.parquet(str(folder / "wide texts"))
-        wide = pa.schema([pa.field(f"c{i}", pa.int64()) for i in range(WIDE)])
-        cases["wide texts"] = ("parquet", wide, spark.read.parquet(str(folder / "wide texts")))
+        for name, width in WIDE.items():
+            texts = [f"cast(id + {i} as string) as c{i}" for i in range(width)]
+            wide_rows = max(1, rows * VALUES_PER_ROW // width)
+            spark.range(0, wide_rows, 1, 2).selectExpr(*texts).write.parquet(str(folder / name))
+            cases[name] = ("parquet", integers(width), spark.read.parquet(str(folder / name)))
+        lines = [json.dumps({f"c{i}": row + i for i in range(WIDEST)}) for row in range(max(1, rows // 400))]
+        name = f"{WIDEST:,} in JSON"
+        (folder / name).mkdir()
+        (folder / name / "rows.json").write_text("".join(f"{line}\n" for line in lines))
+        ddl = ", ".join(f"c{i} bigint" for i in range(WIDEST))
+        cases[name] = ("json", integers(WIDEST), spark.read.schema(ddl).json(str(folder / name)))
         for name, (form, schema, own) in cases.items():
+            if chosen and name not in chosen:
+                continue
             told = {
                 "source": {"path": str(folder / name), "format": form, "timezone": "UTC"},
                 "target": {"path": str(folder / "out"), "allowEmpty": True},
@@ -278,10 +297,11 @@ def main() -> None:
     parser.add_argument(
         "--spellings", type=int, default=200_000, help="rows of each way to write them; 0 for none"
     )
+    parser.add_argument("--cases", nargs="*", default=[], help="of the spellings and wide tables, only these")
     options = parser.parse_args()
     if options.spellings:
         spark = start_session(master="local[2]", settings={"spark.driver.memory": options.heap})
-        spelled(spark, options.spellings, max(2, options.rounds))
+        spelled(spark, options.spellings, max(2, options.rounds), options.cases)
         spark.stop()
     sizes = [*options.rows, *([10_000_000] if options.large else [])]
     heads = ("cold", "warm, median", "processor, cold", "processor, warm")

@@ -91,7 +91,7 @@ NEVER_ONE = {
     "schemac/text/syntax/compose.py": "{MAX_UNFOLDED} values",
 }
 OF_ALL = {
-    "schemac/pipeline/backfill/runs.py": "{total.rows} values",
+    "schemac/pipeline/runner.py": "{total.rows} values",
     "schemac/pipeline/conformed.py": "{self.rows_in} rows",
     "schemac/pipeline/errors.py": "{self.searched} records",
     "schemac/pipeline/writing/format_sink.py": "{rows} rows",

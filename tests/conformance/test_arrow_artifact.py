@@ -230,14 +230,14 @@ REFERENCE_HINTS: dict[str, tuple[Manifest, pa.DataType]] = {
 
 
 @pytest.mark.parametrize("name", REFERENCE_HINTS)
-def test_lower_to_the_type_of_the_reference(name: str) -> None:
+def test_write_the_type_of_the_reference(name: str) -> None:
     type_, expected = REFERENCE_HINTS[name]
     for place, nullable in ((type_, False), (option(type_), True)):
         found = compiled(member("a", place)).to_arrow(metadata=False)
         assert same(found, pa.schema([pa.field("a", expected, nullable)]))
 
 
-def test_lower_the_hints_of_the_rfc() -> None:
+def test_write_the_hints_of_the_rfc() -> None:
     (dataset,) = schemac.compile_file(ROOT / "tests/corpus/accepted/rfc_016_hints/manifest.yaml")
     text = pa.field("item", pa.string(), False)
     expected = {

@@ -14,3 +14,7 @@ class Case:
     old: Manifest
     new: Manifest
     facts: tuple[AnyFact, ...]
+    earlier: tuple[Manifest, ...] = ()
+    """Versions before the old one, in a lock with both."""
+    between: tuple[Manifest, ...] = ()
+    """Versions after the old one and before the new one, in a lock with both."""

@@ -21,7 +21,7 @@ from tests.conformance.manifest_types import (
     option,
     struct,
 )
-from tests.evolution import context
+from tests.evolution import context, formats
 from tests.evolution.case import Case
 
 LANCE, PAIMON, SPARK, OWN = "lance.org", "paimon.apache.org", "spark.apache.org", "schemac.dev"
@@ -465,6 +465,7 @@ def _renamed_constraints() -> Iterator[Case]:
 
 CASES = (
     *_fields(), *_nested(), *_type_changes(), *_layouts(), *_lance(), *_others(), *_constraints(), *context.CASES,
+    *formats.CASES,
 )  # fmt: skip
 WHOLE_DATASETS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
 """Facts that two versions of one dataset cannot show."""

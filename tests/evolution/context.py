@@ -37,6 +37,14 @@ def _vector(item: Manifest) -> Manifest:
     return member("v", of("List", itemType=item, fixedLength=4))
 
 
+def _mapped(*members: Manifest) -> Manifest:
+    return member("m", of("Map", keyType=TEXT, valueType=struct(*members)))
+
+
+def _vector_of(*members: Manifest) -> Manifest:
+    return _vector(struct(*members))
+
+
 def _structs() -> Iterator[Case]:
     f = Fact
     yield _case("add to a packed struct", _packed(X), _packed(X, NEW), f.FIELD_ADDED)
@@ -60,6 +68,31 @@ def _structs() -> Iterator[Case]:
     yield _case("required items of a vector", _vector(option(INT)), _vector(INT), f.BECAME_REQUIRED)
     yield _case("optional items of a vector", _vector(INT), _vector(option(INT)), f.BECAME_OPTIONAL)
 
+    yield _case("optional struct", member("s", struct(X)), member("s", option(struct(X))), f.BECAME_OPTIONAL)
+    for name, around in (("a map", _mapped), ("a vector", _vector_of)):
+        yield _case(f"replace all members in {name}", around(X), around(NEW), f.FIELD_ADDED, f.FIELD_DROPPED)
+    left = {**member("t", struct(X)), "extra": {"schemac.dev/renamedFrom": "s.t"}}
+    before = {"fields": [member("s", struct(member("t", struct(X, Y)), member("z", INT)))]}
+    facts = (f.FIELD_MOVED, f.FIELD_DROPPED, f.FIELD_DROPPED)
+    yield Case("drop a member and the struct around its own", before, {"fields": [left]}, facts)
+
+
+def _blobs() -> Iterator[Case]:
+    """What Lance gives to readers otherwise than it takes it from writers."""
+    for name, kind, extra in (
+        ("a blob", "Binary", {"lance.org/blob": {}}),
+        ("JSON", "String", {"lance.org/json": True}),
+    ):
+        inner = {**member("x", of(kind, extra)), "extra": {**extra, "schemac.dev/renamedFrom": "x"}}
+        before, after = (
+            {"fields": fields}
+            for fields in (
+                [member("x", of(kind, extra)), member("s", struct(Y))],
+                [member("s", struct(Y, inner))],
+            )
+        )
+        yield Case(f"move {name} into a struct", before, after, (Fact.FIELD_MOVED,))
+
 
 def _wrapped() -> Iterator[Case]:
     """Structs that are made of fields which were elsewhere."""
@@ -72,6 +105,29 @@ def _wrapped() -> Iterator[Case]:
     ):
         inner = member("s", struct(*members))
         yield _case(name, X, member("o", struct(inner)) if nested else inner, f.FIELD_ADDED, f.FIELD_MOVED)
+
+
+def _histories() -> Iterator[Case]:
+    """What depends on which version a field is of."""
+    f, wide = Fact, member("y", LONG)
+
+    def version(*members: Manifest, beside: tuple[Manifest, ...] = ()) -> Manifest:
+        return {"fields": [member("id", LONG), *beside, member("s", option(struct(*members)))]}
+
+    first, second, third = version(X), version(X, Y), version(X, wide)
+    yield Case("leave members that were added later", second, version(Y), (f.FIELD_DROPPED,), (first,))
+    later = (first, second)
+    yield Case("leave members that were rewritten later", third, version(wide), (f.FIELD_DROPPED,), later)
+    yield Case("leave a member of the beginning", second, version(X), (f.FIELD_DROPPED,), (first,))
+    alone, bare = ({"fields": [member("id", LONG), *more]} for more in ((), (X,)))
+    inner = {**X, "extra": {"schemac.dev/renamedFrom": "x"}}
+    outer = {**X, "extra": {"schemac.dev/renamedFrom": "s.x"}}
+    between, after = (
+        {"fields": [member("id", LONG), member("s", struct(inner, NEW))]},
+        version(NEW, beside=(outer,)),
+    )
+    yield Case("a struct whose members have left", bare, after, (f.FIELD_ADDED,), between=(between,))
+    yield Case("a struct of new members", bare, version(NEW, beside=(X,)), (f.FIELD_ADDED,), (alone,))
 
 
 def _keys() -> Iterator[Case]:
@@ -178,7 +234,9 @@ def _iceberg() -> Iterator[Case]:
 
 CASES = (
     *_structs(),
+    *_blobs(),
     *_wrapped(),
+    *_histories(),
     *_keys(),
     *_without_type(),
     *_extensions(),

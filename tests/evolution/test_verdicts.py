@@ -2,8 +2,9 @@
 
 Shape: `verdicts.txt` has a paragraph a case: the change, what each engine makes of it, what old readers do.
 `rules.txt` has the name of the rule of each engine for each fact.
-`further_verdicts.txt` has those of Paimon, and of Spark with other versions of lance-spark. `castability.txt` has a line a type, with a
-letter for each type in the same order. `pytest tests/evolution --refresh '*'` writes them anew.
+`further_verdicts.txt` has those of Paimon, of Spark with other versions of lance-spark, and of Spark where Lance may make the change too.
+`spark_plans.txt` has the statements of the newest version, and what has none. `paimon_casts.txt` and `castability.txt` have a line a
+type, with a letter for each type in the same order. `pytest tests/evolution --refresh '*'` writes them anew.
 """
 
 import json
@@ -19,7 +20,9 @@ from typing import Any, cast
 
 import pytest
 
+from schemac.engines.paimon import judge as paimon
 from schemac.engines.paimon.attributes import PaimonFact
+from schemac.engines.paimon.types import LONGEST, Atomic, PaimonType, Vector
 from schemac.engines.spark import judge as spark
 from schemac.engines.spark.attributes import SparkFact
 from schemac.language.kinds.registry import BY_NAME, KINDS
@@ -27,6 +30,8 @@ from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, LogicalType
 from schemac.registry.engine import Engine, load_as
 from schemac.registry.installed import builtin_engines
+from schemac.text.source.report import Report
+from schemac.versions.evolution import changes as fact_sets
 from schemac.versions.evolution.castability import (
     can_be_rounded,
     castability,
@@ -42,9 +47,18 @@ from schemac.versions.evolution.changes import (
     as_seen_by,
     facts,
 )
+from schemac.versions.evolution.constraints import LOOSENED, TIGHTENED
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import JUDGE, RULES, judge, judged_engines
-from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
+from schemac.versions.evolution.tables import TableChange
+from schemac.versions.evolution.version_pair import (
+    SchemaVersion,
+    VersionPair,
+    locked_schema_version,
+    pair_versions,
+)
+from schemac.versions.identity.freeze import freeze, identify
+from schemac.versions.identity.lock import LockedDataset
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
 from tests.evolution.case import Case
@@ -61,6 +75,49 @@ LETTERS = {
     Castability.DEPENDS: "?",
     Castability.NEVER: ".",
 }
+
+CLOSED_SETS = {
+    "DESCRIPTION_FACTS": "description-added description-changed description-removed",
+    "TYPE_FACTS": """
+        integer-widened integer-narrowed sign-changed float-widened float-narrowed number-family-changed
+        precision-raised precision-lowered scale-raised scale-lowered time-unit-refined time-unit-coarsened
+        zone-added zone-removed zone-changed temporal-type-changed text-and-bytes-swapped
+        byte-length-changed list-size-changed list-size-fixed list-size-freed sorted-keys-changed
+        type-replaced
+    """,
+    "LAYOUT_FACTS": """
+        offset-width-changed buffer-layout-changed date-encoding-changed decimal-width-changed
+        dictionary-added dictionary-removed dictionary-changed child-names-changed
+    """,
+    "KEY_FACTS": "primary-key-added primary-key-removed primary-key-moved clustering-key-changed",
+    "STORAGE_FACTS": """
+        packed-struct-changed blob-added blob-removed float-encoding-changed json-changed
+        storage-version-changed
+    """,
+    "ATTRIBUTE_FACTS": "attribute-added attribute-removed attribute-changed",
+    "CONSTRAINT_FACTS": "constraint-added constraint-removed constraint-narrowed constraint-widened constraint-changed",
+    "DATASET_FACTS": "dataset-added dataset-dropped",
+}
+OTHER_PROPERTIES = (
+    "extension-type-changed arrow-metadata-changed odf-type-changed archetype-changed targets-changed"
+)
+"""The members of the sets of facts that judges name whole. No fact is added to one: the judges of others name them too."""
+_LENGTHS = (4, 5, 6, 10, 11, 12, 20, 29, 32, 40)
+"""Of the longest texts of Paimon's types."""
+PAIMON_TYPES: tuple[PaimonType, ...] = (
+    *(
+        Atomic(root)
+        for root in ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE")
+    ),
+    *(Atomic("DECIMAL", digits) for digits in ((2, 2), (3, 0), (3, 2), (5, 0), (10, 0), (19, 0), (38, 18))),
+    *(Atomic("CHAR", (length,)) for length in (4, 40)),
+    *(Atomic("VARCHAR", (length,)) for length in (*_LENGTHS, LONGEST)),
+    *(Atomic(root, (length,)) for root in ("BINARY", "VARBINARY") for length in (4, 8, LONGEST)),
+    *(Atomic(root, (digits,)) for root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ") for digits in (3, 6)),
+    Atomic("BLOB"),
+    Vector(Atomic("FLOAT"), 4),
+)
+"""Rows and columns of `paimon_casts.txt`."""
 
 OTHERS: dict[str, dict[str, Any]] = {
     "List": {"item_type": None, "fixed_length": None},
@@ -90,7 +147,13 @@ def version(manifest: Manifest, name: str) -> SchemaVersion:
 
 
 def pair_of(case: Case) -> VersionPair:
-    return pair_versions(version(case.old, "old"), version(case.new, "new"))
+    if not case.earlier and not case.between:
+        return pair_versions(version(case.old, "old"), version(case.new, "new"))
+    locked = LockedDataset("new")
+    for manifest in (*case.earlier, case.old, *case.between, case.new):
+        locked = freeze(locked, identify(version(manifest, "new").dataset, locked))
+    numbers = (len(case.earlier) + 1, len(locked.versions))
+    return pair_versions(*(locked_schema_version(locked, number) for number in numbers))
 
 
 @cache
@@ -122,6 +185,11 @@ def lines() -> Iterator[str]:
         found = judge([change], None, ENGINES)
         yield from (_line(v.engine, v.old_data) for v in found)
         yield _line("old readers", found[0].old_readers)
+    yield "# what no engine has a row for"
+    for key in ("", "lance.org/new"):
+        change = Change(cast("Fact", "something-new"), "rides", "fare", key=key)
+        yield str(change)
+        yield from (_line(v.engine, v.old_data) for v in judge([change], None, ENGINES))
 
 
 def further_lines() -> Iterator[str]:
@@ -131,12 +199,32 @@ def further_lines() -> Iterator[str]:
         for version in VERSIONS:
             found = judge(changes, pair, ("spark",), {"spark": version})
             yield from (_line(version, v.old_data) for v in found)
+        spark_alone, eased = (
+            judge(changes, pair, ("spark",), is_by_any_way=is_by_any_way) for is_by_any_way in (False, True)
+        )
+        yield from (
+            _line("any way", v.old_data) for own, v in zip(spark_alone, eased, strict=True) if v != own
+        )
         yield ""
     yield "# a dataset comes or goes"
     for fact in sorted(WHOLE_DATASETS):
         yield from (
             _line(v.engine, v.old_data) for v in judge([Change(fact, "rides", "")], None, ("paimon",))
         )
+
+
+def spark_plans() -> Iterator[str]:
+    for case, pair, _ in compared():
+        report = Report()
+        request = TableChange(
+            LockedDataset(""), cast("Any", pair.new), old=cast("Any", pair.old), version="next"
+        )
+        planned = spark.TABLES.plan(request, report)
+        assert planned is not None
+        statements = [line.text for line in planned.lines if not line.text.startswith("  --")]
+        if statements:
+            yield from (f"# {case.name}", *statements)
+            yield from (f"  error: {diagnostic.message}" for diagnostic in report.diagnostics)
 
 
 def matrix() -> Iterator[str]:
@@ -161,6 +249,23 @@ def _line(who: str, judgement: Judgement) -> str:
     return f"  {who:<12}{judgement.outcome:<17}{reason}".rstrip()
 
 
+def paimon_casts() -> Iterator[str]:
+    for old in PAIMON_TYPES:
+        yield f"{old.type_text():<34}{''.join(_cast_letter(old, new) for new in PAIMON_TYPES)}"
+
+
+def _cast_letter(old: PaimonType, new: PaimonType) -> str:
+    """`x` is a cast that is made only where the table does not forbid it, `i` one that always is; in capitals if nothing is lost."""
+    way = paimon.cast(old, new)
+    if way is paimon.Cast.NONE:
+        return "."
+    letter = "i" if way is paimon.Cast.IMPLICIT else "x"
+    is_plain = isinstance(old, Atomic) and isinstance(new, Atomic)
+    return (
+        letter.upper() if not is_plain or paimon.is_lossless(cast("Any", old), cast("Any", new)) else letter
+    )
+
+
 def rules() -> Iterator[str]:
     """Which rule each engine has for each fact: a fact that joins a group shows here, for each of them."""
     judges = {engine.name: JUDGE.of(engine).rules for engine in builtin_engines() if engine.judge}
@@ -176,7 +281,14 @@ def _rule(rule: Any) -> str:
     return str(rule.outcome) if isinstance(rule, Judgement) else rule.__name__
 
 
-GOLDENS = {"rules": rules, "verdicts": lines, "further_verdicts": further_lines, "castability": matrix}
+GOLDENS = {
+    "rules": rules,
+    "verdicts": lines,
+    "further_verdicts": further_lines,
+    "castability": matrix,
+    "spark_plans": spark_plans,
+    "paimon_casts": paimon_casts,
+}
 
 
 @pytest.mark.parametrize("name", GOLDENS)
@@ -232,6 +344,16 @@ def test_refuse_what_nobody_thought_of() -> None:
     for verdict in judge([unheard], None, judged_engines()):
         assert verdict.old_data is NO_VERDICT
         assert verdict.old_readers is NO_VERDICT
+
+
+def test_add_no_fact_to_a_set_that_judges_name_whole() -> None:
+    """A new fact gets a row of its own in each judge. In a set, it would get the verdict of its set without being thought of."""
+    members = {name: frozenset(map(Fact, words.split())) for name, words in CLOSED_SETS.items()}
+    assert {name: getattr(fact_sets, name) for name in members} == members
+    properties = members.keys() - {"TYPE_FACTS", "DATASET_FACTS"}
+    others = frozenset(map(Fact, OTHER_PROPERTIES.split()))
+    assert others.union(*(members[name] for name in properties)) == fact_sets.PROPERTY_FACTS
+    assert TIGHTENED | LOOSENED == fact_sets.CONSTRAINT_FACTS
 
 
 @pytest.mark.parametrize("engine", judged_engines())

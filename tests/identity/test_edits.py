@@ -23,7 +23,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.engines.lance.artifact import to_message
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import dotted
@@ -186,7 +186,7 @@ class Branch:
             state.id: state.numbers for state in states
         }
         # What targets are given fits what they make of the schema.
-        message = to_message(lower(dataset), found.numbers)
+        message = to_message(to_arrow_fields(dataset), found.numbers)
         assert sorted(field.id for field in message.fields) == sorted(lance)
 
     def check_rebuilt(self, number: int) -> None:
@@ -533,7 +533,7 @@ def check_first(branch: Branch) -> None:
     """The first version is numbered as Lance and Paimon number a new table."""
     dataset = branch.ledger.schemas[1]
     _, found = locked(dataset)
-    lowered = lower(dataset)
+    lowered = to_arrow_fields(dataset)
     message = to_message(lowered)
     assert to_message(lowered, found.numbers) == message
     assert [field.id for field in message.fields] == list(range(len(message.fields)))

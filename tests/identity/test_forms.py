@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.project.merging import merge_driver
+from schemac.project.locking import merge_driver
 from schemac.text.source.report import Report
 from schemac.versions.identity.lock import Lock, LockedDataset
 from schemac.versions.identity.lockfile import read_lock, write_lock

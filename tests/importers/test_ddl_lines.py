@@ -70,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("key", ["schema", "ddlSchema"])
-def test_lift_lines_and_keep_the_file(folder: Path, key: str) -> None:
+def test_import_lines_and_keep_the_file(folder: Path, key: str) -> None:
     (folder / "old.yaml").write_text(OLD.replace("KEY", key))
     assert main(["import", "old.yaml", "--out", "new.yaml"]) == 0
     assert (folder / "new.yaml").read_text() == NEW
@@ -100,7 +100,7 @@ spec:
 """
 
 
-def test_lift_lists_in_flow_style_and_in_several_documents(folder: Path) -> None:
+def test_import_lists_in_flow_style_and_in_several_documents(folder: Path) -> None:
     (folder / "old.yaml").write_text(FLOW)
     assert main(["import", "old.yaml", "--out", "new.yaml"]) == 0
     fields = "[{name: a, type: {kind: Option, inner: Int64}}, {name: b, type: Int32}]"
@@ -108,7 +108,7 @@ def test_lift_lists_in_flow_style_and_in_several_documents(folder: Path) -> None
     assert (folder / "new.yaml").read_text() == expected
 
 
-def test_lift_resources(folder: Path) -> None:
+def test_import_resources(folder: Path) -> None:
     (folder / "old.yaml").write_text(RESOURCE)
     assert main(["import", "old.yaml", "--out", "new.yaml"]) == 0
     (trips,) = schemac.compile_file("new.yaml")

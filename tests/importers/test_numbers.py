@@ -7,7 +7,7 @@ import lance
 import pytest
 
 import schemac
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.cli.import_commands import adopted
 from schemac.engines.lance.artifact import to_message
 from schemac.importers.datasets import from_tree
@@ -55,5 +55,5 @@ def test_lock_the_ids_of_a_table(case: Path, tmp_path: Path) -> None:
     assert lock is not None
     opened = open_version(lock, lock.versions[0])
     numbers = {schema_field: state.numbers for schema_field, state in opened.states.items()}
-    message = to_message(lower(opened.logical), numbers)
+    message = to_message(to_arrow_fields(opened.logical), numbers)
     assert [(field.name, field.id) for field in message.fields] == fields_of(lance.dataset(path))

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 import schemac
 from schemac.rows.judging.arrays import extension_name, is_scalar, storage_type
+from schemac.rows.samples.wrong_records import TOKENS
 from tests.conformance.boundaries import all_types
 from tests.conformance.manifest_types import TYPES, member
 from tests.pipeline.test_batch_records import CELLS
@@ -158,7 +159,7 @@ WORDS = ["null", "true", "false"]
 
 
 def all_tokens() -> list[str]:
-    """Tokens of every kind; each once."""
+    """Tokens of every kind, also those of wrong samples; each once."""
     texts = [*TEXTS, *MOMENTS, *ONLY_TEXT, *(text for cells in CELLS.values() for text in cells)]
     tokens = [
         *WORDS,
@@ -167,6 +168,7 @@ def all_tokens() -> list[str]:
         *(json.dumps(text, ensure_ascii=False) for text in texts),
         *ESCAPED,
         *COMPOSED,
+        *TOKENS,
     ]
     return list(dict.fromkeys(tokens))
 
@@ -181,6 +183,7 @@ def cell_texts() -> list[str]:
         *NUMBERS,
         *spelled_numbers(),
         *COMPOSED,
+        *(json.loads(token) if token.startswith('"') else token for token in TOKENS),
     ]
     return [text for text in dict.fromkeys(texts) if not {"\n", "\r", "\x00"} & {*text}]
 

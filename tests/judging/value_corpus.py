@@ -1,8 +1,9 @@
 """The corpus of values: what every token, cell and typed value is in every type, which every judge of values is held against.
 
-Shape: three files of JSON lines under `corpus/`. A line of `tokens` and `cells` is [settings, place, text, {outcome: names of fields}], one of
+Shape: four files of JSON lines under `corpus/`. A line of `tokens` and `cells` is [settings, place, text, {outcome: names of fields}], one of
        `columns` is [type of the column, name of the field, outcomes of its values]. An outcome is `=` where the value is the text itself, `= …`
        with the value, or the rules that are broken, each with its path below the field and with what it shows where that is not the text itself.
+       The lines of `constraints` are those of `tests.constraints.corpus`.
        `python -m tests.judging.value_corpus` writes the files anew: read the diff before it is committed, it is the definition of values.
 """
 
@@ -267,11 +268,14 @@ def texts_of_cells() -> dict[tuple[str, str], list[str]]:
 
 def write() -> None:
     """Write the files anew; the texts of those that are there are kept."""
+    from tests.constraints.corpus import lines_of_constraints
+
     FOLDER.mkdir(exist_ok=True)
     files = {
         "tokens": lines_of_texts(texts_of_tokens(), is_cell=False),
         "cells": lines_of_texts(texts_of_cells(), is_cell=True),
         "columns": lines_of_columns(),
+        "constraints": lines_of_constraints(),
     }
     for name, lines in files.items():
         (FOLDER / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable
-from schemac.language.logical.model import Lifted
+from schemac.language.logical.model import AuthoredType
 from schemac.language.physical import ArrowField, ArrowType, pa
 
 
@@ -25,10 +25,10 @@ class Uuid(Invariable):
         return arrow_type
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the kind for this extension type."""
         is_uuid = isinstance(type_, pa.BaseExtensionType) and type_.extension_name == "arrow.uuid"
-        return Lifted({}) if is_uuid else None
+        return AuthoredType({}) if is_uuid else None
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:

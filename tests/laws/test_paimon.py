@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import schemac
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import PAIMON_LOSS
 from schemac.engines.paimon.artifact import to_table_schema
@@ -149,7 +149,7 @@ def test_go_from_paimon_to_manifest_and_back(folder: Path, table: TableSchema) -
     (version,) = imported.versions
     emission = Emission(dataset._logical, "paimon", PAIMON_LOSS, report)
     again = to_table_schema(
-        Compilation(dataset._logical, lower(dataset._logical)),
+        Compilation(dataset._logical, to_arrow_fields(dataset._logical)),
         emission,
         ids={
             field: version.numbers[field.path].of("paimon")[0]

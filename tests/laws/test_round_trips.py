@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 import schemac
-from schemac.arrow.from_arrow import lift
+from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.lance.attributes import PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
 from schemac.importers.datasets import from_tree
 from schemac.language.manifest.write import write_manifest
@@ -50,7 +50,7 @@ def _spelled_otherwise(schema: pa.Schema) -> bool:
 def _imported(schema: pa.Schema) -> schemac.Dataset | None:
     """The dataset; None where keys or hints of the Arrow schema are such that no manifest may have them."""
     report = Report()
-    tree = lift(schema, "x", report)
+    tree = from_arrow(schema, "x", report)
     assert not report.diagnostics
     logical = from_tree(tree, "dataset", "x", report)
     errors = {found.code for found in report.diagnostics if found.severity == "error"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import schemac
 from schemac import Dataset
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import target_names
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.language.logical.schema_fields import preorder
@@ -142,8 +142,8 @@ def test_write_arrow_schemas_that_arrow_reads(
 
 @QUICK
 @given(manifests())
-def test_lower_every_field_to_one_field(manifest: Tree) -> None:
+def test_convert_every_field_to_one_field(manifest: Tree) -> None:
     dataset = only(text(manifest))._logical
-    for field, column in zip(lower(dataset).preorder(), preorder(dataset.columns), strict=True):
+    for field, column in zip(to_arrow_fields(dataset).preorder(), preorder(dataset.columns), strict=True):
         assert field.field is column
         assert field.arrow.nullable == column.is_nullable

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schemac.cli.main import main
-from schemac.engines.duckdb.reader import RESERVED_WORDS
+from schemac.engines.sql_dialects import RESERVED_WORDS
 from schemac.language.lint.rule import Rule
 from schemac.language.lint.run import builtin_rules
 from schemac.language.lint.words import is_plural, plural_of, snake_case, words_of

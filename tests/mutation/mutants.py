@@ -1,7 +1,7 @@
 """Variants of a module, each with one small mistake in it.
 
 Shape: one mutant a place: an outcome, a castability or SAFE becomes another, a condition is negated, a bound moves by one,
-an operand of `and` or `or`, a `case`, or an entry of a table at module level is left out.
+an operand of `and` or `or`, a `case`, or an entry of a table at module level is left out. A table's entries are code as well.
 """
 
 import ast
@@ -66,6 +66,7 @@ def _edits(tree: ast.Module) -> Iterator[tuple[int, str, Edit]]:
         elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
             for node in ast.walk(statement.value):
                 yield from _in_table(node)
+                yield from _in_code(node)
 
 
 def _in_code(node: ast.AST) -> Iterator[tuple[int, str, Edit]]:

@@ -6,8 +6,10 @@ shows, which other tests ask. A change of the rules may have no more survivors t
 `tests/evolution`.
 """
 
+import ast
 import inspect
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +17,7 @@ from schemac.language.logical.facts import Fact
 from schemac.versions.evolution.changes import Change, Outcome
 from schemac.versions.evolution.judge import for_old_readers
 from tests.mutation import lot
-from tests.mutation.mutants import mutants, mutants_of
+from tests.mutation.mutants import Mutant, mutants, mutants_of
 from tests.mutation.run import RULES, is_killed, reviewed, survivors
 from tests.mutation.swap import swapped
 
@@ -40,6 +42,8 @@ def judge(change):
             return Judgement(Outcome.REFUSED)
         case Fact.B:
             return Castability.NEVER
+
+ROWS = {Fact.A: Judgement(Outcome.REFUSED)}
 """
 
 
@@ -57,6 +61,8 @@ def test_make_each_kind_of_mistake() -> None:
         (5, "change.b < 1: LtE"),
         (11, "Castability.NEVER becomes EQUAL"),
         (9, "Outcome.REFUSED becomes SAFE"),
+        (13, "without Fact.A"),
+        (13, "Outcome.REFUSED becomes SAFE"),
     ]
 
 
@@ -69,6 +75,17 @@ def test_swap_a_rule_and_put_it_back() -> None:
     with swapped(module, wrong):
         assert for_old_readers(dropped).outcome is Outcome.SAFE
     assert for_old_readers(dropped).outcome is Outcome.REFUSED
+
+
+def test_swap_what_a_judge_is_made_of() -> None:
+    """Tables and closures too: without a mistake they judge alike, with one they do not."""
+    name = "schemac.engines.arrow.judge"
+    module, expected = import_module(name), reviewed()
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    assert not is_killed(name, Mutant(0, "nothing", ast.parse(source)), expected)
+    for mistake in ("not: judgement.outcome is Outcome.REFUSED", "without Fact.BECAME_REQUIRED"):
+        wrong = next(mutant for mutant in mutants_of(module) if mutant.what.startswith(mistake))
+        assert is_killed(name, wrong, expected)
 
 
 def test_notice_a_wrong_rule() -> None:

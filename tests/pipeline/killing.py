@@ -22,13 +22,13 @@ import pyarrow as pa
 
 from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import encode
 from schemac.engines.lance.runs.recovery import recover
-from schemac.engines.lance.runs.writing import encode
 from schemac.engines.lance.tables.fields import lance_fields_of
 from schemac.pipeline.reruns.repeats import fence_and_find_commit
-from schemac.pipeline.spark.packed import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
+from schemac.rows.judging.reasons import REASON
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE, is_local

@@ -10,11 +10,11 @@ import lance
 import pyarrow as pa
 import pytest
 
-from schemac.engines.lance.runs import writing
+from schemac.engines.lance.runs import sink
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.packed import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
+from schemac.rows.judging.reasons import REASON
 from schemac.rows.runs.tables import WriteTarget
 from schemac.text.source.catalogue import CONCURRENT_RUN
 
@@ -65,14 +65,14 @@ def named_files(path: Path) -> set[str]:
 
 
 def fail_on_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = writing._commit
+    commit = sink._commit
 
     def failing(place: WriteTarget, schema: pa.Schema, fragments: list[str]) -> int:
         if place.path.endswith("t.lance"):
             raise OSError("the disk is full")
         return commit(place, schema, fragments)
 
-    monkeypatch.setattr(writing, "_commit", failing)
+    monkeypatch.setattr(sink, "_commit", failing)
 
 
 @pytest.mark.parametrize("is_new", [True, False])

@@ -20,7 +20,7 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 import schemac
-from schemac.engines.lance.runs.writing import encode
+from schemac.engines.lance.artifact import encode
 from schemac.engines.lance.tables.fields import differences
 from schemac.pipeline.conforming.load import load_job
 from schemac.pipeline.declaration.job import Job

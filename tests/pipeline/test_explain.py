@@ -12,6 +12,7 @@ from schemac.cli.main import main
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.explain import FieldPlan, explain_field
+from schemac.pipeline.runner import run
 from schemac.text.source.catalogue import UNKNOWN_FIELD
 from tests.pipeline.test_any_session import RECORDS, SCHEMA
 
@@ -40,6 +41,21 @@ def test_every_reason_of_a_run_is_among_the_rules(spark: SparkSession, tmp_path:
         assert rules <= set(found.rules), field
         assert found.outcomes
         assert field in found.read_from
+
+
+def test_report_the_reader_that_the_plan_names(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id\n1\n")
+    schema = pa.schema([pa.field("id", pa.int64())])
+    readers = []
+    for name, mode in (("a", "trust"), ("a", "trust"), ("b", "check")):
+        source = {"path": str(tmp_path / "in.csv"), "format": "csv"}
+        target = {"path": str(tmp_path / f"{name}.lance")}
+        job = Job.model_validate({"source": source, "target": target, "keys": mode})
+        (found,) = explain_field(job, schema, "id", spark=spark)
+        report = run(job, schema, spark=spark)
+        readers.append(report.to_json()["reader"])
+        assert report.reader == (None if report.is_repeat else found.reader)
+    assert readers == ["in the tasks that read the files", None, "in batches that Spark brings to tasks"]
 
 
 def test_places_and_settings_are_told(

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
 from schemac.pipeline.writing import file_runs
 from schemac.pipeline.writing.file_runs import ROWS, FileRuns, LocalFiles, Staged
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import ROWS as ROWS_WRITTEN
 from schemac.rows.runs.identity import RunIdentity, this_process

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.declaration.limits import AuthoredLimits, Broken, Key, Limits
-from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
+from schemac.pipeline.declaration.parts import AuthoredLimits, Broken, Key, Limits
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 
 LIMITS = TypeAdapter(AuthoredLimits)
 PATHS = ["fare", "fare_2", "fare.a", "fare[3].b", 'fare["k"]', "other", ""]

@@ -58,3 +58,11 @@ def test_keep_the_setting_in_what_spark_tells(code: object, place: tuple[str, ..
     found = PipelineError.from_text(f"java.lang.X: PipelineError: {error}\n\tat y.z(W.java:1)")
     assert found is not None
     assert (found.code, found.message, found.help, found.place) == (code, error.message, help, place)
+
+
+@pytest.mark.parametrize("help", [None, "run it again"])
+def test_keep_the_commit_state_in_what_spark_tells(help: str | None) -> None:
+    error = PipelineError.uncommitted(PIPELINE_FAILED, "a message", help)
+    found = PipelineError.from_text(f"java.lang.X: PipelineError: {error}\n\tat y.z(W.java:1)")
+    assert found is not None
+    assert (found.commit_state, found.way_out) == (error.commit_state, help)

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.runs.recovery import recover
-from schemac.pipeline.spark.packed import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
+from schemac.rows.judging.reasons import REASON
 from schemac.rows.runs.storage import NO_STORAGE
 from schemac.rows.runs.tables import runs_of
 from tests.pipeline.killing import SCHEMA, replay

@@ -18,7 +18,7 @@ from schemac.pipeline import write
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import run
-from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.identity import Replay, RunRequest
 from schemac.rows.runs.tables import runs_of
 from schemac.text.source.catalogue import REPLAY

@@ -22,9 +22,9 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.offenders import Offender, lines_of
 from schemac.pipeline.reports.outcome import SCHEMAS, Lineage, Outcome, dataset_name, metrics_text
 from schemac.pipeline.reports.progress import WAIT_ADVICE, Step
-from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.reports.run_report import run_page
 from schemac.pipeline.runner import RunReport
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity
 from schemac.text.source.catalogue import TOO_MANY_QUARANTINED

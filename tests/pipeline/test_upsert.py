@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemac.pipeline.spark.packed import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
+from schemac.rows.judging.reasons import REASON
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import Merge, runs_of
 from schemac.text.source.catalogue import CONCURRENT_RUN, KEY_EXISTS

@@ -1,4 +1,7 @@
-"""A run has the outcomes of the value corpus: each token, in each type and place, is written or quarantined with the reasons that stand there."""
+"""A run has the outcomes of the value corpus: each token, in each type and place, is written or quarantined with the reasons that stand there.
+
+Each value of the corpus of constraints likewise, which is quarantined with the name of the constraint that it breaks.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,9 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
+from schemac.rows.samples.written import json_lines
+from tests.constraints import corpus as constraint_corpus
+from tests.constraints.test_places import ALL, Table, alone
 from tests.judging import value_corpus as corpus
 from tests.pipeline.conftest import reasons_of
 
@@ -65,3 +71,34 @@ def test_runs_have_the_outcomes_of_the_corpus(
         if "; ".join(told) != ("" if outcome.startswith("=") else outcome):
             differing.append((text, told, outcome))
     assert differing == []
+
+
+@pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.long)])
+def test_runs_have_the_verdicts_of_the_corpus_of_constraints(
+    spark: SparkSession, tmp_path: Path, share: int
+) -> None:
+    table = Table.of(ALL[::share], 0)
+    schema = table.dataset.to_arrow(metadata=True)
+    values = pa.Table.from_arrays(table.written_values(), schema=schema)
+    breaks = constraint_corpus.expected(table.cases, values)
+    records = {}
+    for row, text in enumerate(
+        line for batch in values.combine_chunks().to_batches() for line in json_lines(schema, batch)
+    ):
+        for i, case in enumerate(table.cases):
+            records[alone(text, i)] = (f"c{i}", case.kind.attribute.name, breaks[i][row])
+    (tmp_path / "in.json").write_text("".join(f"{text}\n" for text in records), encoding="utf-8")
+    source = {"path": str(tmp_path / "in.json"), "format": "json", "options": {"multiLine": False}}
+    job = {"source": source, "target": {"path": str(tmp_path / "t.lance")}}
+    report = run(Job.model_validate(job), schema, spark=spark)
+    assert report.rows_in == len(records)
+    reasons, compared = reasons_of(report), 0
+    differing: list[Any] = []
+    for text, (name, rule, is_broken) in records.items():
+        told = {(path, broken) for path, broken, _ in reasons.get(text, [])}
+        # A value that is none of the type is not compared.
+        if (name, rule) in told or not told:
+            differing += [(text, told, rule)] if ((name, rule) in told) != is_broken else []
+            compared += 1
+    assert differing == []
+    assert compared > 0.9 * len(records)

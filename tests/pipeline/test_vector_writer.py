@@ -9,7 +9,7 @@ import lance
 import pyarrow as pa
 import pytest
 
-from schemac.engines.lance.runs.writing import as_lance_reads
+from schemac.engines.lance.runs.sink import as_lance_reads
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
 

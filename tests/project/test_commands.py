@@ -131,7 +131,7 @@ def test_call_a_mistake_of_ours_what_it_is(
         ("parse", "project.stages.parse"),
         ("bind", "project.stages.read_datasets"),
         ("check", "project.stages.check"),
-        ("lower", "arrow.to_arrow.lower"),
+        ("lower", "arrow.to_arrow.to_arrow_fields"),
         ("emit", "project.targets.load_target"),
     ],
 )

@@ -11,7 +11,7 @@ from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import VARIANTS
 from schemac.project.cache.entries import Keys, digest
 from schemac.project.cache.store import Cache
-from schemac.project.comparisons import ComparisonRequest
+from schemac.project.comparing import ComparisonRequest
 from schemac.project.manifests import CheckInputs
 from schemac.project.options import CompileOptions, RunOverlay
 

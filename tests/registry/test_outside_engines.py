@@ -277,7 +277,7 @@ class Form(ArrowForm):
         return {"other:large": "yes"} if key == LARGE.key else None
     def to_arrow(self, key, storage, metadata, schema_extra):
         return pa.large_binary()
-    def lift_type(self, type_, metadata, note):
+    def from_arrow(self, type_, metadata, note):
         return ({"kind": "String"}, {LARGE.key: True}) if metadata.pop("other:large", "") else None
 FORM = Form()
 def check(field, findings):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import schemac
-from schemac.engines.paimon.reader import _Lifting
+from schemac.engines.paimon.reader import _FromPaimon
 from schemac.engines.paimon.types import (
     STRING,
     VECTOR_ELEMENTS,
@@ -208,8 +208,8 @@ def test_mean_the_types_that_paimon_prints() -> None:
     found = compiled(*types)
     for text, type_ in types.items():
         # The nullability of a column is not said by what only names its type.
-        lifted = _Lifting("", Report()).member(DataField(0, "a", type_.required()), ("a",))
-        (expected,) = schemac.compile_text(f"fields:\n  - {json.dumps(lifted)}\n")
+        converted = _FromPaimon("", Report()).member(DataField(0, "a", type_.required()), ("a",))
+        (expected,) = schemac.compile_text(f"fields:\n  - {json.dumps(converted)}\n")
         assert same(found[text].type, expected.to_arrow().field("a").type), text
 
 

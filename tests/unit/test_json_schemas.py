@@ -18,7 +18,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.manifest.json_schema import manifest_schema
-from schemac.pipeline.declaration.json_schema import pipeline_schema
+from schemac.pipeline.declaration.job import pipeline_schema
 from schemac.project.settings import config_schema
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report

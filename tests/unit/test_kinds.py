@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.arrow.from_arrow import kind_of, lift
+from schemac.arrow.from_arrow import from_arrow, kind_of
 from schemac.cli.main import main
 from schemac.engines.odf.binary import TAGS
 from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME, KINDS
-from schemac.language.logical.model import Castability, Lifted, LogicalType
+from schemac.language.logical.model import AuthoredType, Castability, LogicalType
 from schemac.text.source.report import Report
 from schemac.versions.evolution.castability import _BETWEEN, castability
 
@@ -108,13 +108,13 @@ def test_refuse_what_the_standard_does_not_have(monkeypatch: pytest.MonkeyPatch)
     assert "SC214" in {d.code for d in strict}
 
 
-def test_lift_an_extension_type_as_the_kind_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_an_extension_type_as_the_kind_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = BY_NAME["Duration"]
-    stands_for = classmethod(lambda cls, type_: Lifted({}) if type_ == pa.uuid() else None)
-    monkeypatch.setattr(kind, "lift", stands_for)
+    stands_for = classmethod(lambda cls, type_: AuthoredType({}) if type_ == pa.uuid() else None)
+    monkeypatch.setattr(kind, "from_arrow", stands_for)
     report = Report()
-    lifted = lift(pa.schema([pa.field("id", pa.uuid(), nullable=False)]), "x.arrow", report)
-    assert lifted == {"fields": [{"name": "id", "type": {"kind": "Duration"}}]}
+    converted = from_arrow(pa.schema([pa.field("id", pa.uuid(), nullable=False)]), "x.arrow", report)
+    assert converted == {"fields": [{"name": "id", "type": {"kind": "Duration"}}]}
 
 
 @pytest.mark.parametrize("kinds", [("Duration", "Int64"), ("Int64", "Duration")])

@@ -177,8 +177,13 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def old_names(field: SchemaField) -> list[str]:
-    """Return the aliases of a field: those that are declared, and the name that it was renamed from."""
+    """Return the aliases of a field: those that are declared, and the name that it was renamed from.
+
+    A path that goes through the field's own struct ends in that name.
+    """
     renamed = RENAMED_FROM.read(field.extra)
+    if renamed is not None and field.parent is not None:
+        renamed = renamed.removeprefix(f"{field.parent.path_text}.")
     names = [*(ALIASES.read(field.extra) or ()), *([valid(renamed)] if renamed is not None else ())]
     return [name for name in dict.fromkeys(names) if name != name_of(field)]
 

@@ -10,8 +10,6 @@ ENGINE = Engine(
     "BigQuery",
     position=110,
     formats=(
-        Format(
-            "bigquery", "schemac.engines.bigquery.reader:IMPORTER", (".sql", ".ddl"), systems=("bigquery",)
-        ),
+        Format("bigquery", "schemac.engines.sql_dialects:BIGQUERY", (".sql", ".ddl"), systems=("bigquery",)),
     ),
 )

@@ -9,11 +9,11 @@ ENGINE = Engine(
     "duckdb",
     "DuckDB",
     position=90,
-    reserved_words="schemac.engines.duckdb.reader:RESERVED_WORDS",
+    reserved_words="schemac.engines.sql_dialects:RESERVED_WORDS",
     formats=(
         Format(
             "duckdb",
-            "schemac.engines.duckdb.reader:IMPORTER",
+            "schemac.engines.sql_dialects:DUCKDB",
             (".sql", ".ddl"),
             systems=("duckdb", "motherduck"),
         ),

@@ -32,7 +32,7 @@ ENGINE = Engine(
         Format(
             "iceberg",
             "schemac.engines.iceberg.reader:IMPORTER",
-            recognizes="schemac.engines.iceberg.sources:is_source",
+            recognizes="schemac.engines.iceberg.reader:is_source",
         ),
     ),
 )

@@ -1,22 +1,23 @@
 """Iceberg tables.
 
 Layer: engines.
-Shape: judged by what Iceberg has at a field before and after, for many kinds are one type there. A table with data is
+Shape: one table: what each fact means, and which steps of a commit it needs. Facts are judged by what Iceberg has at a field before and after, for many kinds are one type there. A table with data is
 meant; files stay as they are, and fields are found in them by their ids.
 Source: the Iceberg table specification, "Schema Evolution". It is stricter than pyiceberg 0.12, which also lets the scale
 of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from typing import cast
+from typing import NamedTuple, cast
 
-from schemac.engines.iceberg import attributes
+from schemac.engines.iceberg import attributes, steps
 from schemac.engines.iceberg.artifact import errors_of, fields_of, format_of, schema_of
+from schemac.engines.iceberg.steps import Step
 from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is_promotion, needs_format_3
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import ATTRIBUTES
-from schemac.language.logical.facts import Fact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
 from schemac.versions.evolution.changes import (
@@ -40,6 +41,16 @@ from schemac.versions.evolution.version_pair import VersionPair
 
 _NEW_FIELD_HELP = "add a field next to it, fill it, and drop the old one"
 _ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of `schemac.dev/targets`"
+
+
+class Row(NamedTuple):
+    """What a fact means for a table with data, and what its plan does about it."""
+
+    judge: Rule | Judgement
+    steps: tuple[Step, ...] = ()
+    """The steps that the commit may need for it; none where there is nothing to do."""
+    of_source: Judgement | None = None
+    """What it means at a field that the table is partitioned or sorted by; None where that does not matter."""
 
 
 def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
@@ -223,30 +234,54 @@ def _fixed_key(field: SchemaField) -> Judgement:
     )
 
 
-JUDGE = Judge(
-    {
-        **dict.fromkeys(PROPERTY_FACTS, _of_both(_unseen)),
-        **dict.fromkeys(DATASET_FACTS, SAFE),
-        **dict.fromkeys(
-            DESCRIPTION_FACTS,
-            _of_both(_description, METADATA),
+ROWS: Mapping[AnyFact, Row] = {
+    **dict.fromkeys(PROPERTY_FACTS, Row(_of_both(_unseen), (steps.promote,))),
+    **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
+    **dict.fromkeys(
+        DESCRIPTION_FACTS, Row(_of_both(_description, METADATA), (steps.set_doc, steps.set_properties))
+    ),
+    **dict.fromkeys(
+        ATTRIBUTE_FACTS,
+        Row(
+            _attribute,
+            (steps.upgrade, steps.identify, steps.promote, steps.set_default, steps.set_properties),
         ),
-        **dict.fromkeys(ATTRIBUTE_FACTS, _attribute),
-        **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, _identifiers),
-        **dict.fromkeys(TIGHTENED, lambda change, pair: tightened(change, pair, verify_of(change))),
-        **dict.fromkeys(TYPE_FACTS, _of_both(_same_type)),
-        **dict.fromkeys(
-            (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELDS_REORDERED), guarded(_in_key, METADATA)
+    ),
+    **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, Row(_identifiers, (steps.identify,))),
+    **dict.fromkeys(TIGHTENED, Row(lambda change, pair: tightened(change, pair, verify_of(change)))),
+    **dict.fromkeys(TYPE_FACTS, Row(_of_both(_same_type), (steps.promote,))),
+    Fact.TEMPORAL_TYPE_CHANGED: Row(
+        _of_both(_same_type),
+        (steps.promote,),
+        Judgement(
+            Outcome.REFUSED,
+            "the table is, or was, partitioned or sorted by {path}, whose type then stays",
+            "add a field next to it",
         ),
-        **dict.fromkeys((Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED), _of_both(_nullability)),
-        Fact.FIELD_ADDED: guarded(_in_key, _added),
-        Fact.FIELD_MOVED: guarded(
+    ),
+    **dict.fromkeys(
+        (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED), Row(_of_both(_nullability), (steps.set_nullability,))
+    ),
+    Fact.FIELD_ADDED: Row(guarded(_in_key, _added), (steps.add,)),
+    Fact.FIELD_DROPPED: Row(
+        guarded(_in_key, METADATA),
+        (steps.drop,),
+        Judgement(
+            Outcome.REFUSED,
+            "the table is, or was, partitioned or sorted by {path}",
+            "keep the field, or copy the rows into a new table",
+        ),
+    ),
+    Fact.FIELD_RENAMED: Row(guarded(_in_key, METADATA), (steps.rename,)),
+    Fact.FIELDS_REORDERED: Row(guarded(_in_key, METADATA), (steps.reorder,)),
+    Fact.FIELD_MOVED: Row(
+        guarded(
             _in_key,
             Judgement(Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP),
-        ),
-        Fact.UNIT_CHANGED: lambda change, pair: of_another_unit(
-            change, pair, _of_both(_unseen)(change, pair)
-        ),
-    },
-    _first,
-)
+        )
+    ),
+    Fact.UNIT_CHANGED: Row(
+        lambda change, pair: of_another_unit(change, pair, _of_both(_unseen)(change, pair)), (steps.promote,)
+    ),
+}
+JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()}, _first)

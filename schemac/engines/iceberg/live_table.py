@@ -18,8 +18,13 @@ import pyarrow as pa
 
 from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.engines.iceberg.artifact import errors_of, format_of, schema_of
-from schemac.engines.iceberg.reader import TableMetadata, UnreadableError, parse_metadata, read_file
-from schemac.engines.iceberg.sources import metadata_file
+from schemac.engines.iceberg.reader import (
+    TableMetadata,
+    UnreadableError,
+    metadata_file,
+    parse_metadata,
+    read_file,
+)
 from schemac.engines.iceberg.types import IcebergSchema, NestedField, fresh_ids, full_name
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.text.source.catalogue import UNUSABLE_TABLE

@@ -18,11 +18,12 @@ from typing import Any
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.artifact import asked_format, errors_of, fields_of, schema_of
 from schemac.engines.iceberg.attributes import COLUMNS, OF_COLUMN
+from schemac.engines.iceberg.judge import ROWS
 from schemac.engines.iceberg.live_table import IcebergTable
-from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name
+from schemac.engines.iceberg.steps import Commit, Operation, operations_of
+from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name, preorder
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo
-from schemac.language.logical.facts import Fact
 from schemac.text.source.catalogue import REFUSED_CHANGE
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed
@@ -140,23 +141,6 @@ def _entries(fields: Iterator[NestedField]) -> list[Json]:
     ]
 
 
-_COMMENT = "comment"
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One thing that the commit changes."""
-
-    verb: str
-    field: str
-    """Its full name; empty for the table as a whole."""
-    description: str = ""
-
-    def to_json(self) -> Json:
-        """Return the operation for programs."""
-        return {"does": self.description, "field": self.field, "step": self.verb}
-
-
 @dataclass(frozen=True)
 class IcebergPlan:
     """One commit."""
@@ -221,10 +205,10 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         return None
     current, requested = metadata.current, schema_of(new)
     of_current = {field.id: field.id for _, field in current.preorder()}
-    operations: list[Operation] = []
+    renumbering: list[Operation] = []
     if metadata.is_empty and not metadata.partition_sources and not table.has_ids_of_lock:
         # No file and no partition refers to its own ids.
-        operations.append(Operation("renumber", "", "the table is empty, and gets the ids of the lock"))
+        renumbering.append(Operation("renumber", "", "the table is empty, and gets the ids of the lock"))
         of_current = {table_id: id for id, table_id in table.ids.items()}
         current = current.renumbered(of_current)
         ids = {field.id: field.id for _, field in requested.preorder()}
@@ -242,15 +226,15 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         )
         return None
     set_, removed = _properties(table, new, followed(metadata.properties, *fields))
-    operations += _operations(table, current, new, schema, set_)
-    operations += [Operation("remove property", "", key) for key in removed]
+    formats = metadata.format_version, asked_format(new) or 0
+    commit = Commit(current, schema, *formats, set_, removed)
     doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
     return IcebergPlan(
         table,
         new,
         schema,
         ids,
-        tuple(operations),
+        (*renumbering, *operations_of(commit)),
         notes_of(judged, (Outcome.DATA, Outcome.NEW_FILES)),
         set_,
         removed,
@@ -260,24 +244,14 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
 
 def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:
     """Return what a table's partitions and sort orders forbid, which are not in a manifest."""
-    if change.old_field is None:
+    row = ROWS.get(change.fact)
+    field = fields_of(pair.old).get(change.old_field) if change.old_field is not None else None
+    if row is None or row.of_source is None or field is None:
         return None
-    field = fields_of(pair.old).get(change.old_field)
-    below = [] if field is None else [field, *(f for _, f in _below(field))]
-    if not any(table.ids[f.id] in table.metadata.partition_sources for f in below):
+    sources = table.metadata.partition_sources
+    if not any(table.ids[inner.id] in sources for _, inner in preorder((field,))):
         return None
-    if change.fact is Fact.FIELD_DROPPED:
-        reason = f"the table is, or was, partitioned or sorted by {change.path}"
-        return Judgement(Outcome.REFUSED, reason, "keep the field, or copy the rows into a new table")
-    if change.fact is Fact.TEMPORAL_TYPE_CHANGED:
-        reason = f"the table is, or was, partitioned or sorted by {change.path}, whose type then stays"
-        return Judgement(Outcome.REFUSED, reason, "add a field next to it")
-    return None
-
-
-def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
-    """Yield the path and the field of everything below a field, parents first."""
-    return IcebergSchema(field.type.fields).preorder()
+    return row.of_source._replace(reason=row.of_source.reason.format(path=change.path))
 
 
 def ids_in_table(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
@@ -313,76 +287,4 @@ def requested_properties(version: SchemaVersion) -> dict[str, str]:
     extra = version.dataset.schema.extra
     properties = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
     comment = DESCRIPTION.read(extra)
-    return properties if comment is None else {**properties, _COMMENT: comment}
-
-
-def _operations(
-    table: IcebergTable,
-    current: IcebergSchema,
-    new: LockedSchemaVersion,
-    schema: IcebergSchema,
-    set_: Mapping[str, str],
-) -> Iterator[Operation]:
-    """Yield what becomes of the table as a whole, of its fields and of its properties."""
-    format_version = asked_format(new)
-    if format_version is not None and format_version > table.metadata.format_version:
-        yield Operation("upgrade", "", f"format {table.metadata.format_version} → {format_version}")
-    if current.identifier_ids != schema.identifier_ids:
-        names = {f.id: full_name(path) for path, f in schema.preorder()}
-        description = ", ".join(names[id] for id in schema.identifier_ids) or "none"
-        yield Operation("identify by", "", description)
-    yield from _field_operations(current, schema)
-    for key in sorted(set_):
-        description = "follows the fields" if key == NAME_MAPPING else f"= {set_[key]}"
-        yield Operation("set property", "", f"{key} {description}")
-
-
-def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operation]:
-    """Yield what becomes of each field, in the order of the new schema; what was dropped comes first."""
-    before = {field.id: (path, field) for path, field in old.preorder()}
-    after = {field.id: (path, field) for path, field in new.preorder()}
-    gone = {id for id in before if id not in after}
-    for id in gone:
-        path, field = before[id]
-        if not _is_within(old, id, gone):
-            yield Operation("drop", full_name(path), field.full_type_text())
-    come = {id for id in after if id not in before}
-    for id, (path, is_) in after.items():
-        name = full_name(path)
-        if id in come:
-            if not _is_within(new, id, come):
-                numbers = ", ".join(map(str, [id, *(f.id for _, f in _below(is_))]))
-                yield Operation("add", name, f"{is_.full_type_text()}; id {numbers}")
-            continue
-        _, was = before[id]
-        if was.name != is_.name:
-            yield Operation("rename", name, f"{was.name} → {is_.name}")
-        if was.type.word != is_.type.word:
-            cast = f"{was.type.word} → {is_.type.word}; values are cast when they are read"
-            yield Operation("promote", name, cast)
-        if was.required != is_.required:
-            yield Operation("make optional" if was.required else "make required", name)
-        if was.doc != is_.doc:
-            yield Operation("set doc" if is_.doc is not None else "remove doc", name, is_.doc or "")
-        if was.write_default != is_.write_default:
-            yield Operation("set default", name, str(is_.write_default))
-    olds = {id: [f.id for f in fields] for id, _, fields in _groups(old)}
-    for id, path, fields in _groups(new):
-        names = {f.id: f.name for f in fields}
-        order = [names[i] for i in olds.get(id, ()) if i in names]
-        new_order = [f.name for f in fields if f.id in olds.get(id, ())]
-        if order != new_order:
-            yield Operation("reorder", full_name(path), ", ".join(new_order))
-
-
-def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple[NestedField, ...]]]:
-    """Yield the id, path and fields of each struct; the table comes first, with id 0 and an empty path."""
-    yield 0, (), schema.columns
-    for path, field in schema.preorder():
-        if field.type.word == "struct":
-            yield field.id, path, field.type.fields
-
-
-def _is_within(schema: IcebergSchema, id: int, ids: set[int]) -> bool:
-    """Whether a field is in one of others."""
-    return any(id in {f.id for _, f in _below(field)} for _, field in schema.preorder() if field.id in ids)
+    return properties if comment is None else {**properties, "comment": comment}

@@ -5,7 +5,8 @@ Shape: a table's folder, a metadata file, or a schema as JSON; the current schem
       Where a kind says less than the type, `iceberg.apache.org/type` says the rest, so that a build gives the same schema again.
 Errors: SC552. `parse_metadata` raises UnreadableError with the place inside the document.
 Source: the Iceberg table specification, "Appendix C: JSON serialization"; Java and pyiceberg differ in the order of keys and in the
-      blanks of `decimal(9, 2)`.
+      blanks of `decimal(9, 2)`. "Table Metadata" and "File System Tables": metadata files are called `v<N>.metadata.json` or
+      `<N>-<uuid>.metadata.json`, with `.gz` before `.metadata` or at the end where they are packed.
 Why by hand: as in `types`; pyiceberg's errors are about the document as a whole.
 """
 
@@ -18,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.types import (
     FORMAT_2,
     FORMAT_3,
@@ -35,10 +35,46 @@ from schemac.engines.iceberg.types import (
     Struct,
 )
 from schemac.importers.importer import Imported, Importer, NumberedVersion, json_document, refuse, refuse_json
+from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
+
+METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+
+
+def metadata_file(path: Path) -> Path | None:
+    """Return the newest metadata file of a table's folder, or of the `metadata` folder in it; a file itself; None for none."""
+    if path.is_file():
+        return path
+    for folder in (path / "metadata", path):
+        hint = folder / "version-hint.text"  # as tables without a catalog have it
+        if hint.is_file():
+            version = hint.read_text(encoding="utf-8", errors="replace").strip()
+            for name in ("{}.metadata.json", "{}.gz.metadata.json", "{}.metadata.json.gz"):
+                if (file := folder / name.format(f"v{version}")).is_file():
+                    return file
+        numbered = [
+            (int(match[1]), file.name, file)
+            for file in (folder.iterdir() if folder.is_dir() else ())
+            if (match := METADATA_FILE.fullmatch(file.name)) and file.is_file()
+        ]
+        if numbered:
+            return max(numbered)[2]
+    return None
+
+
+def is_source(path: Path) -> bool:
+    """Whether a path is a table's folder, one of its metadata files, or a schema alone."""
+    if path.is_dir():
+        return metadata_file(path) is not None
+    if METADATA_FILE.fullmatch(path.name):
+        return True
+    if path.suffix.lower() != ".json":
+        return False
+    return is_json_with(path, b'"last-column-id":') or is_json_with(path, b'"schema-id":')
+
 
 _DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
 _FIXED = re.compile(r"fixed\[\s*([0-9]{1,9})\s*\]")
@@ -327,9 +363,9 @@ def metadata_of(document: Any) -> TableMetadata:
 
 def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
     """Return a schema in the standard's long form, and the ids of its fields by their paths."""
-    lifting = _Lifting(has_defaults=metadata.format_version >= FORMAT_3)
-    fields = [lifting.member(column, (column.name,)) for column in schema.columns]
-    paths = {id: path for path, id in lifting.ids.items()}
+    conversion = _FromIceberg(has_defaults=metadata.format_version >= FORMAT_3)
+    fields = [conversion.member(column, (column.name,)) for column in schema.columns]
+    paths = {id: path for path, id in conversion.ids.items()}
     keys = [key for key in sorted(metadata.properties) if key not in _IGNORED_PROPERTIES]
     entries = {
         DESCRIPTION.key: metadata.properties.get("comment"),
@@ -340,14 +376,14 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
         attributes.TABLE_PROPERTIES.key: {key: metadata.properties[key] for key in keys} or None,
     }
     extra = {key: value for key, value in entries.items() if value is not None}
-    return {"fields": fields, **({"extra": extra} if extra else {})}, lifting.ids
+    return {"fields": fields, **({"extra": extra} if extra else {})}, conversion.ids
 
 
 def _has_default(field: NestedField) -> bool:
     return field.initial_default is not None or field.write_default is not None
 
 
-class _Lifting:
+class _FromIceberg:
     """Turns types into kinds with attributes, and gathers ids."""
 
     def __init__(self, *, has_defaults: bool) -> None:

@@ -113,7 +113,7 @@ class LanceForm(ArrowForm):
         metadata[EXTENSION_METADATA] = ""
         return pa.struct([pa.field(name, type_()) for name, type_ in _BLOB_MEMBERS.items()])
 
-    def lift_type(
+    def from_arrow(
         self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]
     ) -> tuple[Tree, Tree] | None:
         """Blobs of both forms, and vectors of brain floats."""
@@ -137,7 +137,7 @@ class LanceForm(ArrowForm):
         tree = {"kind": "List", "itemType": inner, "fixedLength": type_.list_size}
         return tree, {FLOAT_ENCODING.key: {"format": "bfloat16"}}
 
-    def lift_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
+    def from_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
         """Keys, and `lance-encoding:*` where an attribute lowers to exactly these entries; entries that Lance cannot read are noted."""
         extra: Tree = {}
         position = rest.get(PRIMARY_KEY_POSITION, "")

@@ -10,6 +10,7 @@ Source: rust/lance-core/src/datatypes.rs and the encoding specification of githu
       14.0.2 makes of the same Arrow schema.
 """
 
+import base64
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -67,6 +68,16 @@ def _encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
 def to_bytes(message: "pb.Schema") -> bytes:
     """Return the content of `lance/schema.binpb`: the same bytes for the same message in every process."""
     return message.SerializeToString(deterministic=True)
+
+
+def encode(message: "pb.Schema") -> str:
+    """Return a message as text for `decode`."""
+    return base64.b64encode(to_bytes(message)).decode()
+
+
+def decode(text: str) -> "pb.Schema":
+    """Read a message of `encode`."""
+    return pb.Schema.FromString(base64.b64decode(text))
 
 
 def to_text(message: "pb.Schema") -> str:

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from schemac.arrow.metadata import EXTENSION_NAME, registered_extension_metadata
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.engines.lance.attributes import (
     BRAIN_FLOAT,
     CLUSTERING_KEY_POSITION,
@@ -356,7 +356,7 @@ class LazyWords(Words):
 
 def words_of(dataset: LogicalDataset) -> Words:
     """Return Lance's words for the fields of a dataset."""
-    return words_by_field(lower(dataset))
+    return words_by_field(to_arrow_fields(dataset))
 
 
 def _words(version: SchemaVersion) -> Words:

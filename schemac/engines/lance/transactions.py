@@ -11,9 +11,13 @@ import contextlib
 import json
 import os
 import shutil
+import socket
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -22,10 +26,11 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import lance_errors, options_for
 from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import is_here
 from schemac.rows.runs.staging import AGAIN
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import WriteTarget
-from schemac.text.source.catalogue import CONCURRENT_RUN, NOT_SHARED
+from schemac.text.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
 
 PYLANCE = "14.0.2"
 DATA, TRANSACTIONS, VERSIONS = TABLE_FOLDERS = ("data", "_transactions", "_versions")
@@ -93,9 +98,9 @@ def fragments_of(texts: Iterable[str]) -> list[Any]:
     return [lance.FragmentMetadata.from_json(text) for text in texts]
 
 
-def file_names(fragments: Iterable[str]) -> Iterator[str]:
-    """Yield the names of the data files of fragments."""
-    return (file["path"] for fragment in fragments for file in json.loads(fragment)["files"])
+def file_names(fragments: Iterable[str]) -> list[str]:
+    """Return the names of the data files of fragments."""
+    return [file["path"] for fragment in fragments for file in json.loads(fragment)["files"]]
 
 
 def field_ids_in(fragments: Iterable[str]) -> set[int]:
@@ -181,11 +186,71 @@ def make_version(
         return int(lance.LanceDataset.commit(path, transaction, storage_options=options).version)
 
 
+def commit_version(place: WriteTarget, operation: Any, read_version: int, **properties: str) -> int:
+    """Commit an operation that was made for a version of the table of a run; return the number of the new one."""
+    all_properties = place.commit_properties(**properties)
+    return make_version(place.path, operation, read_version, all_properties, place.storage_options)
+
+
 def is_conflict(error: BaseException | None) -> bool:
     """Whether Lance refused a commit because of another one."""
     return isinstance(error, OSError | ValueError | RuntimeError) and (
         type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower()
     )
+
+
+def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+    """Fragments of the batches, as JSON; the files are in the table's staging folder."""
+    from lance.fragment import write_fragments as write
+
+    # The driver would not find a folder that only has the same name as the table's.
+    if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
+        raise PipelineError(
+            NOT_SHARED,
+            f"the executor on {socket.gethostname()} cannot see the folder `{place.path}` of the driver",
+            "name a folder that all machines share, or an address of an object store such as s3://",
+            place=("target", "path"),
+        )
+    reader = pa.RecordBatchReader.from_batches(schema, _renewing(place, batches))
+    mode = "create" if place.is_staged and place.mode == "overwrite" else place.mode
+    with lance_errors():
+        fragments = write(
+            reader,
+            place.staging,
+            schema=schema,
+            mode=mode,
+            max_rows_per_file=place.max_rows_per_file,
+            data_storage_version=None if mode == "append" else place.storage_version,
+            storage_options=options_for(place.path, place.storage_options),
+        )
+    assert isinstance(fragments, list)
+    return [fragment_text(fragment) for fragment in fragments]
+
+
+def write_rest(place: WriteTarget, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> list[str]:
+    """Write what is left of a fragment, as `write_files` does; nothing where no row is."""
+    left = (pa.RecordBatch.from_arrays(rows.columns, schema=schema) for rows in batches if rows.num_rows)
+    first = next(left, None)
+    return [] if first is None else write_files(place, schema, chain([first], left))
+
+
+def check_is_open(place: WriteTarget) -> None:
+    """Raise where the run was abandoned while it was writing; the files came after the sweep."""
+    if not place.is_staged or staging.is_open(place.staging):
+        return
+    if not staging.is_claimed(place.staging):
+        close_staging(place)
+    raise PipelineError.uncommitted(ABANDONED_RUN, "the run was abandoned while it was writing", AGAIN)
+
+
+def _renewing(place: WriteTarget, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on, and record from time to time that the run is alive."""
+    renewed = 0.0
+    for batch in batches:
+        if place.is_staged and time.monotonic() - renewed > staging.RENEWED_SECONDS:
+            renewed = time.monotonic()
+            staging.renew(place.staging)
+        yield batch
 
 
 def has_version(path: str) -> bool:
@@ -227,6 +292,14 @@ def remove_data(path: str, names: Iterable[str]) -> None:
         else:
             with contextlib.suppress(OSError):
                 os.remove(entry)
+
+
+def remove_remote_data(place: WriteTarget, names: Iterable[str]) -> None:
+    """Remove data files of a table in an object store; where that fails, Lance's own clean-up takes what no version names."""
+    with contextlib.suppress(OSError, pa.ArrowException):
+        files, root = place.storage_options.open_arrow(place.path)
+        for name in names:
+            files.delete_file(f"{root}/{DATA}/{name}")
 
 
 def remove_if_empty(path: str) -> None:
@@ -281,11 +354,7 @@ def commit_operation(
     **properties: str,
 ) -> int:
     """Commit an operation that adds data files to a version, with its properties; return the new version."""
-    all_properties = place.commit_properties(**properties)
-
-    def make() -> int:
-        return make_version(place.path, operation, read_version, all_properties, place.storage_options)
-
+    make = partial(commit_version, place, operation, read_version, **properties)
     return Commit(place, names, make, source).advance(Stage.COMMITTED)
 
 

@@ -1,16 +1,19 @@
 """The operations that lead from one schema of a Paimon table to the next.
 
 Layer: engines. Values only.
-Shape: fields are told apart by their ids. In the order of the list each operation is legal when its turn comes: drops under the old names,
-      renames, additions in the order of their new ids, then types, nullability, texts and places.
+Shape: fields are told apart by their ids. A step compares what a table has with what it is to have, and yields its operations; `paimon.judge`
+      says which steps a change needs. In the order of the steps each operation is legal when its turn comes: drops under the old
+      names, renames, additions in the order of their new ids, then types, nullability, texts and places.
 Source: `SchemaChange` of github.com/apache/paimon, in the form of its REST catalog, whose keys are those of the arguments.
 """
 
 import dataclasses
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from functools import cached_property
+from operator import itemgetter
+from typing import Any, ClassVar, NamedTuple
 
 from schemac.engines.paimon.options import BEFORE_PARTITION, after_renames, is_true
 from schemac.engines.paimon.table_schema import TableSchema
@@ -176,49 +179,30 @@ def _formatted(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+class Alteration(NamedTuple):
+    """A schema of a table, and the one that it gets."""
+
+    old: TableSchema
+    new: TableSchema
+    groups: "tuple[_Group, ...]"
+    """The columns, and the members of each ROW that stays."""
+
+
+Step = Callable[[Alteration], Iterator[SchemaChange]]
+"""What an alteration does of one sort; nothing where the two schemas are the same in this."""
+
+
 def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, ...]:
     """Return the operations of one alteration."""
-    names = {field.id: field.name for field in new.fields}
-    renamed = {
-        field.name: names[field.id]
-        for field in old.fields
-        if field.id in names and names[field.id] != field.name
-    }
-    groups = tuple(_groups((), (), old.fields, new.fields))
+    alteration = alteration_between(old, new)
+    return tuple([change for step in STEPS for change in step(alteration)])
+
+
+def alteration_between(old: TableSchema, new: TableSchema) -> Alteration:
+    """Return both schemas, with their fields by the groups in which names are told apart."""
     is_before_partition = is_true(old.options, BEFORE_PARTITION) and bool(old.partition_keys)
-    drops: list[SchemaChange] = []
-    renames: list[SchemaChange] = []
-    adds: list[tuple[int, SchemaChange]] = []
-    alterations: list[SchemaChange] = []
-    orders: list[SchemaChange] = []
-    for group in groups:
-        stay = {field.id for field in group.new}
-        drops += [DropColumn((*group.old_path, field.name)) for field in group.old if field.id not in stay]
-        new_names = {was.name: is_.name for was, is_ in group.remaining_fields() if was.name != is_.name}
-        every = {field.name for fields in (group.old, group.new) for field in fields}
-        renames += [RenameColumn((*group.path, name), to) for name, to in in_turn(new_names, every)]
-        places = {field.id: place for place, field in enumerate(group.old)}
-        remaining = sorted(group.remaining_fields(), key=lambda fields: places[fields[0].id])
-        standing = [field.name for _, field in remaining]
-        adds += _adds(group, standing, is_before_partition=is_before_partition and not group.path)
-        alterations += _alterations(group)
-        orders += _moves(group, standing) if not group.path else ()
-    before = after_renames(old.options, renamed)
-    options: list[SchemaChange] = []
-    for key in sorted({*before, *new.options}):
-        if key not in new.options:
-            options.append(RemoveOption(key))
-        elif before.get(key) != new.options[key]:
-            options.append(SetOption(key, new.options[key]))
-    return (
-        *drops,
-        *renames,
-        *[change for _, change in sorted(adds, key=lambda add: add[0])],
-        *alterations,
-        *orders,
-        *options,
-        *([] if old.comment == new.comment else [UpdateComment(new.comment)]),
-    )
+    groups = _groups((), (), old.fields, new.fields, is_before_partition=is_before_partition)
+    return Alteration(old, new, tuple(groups))
 
 
 @dataclass(frozen=True)
@@ -229,30 +213,54 @@ class _Group:
     path: Path
     old: Sequence[DataField]
     new: Sequence[DataField]
+    is_before_partition: bool
+    """Whether columns are added in front of those that the table is partitioned by, and not at the end."""
 
-    @property
-    def old_ids(self) -> Mapping[int, DataField]:
+    @cached_property
+    def old_fields(self) -> Mapping[int, DataField]:
+        """The former fields by their ids."""
         return {field.id: field for field in self.old}
 
-    def remaining_fields(self) -> Iterator[tuple[DataField, DataField]]:
+    @cached_property
+    def remaining_fields(self) -> Sequence[tuple[DataField, DataField]]:
         """Fields that stay, with what they were."""
-        for field in self.new:
-            if field.id in self.old_ids:
-                yield self.old_ids[field.id], field
+        return [(self.old_fields[field.id], field) for field in self.new if field.id in self.old_fields]
+
+    @cached_property
+    def additions(self) -> tuple[list[tuple[int, AddColumn]], list[str]]:
+        """Additions with their ids, and the names in their order after them."""
+        new_names = {field.id: field.name for field in self.new}
+        standing = [new_names[field.id] for field in self.old if field.id in new_names]
+        names = [field.name for field in self.new]
+        additions: list[tuple[int, AddColumn]] = []
+        added = [field for field in self.new if field.id not in self.old_fields]
+        for field in sorted(added, key=lambda field: field.id):
+            before = [name for name in names[: names.index(field.name)] if name in standing]
+            index = standing.index(before[-1]) + 1 if before else 0
+            is_moved = index < len(standing) or self.is_before_partition
+            move = Move(field.name, before[-1] if before else None) if is_moved else None
+            standing.insert(index, field.name)
+            column = AddColumn((*self.path, field.name), field.type, field.description, move)
+            additions.append((field.id, column))
+        return additions, standing
 
 
 def _groups(
-    old_path: Path, path: Path, old: Sequence[DataField], new: Sequence[DataField]
+    old_path: Path,
+    path: Path,
+    old: Sequence[DataField],
+    new: Sequence[DataField],
+    *,
+    is_before_partition: bool = False,
 ) -> Iterator[_Group]:
     """Yield this group, and those below its fields."""
-    group = _Group(old_path, path, old, new)
+    group = _Group(old_path, path, old, new, is_before_partition)
     yield group
-    for was, is_ in group.remaining_fields():
+    for was, is_ in group.remaining_fields:
         for steps, before, after in _levels(was.type, is_.type):
             if isinstance(before, Row) and isinstance(after, Row):
-                yield from _groups(
-                    (*old_path, was.name, *steps), (*path, is_.name, *steps), before.fields, after.fields
-                )
+                paths = (*old_path, was.name, *steps), (*path, is_.name, *steps)
+                yield from _groups(*paths, before.fields, after.fields)
 
 
 def _levels(
@@ -268,24 +276,58 @@ def _levels(
         yield from _levels(old.value, new.value, (*steps, "value"))
 
 
-def _adds(
-    group: _Group, standing: list[str], *, is_before_partition: bool
-) -> Iterator[tuple[int, SchemaChange]]:
-    """Additions with their ids; `standing` are the names there in their order, and grows."""
-    names = [field.name for field in group.new]
-    added = [field for field in group.new if field.id not in group.old_ids]
-    for field in sorted(added, key=lambda field: field.id):
-        before = [name for name in names[: names.index(field.name)] if name in standing]
-        index = standing.index(before[-1]) + 1 if before else 0
-        is_moved = index < len(standing) or is_before_partition
-        move = Move(field.name, before[-1] if before else None) if is_moved else None
-        standing.insert(index, field.name)
-        yield field.id, AddColumn((*group.path, field.name), field.type, field.description, move)
+def drop(alteration: Alteration) -> Iterator[SchemaChange]:
+    """Drop columns and members, under their old names."""
+    for group in alteration.groups:
+        stay = {field.id for field in group.new}
+        yield from [DropColumn((*group.old_path, field.name)) for field in group.old if field.id not in stay]
 
 
-def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
+def rename(alteration: Alteration) -> Iterator[SchemaChange]:
+    """Rename columns and members."""
+    for group in alteration.groups:
+        new_names = {was.name: is_.name for was, is_ in group.remaining_fields if was.name != is_.name}
+        every = {field.name for fields in (group.old, group.new) for field in fields}
+        yield from [RenameColumn((*group.path, name), to) for name, to in in_turn(new_names, every)]
+
+
+def add(alteration: Alteration) -> Iterator[SchemaChange]:
+    """Add columns and members, in the order of their ids."""
+    additions = [addition for group in alteration.groups for addition in group.additions[0]]
+    yield from [column for _, column in sorted(additions, key=itemgetter(0))]
+
+
+def alter(alteration: Alteration) -> Iterator[SchemaChange]:
+    """Change the types, nullability, descriptions and default values of fields, and what an addition cannot have."""
+    for group in alteration.groups:
+        for field in group.new:
+            yield from _altered(group.old_fields.get(field.id), field, (*group.path, field.name))
+
+
+def _altered(was: DataField | None, field: DataField, path: Path) -> Iterator[SchemaChange]:
+    default = was.default_value if was is not None else None
+    if was is not None:
+        types: list[SchemaChange] = []
+        for steps, before, after in _levels(was.type, field.type):
+            if not before.children and before.type_text() != after.type_text():
+                types.append(UpdateColumnType((*path, *steps), after.required(False)))
+            if before.is_nullable != after.is_nullable:
+                types.append(UpdateColumnNullability((*path, *steps), after.is_nullable))
+        if default is not None and default != field.default_value and types:
+            # The old value may have no meaning in the new type.
+            yield UpdateColumnDefaultValue(path, None)
+            default = None
+        yield from types
+        if was.description != field.description:
+            yield UpdateColumnComment(path, field.description)
+    if default != field.default_value:
+        yield UpdateColumnDefaultValue(path, field.default_value)
+
+
+def move(alteration: Alteration) -> Iterator[SchemaChange]:
     """Yield the fewest moves that bring columns into their order."""
-    names = [field.name for field in group.new]
+    columns = alteration.groups[0]
+    names, (_, standing) = [field.name for field in columns.new], columns.additions
     # All but those of a longest rising subsequence have to move.
     ends: list[int] = []
     before: dict[int, int | None] = {}
@@ -305,25 +347,23 @@ def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
             yield UpdateColumnPosition(Move(name, after))
 
 
-def _alterations(group: _Group) -> Iterator[SchemaChange]:
-    """Yield the changes of remaining fields, and properties that an addition cannot have."""
-    for field in group.new:
-        was = group.old_ids.get(field.id)
-        path = (*group.path, field.name)
-        default = was.default_value if was is not None else None
-        if was is not None:
-            types: list[SchemaChange] = []
-            for steps, before, after in _levels(was.type, field.type):
-                if not before.children and before.type_text() != after.type_text():
-                    types.append(UpdateColumnType((*path, *steps), after.required(False)))
-                if before.is_nullable != after.is_nullable:
-                    types.append(UpdateColumnNullability((*path, *steps), after.is_nullable))
-            if default is not None and default != field.default_value and types:
-                # The old value may have no meaning in the new type.
-                yield UpdateColumnDefaultValue(path, None)
-                default = None
-            yield from types
-            if was.description != field.description:
-                yield UpdateColumnComment(path, field.description)
-        if default != field.default_value:
-            yield UpdateColumnDefaultValue(path, field.default_value)
+def set_options(alteration: Alteration) -> Iterator[SchemaChange]:
+    """Set and remove options, as they are after the columns that they name were renamed."""
+    old, new = alteration.old, alteration.new
+    renamed = {was.name: is_.name for was, is_ in alteration.groups[0].remaining_fields}
+    before = after_renames(old.options, renamed)
+    for key in sorted({*before, *new.options}):
+        if key not in new.options:
+            yield RemoveOption(key)
+        elif before.get(key) != new.options[key]:
+            yield SetOption(key, new.options[key])
+
+
+def set_comment(alteration: Alteration) -> Iterator[SchemaChange]:
+    """Change the comment of the table."""
+    if alteration.old.comment != alteration.new.comment:
+        yield UpdateComment(alteration.new.comment)
+
+
+STEPS: tuple[Step, ...] = (drop, rename, add, alter, move, set_options, set_comment)
+"""In the order of an alteration."""

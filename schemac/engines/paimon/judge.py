@@ -11,7 +11,9 @@ Source: `SchemaManager`, `DataTypeCasts` and `CastExecutors` of github.com/apach
 
 from collections.abc import Mapping
 from enum import IntEnum
+from typing import NamedTuple
 
+from schemac.engines.paimon import changes
 from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.live_table import PaimonField, errors_of, paimon_fields, table_schema
 from schemac.engines.paimon.options import (
@@ -24,11 +26,12 @@ from schemac.engines.paimon.options import (
     option_error,
 )
 from schemac.engines.paimon.types import LONGEST, Atomic, PaimonType, Vector
-from schemac.language.logical.facts import Fact
+from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,
+    DESCRIPTION_FACTS,
     METADATA,
     PROPERTY_FACTS,
     SAFE,
@@ -39,7 +42,7 @@ from schemac.versions.evolution.changes import (
     of_another_unit,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
-from schemac.versions.evolution.judge import Judge, guarded, make_optional
+from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
 from schemac.versions.evolution.version_pair import VersionPair
 
 
@@ -159,6 +162,16 @@ _OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
+
+
+class Row(NamedTuple):
+    """What a fact means for a table with data, and what its plan does about it."""
+
+    judge: Rule | Judgement
+    steps: tuple[changes.Step, ...] = ()
+    """The steps of an alteration that may be needed for it; none where there is nothing to do."""
+    is_free_when_empty: bool = False
+    """Whether a table without a snapshot takes it, whatever it means for others."""
 
 
 def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
@@ -418,27 +431,33 @@ def _fixed_key(field: SchemaField) -> Judgement:
     )
 
 
-JUDGE = Judge(
-    {
-        **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, _rest),
-        **dict.fromkeys(DATASET_FACTS, SAFE),
-        **dict.fromkeys(TIGHTENED, tightened),
-        **dict.fromkeys((Fact.BECAME_REQUIRED, Fact.BECAME_OPTIONAL), _nullability),
-        **dict.fromkeys((PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), _keys),
-        **dict.fromkeys(_OPTIONS, _option),
-        **dict.fromkeys(
-            (PaimonFact.COMMENT_CHANGED, PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), _rest
-        ),
-        Fact.FIELD_ADDED: guarded(_in_key, _added),
-        Fact.FIELD_DROPPED: guarded(_in_key, _dropped),
-        Fact.FIELD_RENAMED: guarded(_in_key, _renamed),
-        Fact.FIELD_MOVED: Judgement(
+ROWS: Mapping[AnyFact, Row] = {
+    # A property of a field may be another type in Paimon.
+    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, Row(_rest, (changes.alter,))),
+    **dict.fromkeys(DESCRIPTION_FACTS, Row(_rest, (changes.alter, changes.set_comment))),
+    **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
+    **dict.fromkeys(TIGHTENED, Row(tightened)),
+    **dict.fromkeys((Fact.BECAME_REQUIRED, Fact.BECAME_OPTIONAL), Row(_nullability, (changes.alter,))),
+    # A key changes together with its columns.
+    **dict.fromkeys((PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), Row(_keys)),
+    **dict.fromkeys(_OPTIONS, Row(_option, (changes.set_options,), is_free_when_empty=True)),
+    **dict.fromkeys(
+        (PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), Row(_rest, (changes.alter,))
+    ),
+    PaimonFact.COMMENT_CHANGED: Row(_rest, (changes.set_comment,)),
+    Fact.FIELD_ADDED: Row(guarded(_in_key, _added), (changes.add, changes.alter)),
+    Fact.FIELD_DROPPED: Row(guarded(_in_key, _dropped), (changes.drop,)),
+    Fact.FIELD_RENAMED: Row(guarded(_in_key, _renamed), (changes.rename,)),
+    Fact.FIELD_MOVED: Row(
+        Judgement(
             Outcome.REFUSED,
             "Paimon cannot move a field out of the struct, list or map around it",
             _NEW_FIELD_HELP,
-        ),
-        Fact.FIELDS_REORDERED: _reordered,
-        Fact.UNIT_CHANGED: lambda change, pair: of_another_unit(change, pair, _rest(change, pair)),
-    },
-    _first,
-)
+        )
+    ),
+    Fact.FIELDS_REORDERED: Row(_reordered, (changes.move,)),
+    Fact.UNIT_CHANGED: Row(
+        lambda change, pair: of_another_unit(change, pair, _rest(change, pair)), (changes.alter,)
+    ),
+}
+JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()}, _first)

@@ -157,9 +157,9 @@ def read(path: Path, report: Report) -> Imported | None:
         if table is None:
             return None
         tables.append(table)
-    lifting = _Lifting(str(path), report)
-    history = [_version(table, lifting) for table in tables[:-1]]
-    newest = _version(tables[-1], lifting)
+    conversion = _FromPaimon(str(path), report)
+    history = [_version(table, conversion) for table in tables[:-1]]
+    newest = _version(tables[-1], conversion)
     if report.has_errors:
         return None
     latest = tables[-1]
@@ -200,11 +200,11 @@ def _nullable_keys(table: TableSchema) -> list[str]:
     ]
 
 
-def _version(table: TableSchema, lifting: "_Lifting") -> ImportedVersion:
+def _version(table: TableSchema, conversion: "_FromPaimon") -> ImportedVersion:
     """Return one schema file as a version, with the ids of its fields and its schema id."""
     required = _nullable_keys(table)
     fields = [
-        lifting.member(field, (field.name,), is_required=field.name in required) for field in table.fields
+        conversion.member(field, (field.name,), is_required=field.name in required) for field in table.fields
     ]
     options = {key: table.options[key] for key in sorted(table.options) if key not in TABLE_RECORD}
     entries = {
@@ -223,7 +223,7 @@ def _version(table: TableSchema, lifting: "_Lifting") -> ImportedVersion:
     )
 
 
-class _Lifting:
+class _FromPaimon:
     """Turns types into kinds with attributes."""
 
     def __init__(self, file: str, report: Report) -> None:

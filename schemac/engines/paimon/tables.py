@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.changes import SchemaChange, changes_between
+from schemac.engines.paimon.judge import ROWS
 from schemac.engines.paimon.live_table import (
     PaimonTable,
     errors_of,
@@ -33,7 +33,7 @@ from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, WRITE_F
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
-from schemac.versions.evolution.changes import Outcome
+from schemac.versions.evolution.changes import Change, Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
 from schemac.versions.evolution.table_versions import VersionedTables, notes_of, report_refused, report_unread
@@ -52,7 +52,6 @@ from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_
 from schemac.versions.identity.lock import LockedDataset
 
 _NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
-_FREE_WHEN_EMPTY = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 
 
 @dataclass(frozen=True)
@@ -123,8 +122,7 @@ def plan_paimon(
         pair = pair_versions(version, after)
         judged = [(change, judge_change("paimon", change, pair)) for change in diff_of(pair)]
         if table.is_empty:
-            # Options are fixed from the first snapshot on.
-            judged = [j for j in judged if j[0].fact not in _FREE_WHEN_EMPTY or j[0].key == "type"]
+            judged = [(change, judgement) for change, judgement in judged if not _is_free_when_empty(change)]
         is_refused = any(judgement.outcome is Outcome.REFUSED for _, judgement in judged)
         if is_refused or errors_of(after):
             if number == target:
@@ -147,6 +145,13 @@ def plan_paimon(
         steps.append(step)
         version, schema = after, step.schema
     return PaimonPlan(table, tuple(steps))
+
+
+def _is_free_when_empty(change: Change) -> bool:
+    """Whether a table without a snapshot takes a change, whatever it means for others."""
+    row = ROWS.get(change.fact)
+    # Options are fixed from the first snapshot on, but for the type of the table.
+    return row is not None and row.is_free_when_empty and change.key != "type"
 
 
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})

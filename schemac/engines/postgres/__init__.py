@@ -17,7 +17,7 @@ ENGINE = Engine(
     formats=(
         Format(
             "postgres",
-            "schemac.engines.postgres.reader:IMPORTER",
+            "schemac.engines.sql_dialects:POSTGRES",
             (".sql", ".ddl"),
             recognizes="schemac.engines.postgres:is_dump",
             systems=("postgres", "postgresql", "redshift"),

@@ -94,6 +94,9 @@ def _type(change: Change, _pair: object) -> Judgement:
         return Judgement(
             Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP
         )
+    if target.type == ENUM_TYPE and written.type != ENUM_TYPE:
+        reason = "Protobuf reads it, but numbers without a name in the enum are not texts"
+        return Judgement(Outcome.DATA, reason, "check the values first")
     return judge_values("Protobuf", old, new)
 
 

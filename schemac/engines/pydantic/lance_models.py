@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from schemac.arrow.from_arrow import lift
+from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.pydantic.modules import Member, Module, choices_of, is_none, name_of
 from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -192,7 +192,7 @@ def _dataset(node: ast.ClassDef, module: Module, report: Report) -> Imported:
                 path=dotted((member.name,)),
                 help=help,
             )
-    tree: Json = lift(pa.schema(fields), module.source.name, report, notes.add)
+    tree: Json = from_arrow(pa.schema(fields), module.source.name, report, notes.add)
     for field in tree["fields"]:
         if field["name"] in descriptions:
             field["extra"] = {DESCRIPTION.key: descriptions[field["name"]], **field.get("extra", {})}

@@ -11,7 +11,7 @@ ENGINE = Engine(
     position=100,
     formats=(
         Format(
-            "snowflake", "schemac.engines.snowflake.reader:IMPORTER", (".sql", ".ddl"), systems=("snowflake",)
+            "snowflake", "schemac.engines.sql_dialects:SNOWFLAKE", (".sql", ".ddl"), systems=("snowflake",)
         ),
     ),
 )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import NamedTuple
 
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import Emission
 from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark.artifact import to_fields
@@ -27,7 +27,7 @@ from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.text.source.catalogue import REFUSED_CHANGE
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.json_object import Json, without_keys
@@ -62,7 +62,7 @@ from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, 
 
 def _field(alone: LogicalDataset) -> SparkField:
     """Return the only column of a dataset as Spark has it, without reporting losses."""
-    (field,) = to_fields(lower(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
+    (field,) = to_fields(to_arrow_fields(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
     return field
 
 
@@ -150,6 +150,9 @@ def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judge
         return _refused(connector, what="cannot alter columns")
     if field.parent is not None:
         return _refused(connector, what="can alter only top-level columns")
+    moved = next((inner for inner in preorder(field.children) if inner in pair.after), None)
+    if change.fact is Fact.FIELD_DROPPED and moved is not None:
+        return _refused(connector, what=f"would drop {moved.path_text} too, which moves out of it")
     # The description is what the comment says.
     if change.fact is Fact.FIELD_ADDED and spark_column(pair.new, field).metadata.keys() - {
         COMMENT,

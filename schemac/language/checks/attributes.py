@@ -249,12 +249,8 @@ def _is_logical_type(
     if word.kind in builtin.WORDS:
         return _is_standard_word(attribute, word, value, steps, report)
     if word.kind not in BY_NAME:
-        near = closest(word.kind, [*builtin.WORDS, *BY_NAME])
-        help = (
-            Help.did_you_mean(near, word.kind)
-            if near
-            else f"the words of the standard are {one_of(sorted(builtin.WORDS))}"
-        )
+        words = f"the words of the standard are {one_of(sorted(builtin.WORDS))}"
+        help = Help.nearest(word.kind, [*builtin.WORDS, *BY_NAME], words)
         report(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
         return False
     try:

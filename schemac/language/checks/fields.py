@@ -39,7 +39,7 @@ from schemac.text.source.catalogue import (
     UNKNOWN_SUCCESSOR,
 )
 from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest, listed, with_article
+from schemac.text.source.phrases import listed, with_article
 from schemac.text.syntax.events import written
 
 # Line ends and tabs come from headers of spreadsheets; all engines hold them.
@@ -107,12 +107,8 @@ def check_successors(fields: Sequence[SchemaField], sound: Sequence[SchemaField]
         if successor is None:
             continue
         if successor not in names:
-            near = closest(successor, [name for name in names if name != path])
-            help = (
-                Help.did_you_mean(near, successor)
-                if near
-                else "write the path of a field, such as stops.item.name"
-            )
+            others = [name for name in names if name != path]
+            help = Help.nearest(successor, others, "write the path of a field, such as stops.item.name")
             message = f"there is no field '{successor}' to take the place of {path}"
         elif successor == path:
             message, help = f"{path} cannot be its own successor", "name the field that takes its place"
@@ -254,8 +250,7 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
     for attribute in _NAMING_COLUMNS:
         for i, name in enumerate(attribute.read(extra) or ()):
             if name not in names:
-                near = closest(name, names)
-                help = Help.did_you_mean(near, name, mark="'") if near else ""
+                help = Help.nearest(name, names, mark="'")
                 message = f"there is no column '{name}'"
                 findings.at_schema(UNKNOWN_COLUMN, message, "extra", attribute.key, i, help=help)
     for column in columns:

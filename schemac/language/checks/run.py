@@ -31,7 +31,6 @@ from schemac.registry.engine import Capability
 from schemac.registry.installed import blamed, engines
 from schemac.text.source.catalogue import VOCABULARY_VIOLATION
 from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 
 if TYPE_CHECKING:
@@ -78,9 +77,8 @@ def _check(
             # What is missing as a whole is shown at the attributes that are there.
             first = str(steps[0]) if steps else next(iter(values))
             key, rest = f"{domain}/{first}", steps[1:]
-            near = closest(name, known) if name else None
             message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {_words(error)}"
-            help = Help.did_you_mean(near, name) if near else ""
+            help = Help.nearest(name, known) if name else ""
             if field is None:
                 add = partial(findings.at_schema, VOCABULARY_VIOLATION, message, "extra", key)
             else:

@@ -17,7 +17,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable, WithoutValues
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Checked, Findings
-from schemac.language.logical.model import Castability, Fields, Lifted, LogicalType, Member, Part
+from schemac.language.logical.model import AuthoredType, Castability, Fields, LogicalType, Member, Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import BARE_NULL, OPTIONAL_MAP_KEY
@@ -47,7 +47,7 @@ class Option(Invariable, WithoutValues):
         raise AssertionError("an Option has no Arrow type of its own")
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return None: in Arrow nullability belongs to the field."""
         return None
 
@@ -80,9 +80,9 @@ class Null(Invariable, WithoutValues, Checked):
         return pa.null()
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the kind, for Arrow's null type."""
-        return Lifted({}) if pa.types.is_null(type_) else None
+        return AuthoredType({}) if pa.types.is_null(type_) else None
 
 
 class Struct(Invariable, WithoutValues):
@@ -108,9 +108,9 @@ class Struct(Invariable, WithoutValues):
         return pa.struct(list(children))
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the kind; its members are fields of their own."""
-        return Lifted({}) if pa.types.is_struct(type_) else None
+        return AuthoredType({}) if pa.types.is_struct(type_) else None
 
 
 class Map(WithoutValues, Checked):
@@ -153,11 +153,11 @@ class Map(WithoutValues, Checked):
         return pa.map_(key, value, keys_sorted=self.keys_sorted)
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Whether the keys are sorted."""
         if not pa.types.is_map(type_):
             return None
-        return Lifted({"keysSorted": True} if type_.keys_sorted else {})
+        return AuthoredType({"keysSorted": True} if type_.keys_sorted else {})
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Whether the keys are sorted."""

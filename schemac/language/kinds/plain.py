@@ -20,7 +20,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Checked, Findings
-from schemac.language.logical.model import Castability, Lifted, LogicalType
+from schemac.language.logical.model import AuthoredType, Castability, LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
@@ -45,9 +45,9 @@ class PlainType(Invariable):
         return arrow_type
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the kind, for its one Arrow type."""
-        return Lifted({}) if str(type_) == cls.arrow_text else None
+        return AuthoredType({}) if str(type_) == cls.arrow_text else None
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -316,13 +316,15 @@ class Decimal(LogicalType, Checked):
         return arrow_type
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Precision and scale, and the width where it is not the default."""
         if not pa.types.is_decimal(type_):
             return None
         properties = {"precision": type_.precision, "scale": type_.scale}
         hint = {DECIMAL_ENCODING.key: {"bitWidth": type_.bit_width}}
-        return Lifted(properties, hint if type_.bit_width != _width(type_.precision, at_least=128) else {})
+        return AuthoredType(
+            properties, hint if type_.bit_width != _width(type_.precision, at_least=128) else {}
+        )
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Precision and scale change by themselves."""

@@ -18,9 +18,9 @@ from schemac.language.kinds.answers import Invariable, WithoutValues
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Checked, Findings
 from schemac.language.logical.model import (
+    AuthoredType,
     Castability,
     ExtraAttributes,
-    Lifted,
     LogicalType,
     Member,
     Part,
@@ -64,14 +64,16 @@ def buffer_hint(*, is_view: bool = False, is_large: bool = False) -> ExtraAttrib
     return {BUFFER_ENCODING.key: {"kind": kind, "offsetBitWidth": width}}
 
 
-def _layout_from_arrow(type_: Any, base: str) -> Lifted | None:
+def _layout_from_arrow(type_: Any, base: str) -> AuthoredType | None:
     """Return the layout of a variable-length type, by what pyarrow prints for it."""
     layout = str(type_)
     if layout == base:
-        return Lifted({})
+        return AuthoredType({})
     if layout not in (f"large_{base}", f"{base}_view"):
         return None
-    return Lifted({}, buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_")))
+    return AuthoredType(
+        {}, buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_"))
+    )
 
 
 def _by_length(old: int | None, new: int | None) -> Castability:
@@ -127,7 +129,7 @@ class String(Invariable, Checked):
         return arrow_type
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the layout as a hint, where it is not the default."""
         return _layout_from_arrow(type_, "string")
 
@@ -172,12 +174,12 @@ class Binary(LogicalType, Checked):
         return arrow_type
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the fixed length, or the layout as a hint."""
         if pa.types.is_fixed_size_binary(type_) and not pa.types.is_decimal(type_):
             if type_.byte_width == 0:
                 raise UnsupportedTypeError("fixed_size_binary of no bytes")
-            return Lifted({"fixedLength": type_.byte_width})
+            return AuthoredType({"fixedLength": type_.byte_width})
         return _layout_from_arrow(type_, "binary")
 
     def facts(self, new: Self) -> Iterator[Fact]:
@@ -240,17 +242,17 @@ class List(WithoutValues, Checked):
         return arrow_type
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the fixed length, or the layout as a hint."""
         if pa.types.is_fixed_size_list(type_):
             if type_.list_size == 0:
                 raise UnsupportedTypeError("fixed_size_list of no items")
-            return Lifted({"fixedLength": type_.list_size})
+            return AuthoredType({"fixedLength": type_.list_size})
         is_view = type_.id in (pa.lib.Type_LIST_VIEW, pa.lib.Type_LARGE_LIST_VIEW)
         is_large = type_.id in (pa.lib.Type_LARGE_LIST, pa.lib.Type_LARGE_LIST_VIEW)
         if not is_view and not is_large:
-            return Lifted({}) if type_.id == pa.lib.Type_LIST else None
-        return Lifted({}, buffer_hint(is_view=is_view, is_large=is_large))
+            return AuthoredType({}) if type_.id == pa.lib.Type_LIST else None
+        return AuthoredType({}, buffer_hint(is_view=is_view, is_large=is_large))
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield the length."""

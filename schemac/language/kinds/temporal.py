@@ -25,12 +25,11 @@ from schemac.language.kinds.answers import (
 )
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Checked, Findings
-from schemac.language.logical.model import Castability, Lifted, LogicalType
+from schemac.language.logical.model import AuthoredType, Castability, LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
 from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
 
 DAY = 86400
 """Seconds."""
@@ -59,11 +58,13 @@ class Date(Invariable):
         return pa.date64() if in_milliseconds else pa.date32()
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Days, or milliseconds by a hint."""
         if not pa.types.is_date(type_):
             return None
-        return Lifted({}, {DATE_ENCODING.key: {"unit": "Millisecond"}} if pa.types.is_date64(type_) else {})
+        return AuthoredType(
+            {}, {DATE_ENCODING.key: {"unit": "Millisecond"}} if pa.types.is_date64(type_) else {}
+        )
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -109,9 +110,9 @@ class Time(UnitType):
         return pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the unit."""
-        return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_time(type_) else None
+        return AuthoredType({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_time(type_) else None
 
     def castability(self, new: Self) -> Castability:
         """Compare the units; a time of day is within reach of every one."""
@@ -167,9 +168,9 @@ class Timestamp(LogicalType, Checked):
             names = available_timezones()
             if not names or zone in names:
                 return
-            code, message, nearest = UNKNOWN_TIMEZONE, f"there is no time zone '{zone}'", closest(zone, names)
-            help = "write a name such as UTC, or an offset such as +05:30"
-            help = Help.did_you_mean(nearest, zone, mark="'") if nearest else help
+            code, message = UNKNOWN_TIMEZONE, f"there is no time zone '{zone}'"
+            example = "write a name such as UTC, or an offset such as +05:30"
+            help = Help.nearest(zone, names, example, mark="'")
         findings.at_type(field, code, message, "timezone", help=help)
 
     def type_text(self) -> str:
@@ -181,11 +182,11 @@ class Timestamp(LogicalType, Checked):
         return pa.timestamp(ARROW_UNITS[self.unit], tz=self.timezone)
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return unit and zone."""
         if not pa.types.is_timestamp(type_):
             return None
-        return Lifted({"unit": UNITS_BY_ARROW[type_.unit], "timezone": type_.tz})
+        return AuthoredType({"unit": UNITS_BY_ARROW[type_.unit], "timezone": type_.tz})
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Compare the units and the zones."""
@@ -234,9 +235,9 @@ class Duration(UnitType):
         return pa.duration(ARROW_UNITS[self.unit])
 
     @classmethod
-    def lift(cls, type_: Any) -> Lifted | None:
+    def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the unit."""
-        return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_duration(type_) else None
+        return AuthoredType({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_duration(type_) else None
 
     def castability(self, new: Self) -> Castability:
         """Compare the units; a finer one does not reach as far, a coarser one cuts."""

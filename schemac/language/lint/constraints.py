@@ -165,9 +165,3 @@ def stored_secret(subject: Subject, report: Reporter) -> None:
                 f"{field.path_text} looks like a secret",
                 help="keep secrets out of tables, or store a hash",
             )
-
-
-RULES = (
-    single_value_enum, equal_bounds, redundant_constraint, unanchored_pattern, open_state, long_enum, missing_owner,
-    deprecated_without_successor, deprecated_without_day, unclassified_personal_data, stored_secret,
-)  # fmt: skip

@@ -220,10 +220,3 @@ def numbered_fields(subject: Subject, report: Reporter) -> None:
                 stem = stem.rstrip("_")
                 help = f"write one field '{plural_of(stem)}' of the type `{{kind: List, itemType: {kind}}}`"
                 report.name(fields[0], f"{len(fields)} fields are called '{stem}' and a number", help=help)
-
-
-RULES = (
-    field_name_case, dataset_name_case, long_name, short_name, reserved_word, flag_without_verb, negated_flag, singular_list,
-    plural_value, abbreviated_name, id_before_name, near_duplicate_name, repeated_prefix, type_in_name, generic_name,
-    name_needs_quotes, numbered_fields,
-)  # fmt: skip

@@ -144,8 +144,8 @@ class Ignores:
         """Return the code of an id or a slug; None after reporting that it is unknown or an error."""
         code = self._codes.get(word.upper()) or self._by_slug.get(word)
         if code is None:
-            near = closest(word, [*self._codes, *self._by_slug])
-            help = Help.did_you_mean(near, word) if near else "`schemac explain` lists all codes"
+            known = [*self._codes, *self._by_slug]
+            help = Help.nearest(word, known, "`schemac explain` lists all codes")
             self._reporter(span, f"there is no diagnostic code '{word}'", help)
         elif code.severity is Severity.ERROR:
             self._reporter(
@@ -200,20 +200,14 @@ class Ignores:
 
 GROUP = "schemac.language.lint"
 _ID = re.compile(r"(?!SC\d)[A-Z][A-Z_]*[0-9]+")
-_BUILTIN: tuple[Rule, ...] = (
-    *RULES,
-    *naming.RULES,
-    *structure.DESCRIPTION_RULES,
-    *types.RULES,
-    *structure.STRUCTURE_RULES,
-    *constraints.RULES,
-    *structure.VOCABULARY_RULES,
-)
 
 
+@cache
 def builtin_rules() -> tuple[Rule, ...]:
     """Return the rules that come with the compiler, by code."""
-    return tuple(sorted(_BUILTIN, key=lambda rule: rule.code.id))
+    modules = (naming, structure, types, constraints)
+    rules = (rule for module in modules for rule in _rules_in(vars(module).values()))
+    return tuple(sorted((*RULES, *rules), key=lambda rule: rule.code.id))
 
 
 @cache

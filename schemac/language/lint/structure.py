@@ -145,12 +145,6 @@ def partial_reference(subject: Subject, report: Reporter) -> None:
             report.schema(message, "extra", REFERENCES.key, n)
 
 
-STRUCTURE_RULES = (
-    deep_nesting, many_fields, all_nullable, no_fields, missing_key, nullable_key, float_key, late_key, wide_key, unlinked_id,
-    partial_reference,
-)  # fmt: skip
-
-
 DESCRIPTIONS = "descriptions"
 _PLACEHOLDER = re.compile(
     r"(?:todo|tbd|fixme|xxx|n/?a|none|unknown|description|\.{2,}|…|\?+|-+)[\s:.!?]*", re.IGNORECASE
@@ -226,18 +220,8 @@ def duplicate_description(subject: Subject, report: Reporter) -> None:
             report.description(field, f"{field.path_text} has the same description as {duplicate.path_text}")
 
 
-DESCRIPTION_RULES = (
-    missing_dataset_description,
-    missing_field_description,
-    missing_group_description,
-    repeating_description,
-    placeholder_description,
-    duplicate_description,
-)
-
-
 CATEGORY = "structure"
-VOCABULARY_RULES = (Rule(UNUSED_VOCABULARY, CATEGORY, lambda _subject, _reporter: None, is_default=True),)
+UNUSED_VOCABULARY_RULE = Rule(UNUSED_VOCABULARY, CATEGORY, lambda _subject, _reporter: None, is_default=True)
 
 
 def unused_domains(domains: Collection[str], texts: Collection[bytes]) -> Iterator[str]:

@@ -209,10 +209,3 @@ def binary_without_blob(subject: Subject, report: Reporter) -> None:
         if is_bytes and has_word(field, MEDIA) and not has_role(field.extra, Role.BLOB):
             help = Help.add_attribute(of_role(Role.BLOB)[0].key, "{}")
             report.type(field, f"{field.path_text} looks like media, and is read with every row", help=help)
-
-
-RULES = (
-    unit_in_name, float_money, text_date, clock_without_zone, zone_other_than_utc, vector_without_length, wide_decimal,
-    text_number, text_flag, nullable_items, odd_map_key, empty_struct, single_member_struct, always_null, uncompressed_text,
-    binary_without_blob,
-)  # fmt: skip

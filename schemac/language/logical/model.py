@@ -126,7 +126,7 @@ class LogicalType(AuthoredModel):
 
     @classmethod
     @abstractmethod
-    def lift(cls, type_: Any) -> "Lifted | None":
+    def from_arrow(cls, type_: Any) -> "AuthoredType | None":
         """Return this kind's properties and hints for an Arrow type; None for a type of another kind.
 
         Parts of the type are not looked at. Raises UnsupportedTypeError for a type of this kind that a manifest cannot express.
@@ -161,7 +161,7 @@ class UnsupportedTypeError(Exception):
     """An Arrow type without a matching kind."""
 
 
-class Lifted(NamedTuple):
+class AuthoredType(NamedTuple):
     """An Arrow type as a manifest writes it."""
 
     properties: Json

@@ -22,10 +22,11 @@ from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.dataset import LogicalDataset, Origins, with_distinct_names
 from schemac.language.logical.model import Field, Part, Schema, dotted
 from schemac.language.logical.schema_fields import columns
-from schemac.language.manifest.documents import Body, Documents, is_library
+from schemac.language.manifest.documents import Body, Documents, is_library, is_meant
 from schemac.language.manifest.expansion import Expander, replaced
+from schemac.language.manifest.foreign import suggest_type
 from schemac.language.manifest.library import Reuse, Scope, scope_of
-from schemac.language.manifest.standard import Standardizer
+from schemac.language.manifest.standard import Standardizer, complete_type
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
 from schemac.text.source.diagnostic import Code, Severity
 from schemac.text.source.help import Help
@@ -33,6 +34,7 @@ from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import fold
 from schemac.text.source.report import Report, label
 from schemac.text.source.text import SourceText
+from schemac.text.syntax.compose import has_split_types, whole_types
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import Vocabulary, model_errors
 
@@ -179,19 +181,6 @@ def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, 
     )
 
 
-def _type_help(text: str, is_nested: bool) -> str | None:
-    # Imported here for start-up time, as below: only a run with a mistake in it needs it.
-    from schemac.language.manifest.foreign import suggest_type
-
-    return suggest_type(text, is_nested=is_nested)
-
-
-def _complete_type(written: Mapping[str, Any]) -> str | None:
-    from schemac.language.manifest.standard import complete_type
-
-    return complete_type(written)
-
-
 _WORDS = Vocabulary(
     kinds=FOREIGN_NAMES,
     keys={
@@ -214,8 +203,8 @@ _WORDS = Vocabulary(
         ),
         **{fold(key): _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
     },
-    type_help=_type_help,
-    complete_type=_complete_type,
+    type_help=suggest_type,
+    complete_type=complete_type,
     nouns={"Field": "a field", "Schema": "a schema", **dict.fromkeys(BY_NAME, "a type")},
     examples={
         "Field": "{name: a, type: String}",
@@ -299,9 +288,6 @@ def read_datasets(
     attempt = Report()
     attempt.extend(parsed.diagnostics)
     datasets = binder.bind(documents, attempt)
-    if attempt.has_errors:
-        from schemac.text.syntax.compose import has_split_types, whole_types  # for start-up time
-
     if attempt.has_errors and has_split_types(source.content, _TYPE_KEYS):
         whole_attempt = Report()
         whole_documents = parse(source, whole_attempt, whole_types(_TYPE_KEYS))
@@ -309,8 +295,6 @@ def read_datasets(
         if whole_attempt.has_errors:
             datasets, attempt = whole_datasets, whole_attempt
     if not binder.is_named and not datasets and attempt.diagnostics:
-        from schemac.language.manifest.manifest_detection import is_meant
-
         is_empty = not attempt.has_errors and all(document.value is None for document in documents)
         if not is_empty and not is_meant(documents, source.content):
             return []

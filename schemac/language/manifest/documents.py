@@ -2,12 +2,16 @@
 
 Layer: language.
 Shape: each body found is the tree path of one schema mapping, with the name of its dataset. The events of the
-standard that carry no schema pass through untouched.
+standard that carry no schema pass through untouched. A folder of manifests may hold any other YAML: resources of Kubernetes,
+templates of Helm, workflows, contracts of an API. Of the files that were not named, only what has a sign of a manifest at its
+head, or of a slip in writing one, is looked at; all else is passed over, also where it is not YAML.
 Errors: SC105, SC202 to SC204, SC206 to SC208, SC213 to SC215, SC217.
 Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018 for `$schema` / `headers` / `spec`.
 """
 
+import re
 import shlex
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, get_args
 
@@ -216,15 +220,9 @@ class Documents:
         if resource == "Flow":
             return self._refuse(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
         if resource not in _RESOURCES:
-            near = closest(resource, _RESOURCES)
-            return self._refuse(
-                UNKNOWN_DOCUMENT,
-                ("$schema",),
-                f"the resource '{resource}' contains no schema",
-                help=Help.did_you_mean(near, resource)
-                if near
-                else "the resources with a schema are Dataset and Source",
-            )
+            message = f"the resource '{resource}' contains no schema"
+            help = Help.nearest(resource, _RESOURCES, "the resources with a schema are Dataset and Source")
+            return self._refuse(UNKNOWN_DOCUMENT, ("$schema",), message, help=help)
         is_whole = self._has_shape(value, (), f"{resource}Resource", f"a {resource}")
         headers, spec = value.get("headers"), value.get("spec")
         named = self._named(headers if isinstance(headers, dict) else {}, ("headers", "name"))
@@ -299,8 +297,7 @@ class Documents:
             help = Help.write("SetDataSchema", key="kind", is_safe=False)
             self._add(WRONG_TYPE, (*at, "kind"), message, help=help)
         elif kind is None:
-            near = closest(written, EVENTS)
-            help = Help.did_you_mean(near, written) if near else f"the events are {', '.join(EVENTS)}"
+            help = Help.nearest(written, EVENTS, f"the events are {', '.join(EVENTS)}")
             self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
             message = f"the standard spells '{written}' as {kind}"
@@ -346,12 +343,8 @@ class Documents:
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
         words = {spelling: word for word in get_args(DatasetKind) for spelling in spellings(word)}
         if not isinstance(kind, str) or kind not in words:
-            near = closest(kind, get_args(DatasetKind)) if isinstance(kind, str) else None
-            help = (
-                Help.did_you_mean(near, kind)
-                if near and isinstance(kind, str)
-                else Help.write("Root", key="kind", is_safe=False)
-            )
+            root = Help.write("Root", key="kind", is_safe=False)
+            help = Help.nearest(kind, get_args(DatasetKind), root) if isinstance(kind, str) else root
             message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
             self._add(UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
@@ -437,3 +430,70 @@ def is_library(value: Any) -> bool:
 def _is_binary(event: Json) -> bool:
     """Whether an event holds its schema in the form that was used before the standard had one of its own."""
     return "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}
+
+
+_KINDS = (*DOCUMENT_KINDS, *EVENTS)
+_KEY = re.compile(r"""^(?:- )?(["']?)([$A-Za-z][\w $-]*)\1[ \t]*:(?:[ \t]+(.*))?$""", re.MULTILINE)
+"""A key at the head of a text, or of an item of the list that it is."""
+
+
+def is_meant(documents: Sequence[Document], content: str) -> bool:
+    """Whether a text is meant to be a manifest; `documents` are those that could be read."""
+    if any(_is_document(document.value) for document in documents):
+        return True
+    # What could not be read is known by what stands at the starts of lines, whatever ends them.
+    content = content.replace("\r\n", "\n").replace("\r", "\n")
+    for part in re.split(r"^---.*$", content, flags=re.MULTILINE):
+        keys = {m[2]: (m[3] or "").partition(" #")[0].strip().strip("\"'") for m in _KEY.finditer(part)}
+        is_of_kind = bool(keys.get("kind")) and closest(keys["kind"], _KINDS) is not None
+        if "apiVersion" not in keys and ("fields" in keys or is_of_kind):
+            return True
+    return False
+
+
+def _is_document(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(
+            isinstance(event, dict)
+            and (_is_ours(event) or (isinstance(event.get("schema"), dict) and "fields" in event["schema"]))
+            for event in value
+        )
+    return isinstance(value, dict) and (_is_ours(value) or _has_columns(value))
+
+
+def _is_ours(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping has a key that only we have, or a kind that is ours or nearly."""
+    if "apiVersion" in value:
+        return False
+    kind, resource = value.get("kind"), value.get("$schema")
+    if isinstance(kind, str):
+        return closest(kind, _KINDS) is not None
+    if isinstance(resource, str) and {"headers", "spec"} & value.keys():
+        return True
+    if isinstance(resource, str):
+        return closest(resource.rstrip("/").rpartition("/")[2], (*_RESOURCES, "Flow")) is not None
+    groups = value["groups"] if is_library(value) else None
+    if isinstance(groups, dict) and value.keys() <= {*OF_LIBRARIES}:
+        return True
+    # Other programs have lists of rules under this key.
+    items = groups.values() if isinstance(groups, dict) else groups if isinstance(groups, list) else ()
+    return any(isinstance(item, dict) and _has_columns(item) for item in items)
+
+
+def _has_columns(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping has `fields`, or under a key like it a list of mappings with names or types."""
+    schema = value.get("schema")
+    if isinstance(schema, dict) and _has_columns(schema):
+        return True
+    if "fields" in value:
+        return "apiVersion" not in value
+    lists = [
+        items
+        for key, items in value.items()
+        if isinstance(items, list) and closest(str(key), ("fields",), {"columns": "fields"})
+    ]
+    return any(
+        isinstance(item, dict) and "name" in item and bool({"type", "kind"} & item.keys())
+        for items in lists
+        for item in items
+    )

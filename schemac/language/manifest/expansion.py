@@ -326,13 +326,12 @@ class Expander:
             # It may well stand in the file that cannot be read.
             return
         names = frame.scope.names
-        near = closest(name, names)
         others = (
             f"the groups here are {', '.join(names)}"
             if names
             else "write `imports:` with the file that has it"
         )
-        help = Help.did_you_mean(near, name) if near else f"{others}, or define it under `groups:`"
+        help = Help.nearest(name, names, f"{others}, or define it under `groups:`")
         origin = frame.origin((*here, "use"))
         self._add(origin, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
 

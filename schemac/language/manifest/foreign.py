@@ -69,7 +69,7 @@ class _MeaninglessError(Exception):
     """A type without a kind, with the reason if there is one."""
 
 
-def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
+def suggest_type(text: str, is_nested: bool = False) -> str | None:
     """Return what to write for a type's text, or why no kind fits; None if it is unknown.
 
     At a nested position attributes are next to `kind`, elsewhere next to the field's name.

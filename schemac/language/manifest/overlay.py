@@ -95,8 +95,7 @@ class Overlay:
         for path, field in dataset_overlay.fields.items():
             schema_field = by_path.get(path)
             if schema_field is None:
-                near = closest(path, by_path)
-                help = Help.did_you_mean(near, path) if near else f"its fields are {', '.join(by_path)}"
+                help = Help.nearest(path, by_path, f"its fields are {', '.join(by_path)}")
                 self.add((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
                 continue
             schema_field.extra = _merged(dict(schema_field.extra), field.extra)

@@ -21,7 +21,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 
 from schemac.pipeline.conforming.gather import Scope, check_constants, with_computed_fields
-from schemac.pipeline.conforming.validation import conform
+from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Json, Typed, parse_steps, value_sql
@@ -354,9 +354,10 @@ class Frames:
         records = replace(read, values=replace(read.values, raw_columns=shown, row_text=row_text))
         job = self.job.model_copy(update={"fields": fields})
         extra = [ADDRESS_FIELD, *(ADDRESS_FIELD.with_name(flag) for flag in self.flags.values())]
-        conformed = conform(with_computed_fields(records, job), pa.schema([*self.filled, *extra]), job)
+        schema = pa.schema([*self.filled, *extra])
+        validation = Validation.of(with_computed_fields(records, job), schema, job)
         columns = [ADDRESS, *self.flags.values(), *self.filled.names, ERRORS, RAW]
-        return conformed.select(*map(name, columns))
+        return validation.frame().select(*map(name, columns))
 
 
 def _column_of(label: str) -> str:

@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.mode_settings import merge_of, with_marker, without_other_reasons
-from schemac.pipeline.conforming.validation import conform, key_checked, settings_of, with_warnings
+from schemac.pipeline.conforming.validation import Validation, key_checked, settings_of, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
@@ -191,6 +191,8 @@ class SourceRecords(NamedTuple):
     """How many records each source had."""
     absent: list[AbsentPath]
     """Paths that the pipeline names, and no record of their source has."""
+    reader: str | None = None
+    """How the records are read; None where they were conformed before."""
 
     def check_lists(self, *, is_part: bool) -> None:
         """Refuse to commit nothing of a source because of a list that none of its records has; a part of a source may have none."""
@@ -211,7 +213,7 @@ def source_records(
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
     """
-    frames, counts, absent = [], list[Observation](), list[AbsentPath]()
+    frames, readers, counts, absent = [], list[str](), list[Observation](), list[AbsentPath]()
     is_replay = any(ADDRESS in records.partitions for records in given or ())
     for i, part in enumerate(job.parts):
         with _placed(job, i):
@@ -224,13 +226,15 @@ def source_records(
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
-                conformed_rows = conform(records, read, marked, may_pack=may_pack and given is None)
+                validation = Validation.of(records, read, marked, may_pack=may_pack and given is None)
+                conformed_rows = validation.frame()
+                readers.append(validation.reader)
                 count = COUNTED if PACKED in conformed_rows.columns else "count(1)"
                 frames.append(conformed_rows.observe(observation, functions.expr(count).alias("rows")))
                 counts.append(observation)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
-    return SourceRecords(reduce(DataFrame.union, frames), counts, absent)
+    return SourceRecords(reduce(DataFrame.union, frames), counts, absent, "; ".join(dict.fromkeys(readers)))
 
 
 def conformed(

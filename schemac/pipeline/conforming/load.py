@@ -17,7 +17,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from schemac.arrow.metadata import with_version
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import ARTIFACTS
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
@@ -28,18 +28,18 @@ from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.conforming.mode_settings import backfill_mistakes, merge_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
-from schemac.pipeline.declaration.other_tables import Join, ReferencedTable
+from schemac.pipeline.declaration.parts import Join, ReferencedTable
 from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.reading.source import check_input
-from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
 from schemac.pipeline.spark.python_functions import PythonFunction, function_path
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
-from schemac.project.locking import Locked, locked_datasets
+from schemac.project.locking import locked_datasets
 from schemac.project.options import CompileOptions, RunOverlay
 from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import Mode
@@ -62,6 +62,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, decode_text, read_text
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import ModelError, model_errors
+from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.lock import Numbers
 
 
@@ -216,7 +217,7 @@ def _with_schema(
         report.extend(schema_report.diagnostics)
         if schema_report.has_errors:
             return None
-    loaded = _lowered(job, dataset, project, document, report)
+    loaded = _compiled(job, dataset, project, document, report)
     if loaded is None or not has_lock(manifest):
         return loaded
     locked = locked or _locked(manifest, dataset, report)
@@ -232,7 +233,7 @@ def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked |
     return locked_datasets(manifest, str(manifest), [dataset], report, is_error=True).get(dataset.name)
 
 
-def _lowered(
+def _compiled(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
     """Compile the schema of a job as the engine of its table will have it; None if that engine refuses it."""
@@ -241,7 +242,7 @@ def _lowered(
     emit(dataset, options, report)
     if report.has_errors:
         return None
-    loaded = LoadedJob(job, document, dataset, lower(dataset, options.lowering))
+    loaded = LoadedJob(job, document, dataset, to_arrow_fields(dataset, options.arrow_options))
     schema = loaded.arrow_schema
     expressions: dict[TreePath, Mistake] = {}
     for i, part in enumerate(job.parts):

@@ -1,7 +1,7 @@
 """Plans how the records of a source are validated, and has it done in tasks of ours.
 
 Layer: pipeline.
-Shape: `Records` in; the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is null for a record that
+Shape: `Records` in; a frame of the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is null for a record that
        fits, else array<struct<path, rule, value>> with every reason. The one task over batches (`record_tasks`) runs where the files
        are read, or over batches that Spark brings; SQL stays for expressions and for dates by patterns of Java.
 Errors: PipelineError for a mapping that names what the source does not have, and for a column that can never become its field.
@@ -195,14 +195,16 @@ class Validation:
         return isinstance(self.records.input_of(label, self._origin(label)), Text)
 
     @property
-    def strategy(self) -> str:
+    def reader(self) -> str:
         """In words, how the records are read."""
         if self.in_tasks is not None:
             return "in the tasks that read the files"
         return "in batches that Spark brings to tasks"
 
     def frame(self) -> DataFrame:
-        """Validate the records."""
+        """Return typed columns with their reasons; where it packs, some rows may stand for many records."""
+        if self.job.unexpected is Unexpected.REJECT:
+            self.records.check_columns(self.schema.names, self.job)
         files, inputs = self.records.source.files, self.in_tasks
         if files is not None and inputs is not None:
             used_columns = dict.fromkeys(one.column for one in inputs if one.column)
@@ -252,14 +254,6 @@ class Validation:
             if any(one.form == "pattern" for one in inputs):
                 frame = values.parsed(frame)
         return frame.selectExpr(RAW, SOURCE, FAULT, *texts, *columns)
-
-
-def conform(records: Records, schema: pa.Schema, job: Job, *, may_pack: bool = False) -> DataFrame:
-    """Turn the records into typed columns with their reasons; with `may_pack` some rows may stand for many records."""
-    validation = Validation.of(records, schema, job, may_pack=may_pack)
-    if job.unexpected is Unexpected.REJECT or UNEXPECTED in job.warned:
-        records.check_columns(schema.names, job)
-    return validation.frame()
 
 
 def _looks_at_rows(schema: pa.Schema, job: Job) -> bool:

@@ -1,7 +1,7 @@
 """The pipeline file: where records come from, which schema they must fit, where they go.
 
 Layer: pipeline.
-Shape: frozen models with the names of the file in camelCase; the master of the file's grammar.
+Shape: frozen models with the names of the file in camelCase; the master of the file's grammar, of which editors get the JSON Schema.
 Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x < 1 with a decimal point), else records.
 """
 
@@ -11,13 +11,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from schemac.pipeline.declaration.limits import AuthoredLimits, Limits
-from schemac.pipeline.declaration.other_tables import (
+from schemac.pipeline.declaration.parts import (
+    AuthoredLimits,
     JobModel,
     Join,
+    Limits,
     Options,
     Paths,
     ReferencedTable,
+    Stores,
     TablePath,
     Zone,
     known_format,
@@ -25,9 +27,9 @@ from schemac.pipeline.declaration.other_tables import (
 from schemac.registry.engine import Engine
 from schemac.rows.judging.settings import Coerce, EpochUnit, Unexpected
 from schemac.rows.runs.identity import IDENTIFIER, Mode
-from schemac.rows.runs.storage import Storage, written_secrets
+from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import sink_engine, sink_names, source_names
-from schemac.text.source.json_object import TreePath
+from schemac.text.source.json_object import Json, TreePath
 
 __all__ = [
     "Coerce",
@@ -97,8 +99,12 @@ class FieldSource(JobModel):
         return self.expr is not None or self.value is not None
 
 
-_FromPath = BeforeValidator(lambda value: {"from": value} if isinstance(value, str) else value)
-Fields = dict[str, Annotated[FieldSource | None, _FromPath]]
+def _short_for(key: str) -> BeforeValidator:
+    """Read a text as a mapping of one key."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
+
+
+Fields = dict[str, Annotated[FieldSource | None, _short_for("from")]]
 
 
 class SourceMode(StrEnum):
@@ -130,7 +136,6 @@ class Explode(JobModel):
     )
 
 
-_ListPath = BeforeValidator(lambda value: {"path": value} if isinstance(value, str) else value)
 FILE_FORMATS = ("parquet", "orc", "json", "csv", "avro", "xml")
 """Formats of Spark that are files in a folder."""
 
@@ -164,7 +169,7 @@ class Source(JobModel):
         default=Changed.REFUSE,
         description="With `mode: incremental`: what happens if a known file has changed.",
     )
-    explode: Annotated[Explode | None, _ListPath] = Field(
+    explode: Annotated[Explode | None, _short_for("path")] = Field(
         default=None, description="List whose items become records; its path then names the one item."
     )
     fields: Fields = Field(
@@ -257,45 +262,6 @@ class Quarantine(JobModel):
     """The dataset for records that do not fit, each with its raw text and every reason."""
 
     path: TablePath
-
-
-def _known_address(address: str) -> str:
-    if "://" not in address:
-        raise ValueError("expected an address such as `s3://rides` or `s3://rides/raw`")
-    return address
-
-
-def _without_secrets(value: Any) -> Any:
-    """Refuse a secret in the file, which everyone with access to the repository could read."""
-    if isinstance(value, dict):
-        for place in written_secrets(value):
-            name = ".".join(map(str, place))
-            raise ValueError(
-                f"`{name}` is a secret: write the name of an environment variable, such as ${{AWS_SECRET_ACCESS_KEY}}"
-            )
-    return value
-
-
-class ObjectStore(JobModel):
-    """How one address of an object store is accessed; `${NAME}` is an environment variable."""
-
-    endpoint: str | None = Field(default=None, description="Address of the S3 API, if it is not Amazon's.")
-    region: str | None = Field(default=None, description="Region of the store.")
-    access_key_id: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
-    secret_access_key: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
-    session_token: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
-    path_style: bool | None = Field(
-        default=None, description="Whether the bucket is part of the path of a request, not of its host."
-    )
-    options: Options = Field(
-        default_factory=dict, description="Further options, by the names of the table's engine."
-    )
-    hadoop: Options = Field(default_factory=dict, description="Further options, by Hadoop's names.")
-
-
-Stores = dict[
-    Annotated[str, AfterValidator(_known_address)], Annotated[ObjectStore, BeforeValidator(_without_secrets)]
-]
 
 
 class Severity(StrEnum):
@@ -490,3 +456,11 @@ class Job(JobModel):
             return self.quarantine.path
         path, suffix = self.target.path.rstrip("/"), self.target.engine.table_suffix
         return f"{path.removesuffix(suffix)}.quarantine{suffix}"
+
+
+def pipeline_schema() -> Json:
+    """Return the pipeline file as JSON Schema, for editors."""
+    from schemac.language.manifest.json_schema_conditions import json_schema  # for those who ask for it
+
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {**dialect, **json_schema(Job), "title": "schemac pipeline"}

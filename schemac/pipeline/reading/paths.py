@@ -144,7 +144,7 @@ def check_unchanged(file: str) -> None:
     check_seen({path: tuple(state) for path, state in json.loads(Path(file).read_text()).items()})
 
 
-def check_seen(seen: Seen, *place: str) -> None:
+def check_seen(seen: Seen, place: tuple[str, ...] = ("source", "path")) -> None:
     """Raise where a file is gone or another one than it was; `place` is the setting that names it."""
     for path, expected in seen.items():
         current = _state(path)
@@ -153,15 +153,15 @@ def check_seen(seen: Seen, *place: str) -> None:
             message = f"`{path}` {what} while it was read"
             raise PipelineError.uncommitted(
                 CHANGED_INPUT, message, "run it again when no other program writes to it",
-                place=place or ("source", "path"),
+                place=place,
             )  # fmt: skip
 
 
-def changed_since(error: PipelineError, seen: Seen) -> PipelineError:
-    """Return the error of a run; a file that its tasks do not see may be one that is gone for its driver too."""
+def changed_since(error: PipelineError, seen: Seen, place: tuple[str, ...]) -> PipelineError:
+    """Return the error of a run that reads files which a setting at a place names; a file that its tasks do not see may be one that is gone for its driver too."""
     if error.code is NOT_SHARED:
         try:
-            check_seen(seen)
+            check_seen(seen, place)
         except PipelineError as changed:
             changed.__cause__ = error
             return changed

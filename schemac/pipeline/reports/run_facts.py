@@ -9,18 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from schemac.pipeline.errors import AbsentPath
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.judging.zones import zone_database
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.text.source.phrases import counted
-
-
-@dataclass(frozen=True)
-class ReasonCount:
-    """How often a field broke a rule; the path has no positions."""
-
-    path: str
-    rule: str
-    count: int
 
 
 @dataclass(frozen=True)
@@ -57,6 +49,8 @@ class RunFacts:
 
     absent: tuple[AbsentPath, ...] = ()
     """Paths in the pipeline file that none of the records has."""
+    reader: str | None = None
+    """How the records were read, in the words of `--explain`; None if none were, or if they were conformed before."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
@@ -68,6 +62,7 @@ class RunFacts:
             "repeat": self.is_repeat,
             "stopped": self.stopped,
             "seconds": round(self.seconds, 3),
+            "reader": self.reader,
             "records": {
                 "in": self.rows_in,
                 "written": self.rows_written,

@@ -12,7 +12,8 @@ from html import escape
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.offenders import Offender, first_offenders, local_file
-from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts, compared, run_text, stopped_after
+from schemac.pipeline.reports.run_facts import RunFacts, compared, run_text, stopped_after
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.storage import NO_STORAGE, Storage, storage_in_use
@@ -254,9 +255,6 @@ def _chart(runs: Iterable[CommittedRun]) -> str:
     )
 
 
-MOST_REASONS = 20
-
-
 @dataclass(frozen=True)
 class RunReport(RunFacts):
     """What a run did."""
@@ -302,9 +300,3 @@ class RunReport(RunFacts):
 
     def _repr_html_(self) -> str:
         return run_fragment(self)
-
-
-def top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
-    """Take the reasons that come most often."""
-    ordered = sorted(counts, key=lambda entry: (-entry[2], entry[0], entry[1]))
-    return tuple(ReasonCount(*entry) for entry in ordered[:MOST_REASONS])

@@ -23,6 +23,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import local_part
 from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.spark.python_functions import digest_of_function
+from schemac.rows.runs.errors import CommitState
 from schemac.rows.runs.history import CommittedRun, records_in
 from schemac.rows.runs.identity import Mode, RunIdentity, RunRequest, random_id
 from schemac.rows.runs.storage import is_local, seen_from
@@ -227,7 +228,7 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
         raise _unknown(error, f"it is unknown whether this run was committed ({reason})", job) from error
     if committed_run is not None:
         return committed_run
-    if is_local(table) or not error.is_uncommitted:
+    if is_local(table) or error.commit_state is CommitState.UNKNOWN:
         raise error
     # Nobody can be kept from committing there: a process of Spark may still be at it.
     raise _unknown(error, "nothing of this run is in the table so far", job) from error

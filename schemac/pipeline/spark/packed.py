@@ -21,17 +21,6 @@ ADDRESS = "_address"
 ROW_ID = "_rowid"
 """The id that a table gives to a row, as a key of joins."""
 ADDRESS_FIELD = pa.field(ADDRESS, pa.int64(), nullable=False)
-REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
-REASONS = pa.list_(pa.field("element", REASON))
-"""The type of the column of errors, as Spark names the items of a list."""
-QUARANTINE_SCHEMA = pa.schema(
-    [
-        pa.field("run", pa.string(), nullable=False),
-        pa.field("source", pa.string()),
-        pa.field("raw", pa.string()),
-        pa.field("errors", pa.list_(pa.field("item", REASON)), nullable=False),
-    ]
-)
 
 
 PACKED = "_packed"

@@ -12,11 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.pipeline.declaration.limits import Broken, Limits
+from schemac.pipeline.declaration.parts import Broken, Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.packed import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE
+from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.rows.judging.arrays import MissingMemberError, to_field
-from schemac.rows.judging.reasons import reason_counts
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA, REASONS, reason_counts
 from schemac.text.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
 NO_LIMITS = Limits()
@@ -43,7 +43,7 @@ class QuarantineBuffer:
         run = pa.array([self.run], pa.string()).take(pa.array([0] * bad.num_rows))
         source, raw = (bad.column(name) if name in names else blank for name in (SOURCE, RAW))
         reasons = bad.column(ERRORS)
-        columns = [run, source, raw, reasons.cast(QUARANTINE_SCHEMA.field("errors").type)]
+        columns = [run, source, raw, reasons.cast(REASONS)]
         quarantined = pa.record_batch(columns, schema=QUARANTINE_SCHEMA)
         if self.writer is None:
             self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)

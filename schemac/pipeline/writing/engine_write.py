@@ -16,10 +16,9 @@ from pyspark.sql import DataFrame
 
 from schemac.pipeline.conforming.mode_settings import merge_of
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.declaration.limits import Limits
+from schemac.pipeline.declaration.parts import Limits
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, note
-from schemac.pipeline.reports.run_report import top_reasons
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.pipeline.writing.format_sink import (
     BOOKKEEPING_COLUMNS,
@@ -28,12 +27,17 @@ from schemac.pipeline.writing.format_sink import (
     write_staging,
 )
 from schemac.pipeline.writing.quarantine_source import stage
-from schemac.pipeline.writing.sink_options import SinkOptions, SinkReport, encode_options, encode_schema
+from schemac.pipeline.writing.sink_options import (
+    SinkOptions,
+    SinkReport,
+    encode_options,
+    encode_schema,
+    too_many_quarantined,
+)
 from schemac.pipeline.writing.table_sink import TableWriter, Written, spark_sink
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.staging import temporary_folder
 from schemac.rows.runs.tables import TableForm, sink_engine
-from schemac.text.source.catalogue import TOO_MANY_QUARANTINED
 
 
 def write_through(
@@ -51,7 +55,7 @@ def write_through(
         written.bad_files, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
         written.broken = bad.broken
         good = persisted.where(f"{ERRORS} is null")
-        written.warnings.update({(path, rule): count for path, rule, count in counted_warnings(good)})
+        written.warnings = counted_warnings(good)
         rows = good.drop(*BOOKKEEPING_COLUMNS)
         written.pieces, written.rows = write_staging(
             rows, connector, path, settings, writer.sink, writer.table
@@ -123,13 +127,5 @@ def _explained(error: Exception, report: Path) -> Exception:
     """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
     numbers = SinkReport.read(report) if report.exists() else None
     if numbers is not None and numbers.passed is not None:
-        worst = ", ".join(
-            f"`{entry.path}` {entry.rule} {entry.count}" for entry in top_reasons(numbers.reasons)[:5]
-        )
-        return PipelineError(
-            TOO_MANY_QUARANTINED,
-            f"{numbers.passed.message}; nothing was written",
-            f"most of them: {worst}",
-            place=("maxQuarantined", *numbers.passed.place),
-        )
+        return too_many_quarantined(numbers.passed, numbers)
     return error

@@ -23,16 +23,17 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.declaration.limits import Key
+from schemac.pipeline.declaration.parts import Key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, check_seen
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
-from schemac.pipeline.spark.packed import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name, with_operator
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
-from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits
-from schemac.rows.judging.settings import POSITIONS
+from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
+from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import hadoop_address, seen_from
@@ -42,7 +43,6 @@ from schemac.text.source.catalogue import (
     EMPTIED_TABLE,
     SCHEMA_MISMATCH,
     TABLE_EXISTS,
-    TOO_MANY_QUARANTINED,
     UNWRITABLE_TARGET,
 )
 
@@ -177,8 +177,8 @@ class FormatTarget:
             sink_of(None).open_staging(place)
             rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
             staged = stage(rows, place, self.run.id, self.job.max_quarantined)
-            entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
-            report = SinkReport(good.count(), staged.rows, entries, warnings=counted_warnings(good))
+            reasons, warnings = map(ReasonCount.sorted, (staged.reasons, counted_warnings(good)))
+            report = SinkReport(good.count(), staged.rows, reasons, warnings=warnings)
             self._check_limits(report, staged.broken)
             self._check_emptied(report)
             columns = {label: functions.col(name(label)) for label in good.drop(*BOOKKEEPING_COLUMNS).columns}
@@ -283,11 +283,7 @@ class FormatTarget:
         passed = self.job.max_quarantined.passed(report.rows_written + bad, bad, broken)
         if passed is None:
             return
-        worst = sorted(report.reasons, key=lambda entry: -entry[2])[:5]
-        counts_text = ", ".join(f"`{path}` {rule} {count}" for path, rule, count in worst)
-        message = f"{passed.message}; nothing was written"
-        place = ("maxQuarantined", *passed.place)
-        raise PipelineError(TOO_MANY_QUARANTINED, message, f"most of them: {counts_text}", place=place)
+        raise too_many_quarantined(passed, report)
 
     def _check_emptied(self, report: SinkReport) -> None:
         target = self.job.target
@@ -363,11 +359,11 @@ def _quarantine_of(job: Job, run: RunIdentity, table: str) -> WriteTarget:
     return replace(place, table=seen_from(place.path, table) if table else "")
 
 
-def counted_warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:
-    """Count what the rows that fit were warned of."""
+def counted_warnings(good: DataFrame) -> Counter[tuple[str, str]]:
+    """Count what the rows that fit were warned of, by path and rule."""
     if WARNINGS not in good.columns:
-        return ()
+        return Counter()
     each = good.select(functions.explode(WARNINGS).alias("why"))
     path = functions.regexp_replace("why.path", functions.lit(POSITIONS), functions.lit("[]"))
     rows = each.groupBy(path.alias("path"), functions.col("why.rule").alias("rule")).count().collect()
-    return tuple(sorted((path, rule, count) for path, rule, count in rows))
+    return Counter({(path, rule): count for path, rule, count in rows})

@@ -18,10 +18,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from schemac.pipeline.declaration.limits import Key, Limits
+from schemac.pipeline.declaration.parts import Key, Limits
 from schemac.pipeline.spark.executors import register
-from schemac.pipeline.spark.packed import QUARANTINE_SCHEMA
 from schemac.pipeline.writing.batches import QuarantineBuffer
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.identity import random_id
 from schemac.rows.runs.staging import temporary_folder
 from schemac.rows.runs.tables import WriteTarget, sink_of

@@ -14,11 +14,12 @@ from typing import Any
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from schemac.pipeline.declaration.limits import AuthoredLimits, Limits, Passed
+from schemac.pipeline.declaration.parts import AuthoredLimits, Limits, Passed
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.tables import TableForm
-from schemac.text.source.catalogue import EMPTIED_TABLE, SINK_OPTION
+from schemac.text.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TOO_MANY_QUARANTINED
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,8 @@ class SinkReport:
 
     rows_written: int
     rows_quarantined: int
-    reasons: tuple[tuple[str, str, int], ...]
-    """How often a field did not fit a rule: path, rule and count."""
+    reasons: tuple[ReasonCount, ...]
+    """How often a field did not fit a rule, the most frequent first."""
     version: int = 0
     """That of the table; 0 if nothing was committed."""
     quarantine_version: int | None = None
@@ -128,7 +129,7 @@ class SinkReport:
     """Records that deleted the row of their key."""
     is_repeat: bool = False
     """Whether another attempt of the run had been committed: its numbers, and nothing was written."""
-    warnings: tuple[tuple[str, str, int], ...] = ()
+    warnings: tuple[ReasonCount, ...] = ()
     """The same of rules that only warn, over the records that were written."""
     passed: Passed | None = None
     """The limit of quarantined records that was passed, where the write was given up for it."""
@@ -148,7 +149,7 @@ class SinkReport:
         """Return the content of a file. Raises OSError."""
         document = json.loads(path.read_text())
         for name in ("reasons", "warnings"):
-            document[name] = tuple((path, rule, count) for path, rule, count in document[name])
+            document[name] = tuple(ReasonCount(**one) for one in document[name])
         if document["passed"] is not None:
             place, message = document["passed"]
             document["passed"] = Passed(tuple(place), message)
@@ -157,10 +158,8 @@ class SinkReport:
 
 def nothing_fits(report: SinkReport, path: str) -> PipelineError:
     """Describe a first run of whose records none fits: its table would have no row."""
-    worst = sorted(report.reasons, key=lambda entry: -entry[2])[:MOST_REASONS]
-    reasons_text = ", ".join(
-        f"`{path}` {rule} {count}" if path else f"{rule} {count}" for path, rule, count in worst
-    )
+    worst = report.reasons[:MOST_REASONS]
+    reasons_text = ", ".join(f"`{one.path}` {one.rule} {one.count}".removeprefix("`` ") for one in worst)
     count = report.rows_quarantined
     no_record = "the only record does not fit" if count == 1 else f"none of the {count} records fits"
     return PipelineError(
@@ -168,4 +167,15 @@ def nothing_fits(report: SinkReport, path: str) -> PipelineError:
         f"{no_record}, so `{path}` was not created ({reasons_text})",
         "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is intended",
         place=("target", "mode"),
+    )
+
+
+def too_many_quarantined(passed: Passed, report: SinkReport) -> PipelineError:
+    """Describe the limit that was passed, with the reasons that come most often."""
+    worst = ", ".join(f"`{one.path}` {one.rule} {one.count}" for one in report.reasons[:MOST_REASONS])
+    return PipelineError(
+        TOO_MANY_QUARANTINED,
+        f"{passed.message}; nothing was written",
+        f"most of them: {worst}",
+        place=("maxQuarantined", *passed.place),
     )

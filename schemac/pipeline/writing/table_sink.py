@@ -11,7 +11,7 @@ Errors: what is raised in tasks and at the commit reaches the caller inside Spar
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -21,12 +21,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from schemac.pipeline.declaration.limits import Key
+from schemac.pipeline.declaration.parts import Key
 from schemac.pipeline.reading.paths import check_unchanged
 from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
 from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.executors import register
-from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS, unpacked
+from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, WARNINGS, unpacked
 from schemac.pipeline.writing.batches import QuarantineBuffer, to_schema
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,
@@ -35,7 +35,8 @@ from schemac.pipeline.writing.sink_options import (
     nothing_fits,
     sink_options,
 )
-from schemac.rows.judging.reasons import reason_counts
+from schemac.rows.judging.reasons import QUARANTINE_SCHEMA, reason_counts
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
@@ -334,8 +335,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return SinkReport(
             sum(result.rows for result in results),
             sum(result.bad_rows for result in results),
-            _summed(result.reasons for result in results),
-            warnings=_summed(result.warnings for result in results),
+            ReasonCount.sorted(sum((result.reasons for result in results), Counter())),
+            warnings=ReasonCount.sorted(sum((result.warnings for result in results), Counter())),
         )
 
     def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
@@ -398,12 +399,6 @@ def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
         DELETED: report.deleted,
     }
     return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
-
-
-def _summed(counts: Iterable[Counter[tuple[str, str]]]) -> tuple[tuple[str, str, int], ...]:
-    """Add the counts of all tasks."""
-    total = sum(counts, Counter())
-    return tuple((path, rule, count) for (path, rule), count in sorted(total.items()))
 
 
 def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:

@@ -13,10 +13,17 @@ import pyarrow.compute as pc
 
 from schemac.rows.judging.settings import POSITIONS
 
-REASONS = pa.list_(
-    pa.struct([pa.field("path", pa.string()), pa.field("rule", pa.string()), pa.field("value", pa.string())])
+REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
+REASONS = pa.list_(REASON)
+QUARANTINE_SCHEMA = pa.schema(
+    [
+        pa.field("run", pa.string(), nullable=False),
+        pa.field("source", pa.string()),
+        pa.field("raw", pa.string()),
+        pa.field("errors", REASONS, nullable=False),
+    ]
 )
-REASON = REASONS.value_type
+"""The columns of records that do not fit."""
 
 
 class Reason(NamedTuple):

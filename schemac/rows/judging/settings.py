@@ -68,6 +68,22 @@ POSITIONS = r'\[(?:[0-9]+|"(?s:.*?)")\]'
 LONGEST_VALUE = 1000
 """Characters of a value that a reason shows."""
 
+
+@dataclass(frozen=True)
+class ReasonCount:
+    """How often a rule is broken at a path, whose positions are left out."""
+
+    path: str
+    rule: str
+    count: int
+
+    @classmethod
+    def sorted(cls, counts: Mapping[tuple[str, str], int]) -> "tuple[ReasonCount, ...]":
+        """Return counts by path and rule, the most frequent first."""
+        ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        return tuple(cls(*reason, count) for reason, count in ordered)
+
+
 FLOAT16_LARGEST = 65520.0 - 2**-8
 """A half comes out of a single: the last single that is not rounded to infinity."""
 FLOAT32_LARGEST, FLOAT64_LARGEST = 3.4028234663852886e38, 1.7976931348623157e308

@@ -23,11 +23,22 @@ ADDRESSES = "_address"
 
 
 @dataclass(frozen=True)
+class FilledColumns:
+    """The columns that a run fills."""
+
+    names: tuple[str, ...]
+    key: str
+    """What their values are made of, as a digest: those of another key do not count."""
+    keeps: bool
+    """Whether rows that are not written keep the value that they have."""
+
+
+@dataclass(frozen=True)
 class Filling:
     """Columns of a table that one run fills; it travels to the tasks."""
 
     place: WriteTarget
-    columns: tuple[str, ...]
+    columns: FilledColumns
     ids: tuple[tuple[int, ...], ...]
     """The engine's ids of each column and of what is below it."""
     schema: bytes
@@ -37,10 +48,6 @@ class Filling:
     native: str
     version: str | None
     """The locked version of the schema, as tables keep it; None if it has no lock."""
-    key: str
-    """What the values are made of, as a digest: those of another key do not count."""
-    keeps: bool
-    """Whether rows that are not written keep the value that they have."""
 
     def read_schema(self) -> pa.Schema:
         """Decode the schema of the columns."""
@@ -50,17 +57,6 @@ class Filling:
         """Return the form of the table."""
         schema = pa.ipc.read_schema(pa.BufferReader(self.form))
         return TableForm(schema, self.native, version=self.version)
-
-
-@dataclass(frozen=True)
-class FilledColumns:
-    """The columns that a run fills."""
-
-    names: tuple[str, ...]
-    key: str
-    """What their values are made of, as a digest: those of another key do not count."""
-    keeps: bool
-    """Whether rows that are not written keep the value that they have."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,18 @@ Shape: one exception class; the code names the mistake, the message names the th
 """
 
 import re
+from enum import Enum
 
 from schemac.registry.codes import builtin_codes
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.json_object import TreePath
 
-NOTHING_WRITTEN = "nothing of this run was written"
-"""What the help of an uncommitted run says first."""
+
+class CommitState(Enum):
+    """What is certain of the commit of the run that an error ends; the value is what the help says of it first."""
+
+    UNCOMMITTED = "nothing of this run was written"
+    UNKNOWN = ""
 
 
 class PipelineError(Exception):
@@ -26,7 +31,7 @@ class PipelineError(Exception):
         help: str | None = None,
         *,
         place: TreePath = (),
-        is_uncommitted: bool = False,
+        commit_state: CommitState = CommitState.UNKNOWN,
     ) -> None:
         super().__init__(code, message, help)
         self.code = code
@@ -35,20 +40,19 @@ class PipelineError(Exception):
         """The help without what it says of the commit."""
         self.place = place
         """The setting that it is about, such as ("target", "path"); empty if it is about none."""
-        self.is_uncommitted = is_uncommitted
-        """Whether it is certain that nothing of the run is in its target."""
+        self.commit_state = commit_state
 
     @classmethod
     def uncommitted(
         cls, code: Code, message: str, help: str | None = None, *, place: TreePath = ()
     ) -> "PipelineError":
         """Return the error of a run of which nothing is in its target."""
-        return cls(code, message, help, place=place, is_uncommitted=True)
+        return cls(code, message, help, place=place, commit_state=CommitState.UNCOMMITTED)
 
     @property
     def help(self) -> str | None:
         """What can be done, behind what is certain of the commit; None if there is neither."""
-        return _joined(NOTHING_WRITTEN if self.is_uncommitted else None, self.way_out)
+        return _joined(self.commit_state.value, self.way_out)
 
     def __str__(self) -> str:
         text = f"[{self.code.id}] {self.message}"
@@ -59,7 +63,7 @@ class PipelineError(Exception):
     def at(self, *place: str | int) -> "PipelineError":
         """Return the error with its place."""
         return PipelineError(
-            self.code, self.message, self.way_out, place=place, is_uncommitted=self.is_uncommitted
+            self.code, self.message, self.way_out, place=place, commit_state=self.commit_state
         )
 
     def with_outcome(self, outcome: str) -> "PipelineError":
@@ -67,7 +71,7 @@ class PipelineError(Exception):
 
         An error whose help makes no such promise stays unchanged.
         """
-        if self.way_out is not None and not self.is_uncommitted:
+        if self.way_out is not None and self.commit_state is CommitState.UNKNOWN:
             return self
         return PipelineError(self.code, self.message, _joined(outcome, self.way_out), place=self.place)
 
@@ -79,15 +83,12 @@ class PipelineError(Exception):
             return None
         parts = match["place"].split(".") if match["place"] else ()
         place = tuple(int(part) if part.isdigit() else part for part in parts)
-        help = match["help"] or ""
-        way_out = help.removeprefix(NOTHING_WRITTEN).removeprefix("; ") or None
-        is_uncommitted = help.startswith(NOTHING_WRITTEN)
         return cls(
             builtin_codes()[match["code"]],
             match["message"],
-            way_out,
+            match["help"] or None,
             place=place,
-            is_uncommitted=is_uncommitted,
+            commit_state=CommitState(match["state"] or ""),
         )
 
 
@@ -100,6 +101,6 @@ def _joined(*texts: str | None) -> str | None:
 
 _AS_TEXT = re.compile(
     r"PipelineError: \[(?P<code>SC\d{3})\] (?P<message>.+?)(?: \(setting: (?P<place>[\w.]+)\))?"
-    r"(?: \(help: (?P<help>(?:(?! \(help: ).)+)\))?$",
+    rf"(?: \(help: (?:(?P<state>{CommitState.UNCOMMITTED.value})(?:; )?)?(?P<help>(?:(?! \(help: ).)*)\))?$",
     re.MULTILINE,
 )

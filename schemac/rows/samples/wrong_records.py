@@ -22,20 +22,28 @@ import pyarrow as pa
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import EXACT, Constraint, shown, step_of
-from schemac.language.constraints.field_constraints import Bound, MultipleOf, Pattern, Size, constraints_at
-from schemac.language.constraints.rows import DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
+from schemac.language.constraints.field_constraints import (
+    CONSTRAINTS,
+    Bound,
+    MultipleOf,
+    Pattern,
+    Size,
+    constraints_at,
+)
+from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.arrays import opened, to_batches, with_parts
-from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.nullable_arrays import nullable_array
-from schemac.rows.judging.tokens import NotJsonError, Number, parse, quoted
+from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.tokens import Number, parse, quoted
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import csv_line, json_lines
+from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validating import Rules, validated
+from schemac.rows.validation.validator import MALFORMED, TEXT, FieldInput, Validator
 
 GOOD = 60
 """Good records that some are taken of."""
@@ -43,12 +51,14 @@ BASES = 15
 """So many of them are changed at a place that has constraints."""
 _RAW = 1024
 """Candidates among which rows are looked for that break a condition alone."""
-_TOKENS = (
+TOKENS = (
     "null", '""', '"x"', "true", "[]", "{}", "0", "1", "-1", "1.5", "5", "37", "200", "300", "-200", "70000", "-70000", "5000000000", "-5000000000", "1e19", "-1e19",
     "1e30", "-1e30", "1e400", "0.12345678901234567890123456789", "9999999999999999999999999999999999999999", '"2024-02-30"', '"0000-01-01"', '"2024-01-01T00:00:00"',
     '"0000-01-01T00:00:00Z"', '"2024-01-01T00:00:00.1234567891Z"', '"2024-01-01T00:00:00.1234567891"', '"13:45:00.1234567891"', '"25:00"', '"AA="', '"AAE="',
     '"AAECAwQF"', '"1999-12-31"', '"1999-12-31T23:59:59"', '"1999-12-31T23:59:59Z"', '"12:34:56"', "[null]", '{"x": 1}',
+    '"0000-01-01T00:00:00"',
 )  # fmt: skip
+"""Values of JSON of which each is wrong for some types."""
 _FILLERS = "x1?é A"
 
 
@@ -85,7 +95,7 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
     raw = (
         list(json_lines(schema, sampler.candidates(0, _RAW, is_mended=False))) if sampler.rows.checks else []
     )
-    by_reason: dict[tuple[str, str], WrongRow] = {("", "malformed"): WrongRow(good[0][:-1], "", "malformed")}
+    by_reason: dict[tuple[str, str], WrongRow] = {("", MALFORMED): WrongRow(good[0][:-1], "", MALFORMED)}
     changed = list(_changed(sampler, good, seed))
     for text, reasons in _judged(dataset, [*changed, *raw], references):
         if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE_RULE):
@@ -222,7 +232,7 @@ def _put(record: Any, field: SchemaField, token: str) -> bool:
 
 def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) -> Iterator[str]:
     """Yield tokens that may be wrong for a field."""
-    yield from _TOKENS
+    yield from TOKENS
     if type(current) is list and current:
         first = current[0]
         # Items like the first one that differ from all.
@@ -341,28 +351,58 @@ class WrongForm:
 
 def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     """Return records of CSV; a cell has no type, so that what breaks `type` in JSON may break `cast` here."""
-    schema = dataset.to_arrow(metadata=True)
-    judge = Judge(pa.schema([opened(member) for member in schema], schema.metadata))
+    schema = _opened(dataset.to_arrow(metadata=True))
+    readable = [row for row in wrong.rows if row.rule != MALFORMED]
+    records = [parse(row.text) for row in readable]
+    lines = [[_cell(record.get(name)) for name in schema.names] for record in records]
+    columns = [pa.array([line[i] for line in lines], pa.string()) for i in range(len(schema))]
+    inputs = [FieldInput(name, "column", name) for name in schema.names]
+    cells = pa.RecordBatch.from_arrays(columns, names=schema.names)
+    in_cells = Validator(schema, Settings(), inputs).validate(cells)
+    in_records = _validated_texts(schema, readable)
+    # A line with one cell too many is malformed.
+    rows = [
+        row._replace(text=csv_line([""] * (len(schema) + 1))) for row in wrong.rows if row.rule == MALFORMED
+    ]
+    for i, (row, line) in enumerate(zip(readable, lines, strict=True)):
+        text, reasons = csv_line(line), in_cells.reasons.get(i, ())
+        if len(reasons) == 1:
+            path, rule, _ = reasons[0]
+            # A value that is wrong in another way than in JSON may break rules for several rows too.
+            if not _is_constraint(rule) or (path, rule) == (row.path, row.rule):
+                rows.append(WrongRow(text, path, rule))
+        elif not reasons and i not in in_records.reasons and _equal_rows(in_cells, in_records, i):
+            # It breaks a rule for several rows, with the same values.
+            rows.append(row._replace(text=text))
     by_reason: dict[tuple[str, str], list[WrongRow]] = {}
-    for one in () if judge.uncovered_cells else wrong.rows:
-        try:
-            record = parse(one.text)
-        except NotJsonError:
-            # The line has one cell too many.
-            wrong_row = one._replace(text=csv_line([*("" for _ in schema.names), ""]))
-        else:
-            cells = {name: _cell(record.get(name)) for name in schema.names}
-            judged, text = judge.csv(cells), csv_line(cells.values())
-            if len(judged.reasons) == 1:
-                wrong_row = WrongRow(text, *judged.reasons[0][:2])
-            elif judged.reasons or judge.uncovered or judge.json(one.text).values != judged.values:
-                # It breaks several rules, or none.
-                continue
-            else:
-                wrong_row = one._replace(text=text)
-        if one.rule in _OF_PAIRS or rule_of(wrong_row) not in by_reason:
-            by_reason.setdefault(rule_of(wrong_row), []).append(wrong_row)
-    return _form(wrong, [one for several in by_reason.values() for one in several])
+    for row in rows:
+        if row.rule in _OF_PAIRS or rule_of(row) not in by_reason:
+            by_reason.setdefault(rule_of(row), []).append(row)
+    return _form(wrong, [row for several in by_reason.values() for row in several])
+
+
+_CONSTRAINTS = frozenset(
+    (REFERENCE_RULE, UNIQUE_RULE, DUPLICATE_RULE, *(constraint.attribute.name for constraint in CONSTRAINTS))
+)
+
+
+def _is_constraint(rule: str) -> bool:
+    """Return whether values that have the right type break the rule."""
+    return rule in _CONSTRAINTS or rule.startswith(f"{CHECK_RULE}:")
+
+
+def _equal_rows(one: JudgedBatch, other: JudgedBatch, row: int) -> bool:
+    return bool(one.rows.slice(row, 1).equals(other.rows.slice(row, 1)))
+
+
+def _opened(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with the storage types of extension types."""
+    return pa.schema([opened(member) for member in schema], schema.metadata)
+
+
+def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch:
+    texts = pa.array([row.text for row in rows], pa.string())
+    return Validator(schema, Settings()).validate(pa.record_batch([texts], [TEXT]))
 
 
 def _cell(value: Any) -> str | None:
@@ -372,24 +412,14 @@ def _cell(value: Any) -> str | None:
 
 def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] = ()) -> WrongForm:
     """Return records in the types of the dataset, but for null, which every field may be; `fixed` names columns that stay as they are."""
-    schema = dataset.to_arrow(metadata=True)
-    members = [opened(member) for member in schema]
-    judge = Judge(pa.schema(members, schema.metadata))
-    # The records whose values have the right types, with these.
-    readable: list[tuple[WrongRow, Mapping[str, Any]]] = []
-    for row in () if judge.uncovered else wrong.rows:
-        try:
-            values, run = judge.read(parse(row.text))
-        except NotJsonError:
-            continue
-        if all(reason.rule == "required" for reason in run.reasons):
-            readable.append((row, values))
+    schema = _opened(dataset.to_arrow(metadata=True))
+    # The records whose values have the right types.
+    readable = [row for row in wrong.rows if row.rule == "required" or _is_constraint(row.rule)]
     exact = dataset.to_arrow()
     nullable_schema = pa.schema(
         [_nullable(one) if one.name not in fixed else one for one in exact], exact.metadata
     )
-    columns = [nullable_array([values[one.name] for _, values in readable], one) for one in members]
-    nullable = pa.RecordBatch.from_arrays(columns, names=exact.names)
+    nullable = _validated_texts(schema, readable).rows
     table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
     reasons: list[list[tuple[str, str]]] = [[] for _ in readable]
     for one in validated(dataset, table, Rules(wrong.references)).reasons:
@@ -397,9 +427,9 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     is_stored = [
         reasons[i] == [(row.path, row.rule)]
         and (row.rule != "required" or row.path.partition(".")[0].partition("[")[0] not in fixed)
-        for i, (row, _) in enumerate(readable)
+        for i, row in enumerate(readable)
     ]
-    form = _form(wrong, [*compress((row for row, _ in readable), is_stored)])
+    form = _form(wrong, [*compress(readable, is_stored)])
     # Not all types of Arrow can be filtered.
     typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
     return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))

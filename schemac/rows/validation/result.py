@@ -8,7 +8,7 @@ Errors: SC350 unfit-rows, by `raise_if_bad`.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.rows.judging.reasons import Reasons, reason_counts
-from schemac.rows.judging.settings import POSITIONS
+from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.text.source.catalogue import UNFIT_ROWS
 from schemac.text.source.diagnostic import Diagnostic, SchemaError
 from schemac.text.source.json_object import Json
@@ -64,15 +64,6 @@ class RowReason(NamedTuple):
     """The value as text, cut at 1000 characters; None if there is none."""
 
 
-@dataclass(frozen=True)
-class RuleCount:
-    """How often a rule is broken at a path, whose positions are left out."""
-
-    path: str
-    rule: str
-    count: int
-
-
 class UnfitRowsError(SchemaError):
     """Raised if all rows have to fit and some do not; `validation` has every reason."""
 
@@ -113,11 +104,9 @@ class Validation:
         return not self.bad.num_rows
 
     @property
-    def counts(self) -> tuple[RuleCount, ...]:
+    def counts(self) -> tuple[ReasonCount, ...]:
         """How often each rule is broken, the most frequent first; paths have `[]` for a position."""
-        validated = reason_counts(self.bad.column(ERRORS).combine_chunks())
-        counts = [RuleCount(path, rule, count) for (path, rule), count in validated.items()]
-        return tuple(sorted(counts, key=lambda one: (-one.count, one.path, one.rule)))
+        return ReasonCount.sorted(reason_counts(self.bad.column(ERRORS).combine_chunks()))
 
     def raise_if_bad(self) -> "Validation":
         """Return this validation. Raises UnfitRowsError, a SchemaError, if a row does not fit."""
@@ -129,7 +118,7 @@ class Validation:
         """Return the counts as JSON."""
         return {
             "records": {"in": self.rows, "fit": self.good.num_rows, "rejected": self.bad.num_rows},
-            "reasons": [{"path": one.path, "rule": one.rule, "count": one.count} for one in self.counts],
+            "reasons": [asdict(one) for one in self.counts],
             "uncheckedReferences": [*self.unchecked],
         }
 

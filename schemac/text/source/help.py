@@ -7,11 +7,11 @@ name. A fix is safe if the corrected manifest can only mean what its author mean
 text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, Self
 
 from schemac.text.source.diagnostic import Fix, Label
-from schemac.text.source.phrases import fold
+from schemac.text.source.phrases import closest, fold
 from schemac.text.source.span import Region, Span
 
 
@@ -74,6 +74,20 @@ class Help(str):
         is_certain = fold(instead_of) == fold(near) or (synonyms or {}).get(fold(instead_of)) == near
         text = f"did you mean {mark}{near}{mark}?"
         return cls._of(text, "did_you_mean", is_safe=is_certain, near=near, instead_of=instead_of)
+
+    @classmethod
+    def nearest(
+        cls,
+        word: str,
+        known: Iterable[str],
+        otherwise: str = "",
+        synonyms: Mapping[str, str] | None = None,
+        *,
+        mark: str = "`",
+    ) -> str:
+        """Return "did you mean …?" for the known word that is most like another one; `otherwise` if none is near."""
+        near = closest(word, known, synonyms)
+        return cls.did_you_mean(near, word, synonyms, mark=mark) if near else otherwise
 
     @classmethod
     def did_you_mean_part(

@@ -170,8 +170,7 @@ def _model_error(error: Any, model: Any, value: Any, words: Vocabulary) -> Model
             for c in str(context["expected"]).replace(" or ", ",").split(",")
         ]
         synonyms = {k: v for k, v in words.values.items() if v in choices}
-        near = closest(input, choices, synonyms) if isinstance(input, str) else None
-        help = Help.did_you_mean(near, input, synonyms) if near else ""
+        help = Help.nearest(input, choices, "", synonyms) if isinstance(input, str) else ""
         if str(input) in choices and not isinstance(input, str):
             help = Help.write_in_quotes(str(input))
         elif input in choices:

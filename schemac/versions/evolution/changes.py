@@ -3,7 +3,9 @@
 Layer: versions. Values only.
 Shape: a change is one fact at one field, with the old and the new value, and without a judgement. The facts here are a closed set;
       engines add theirs by `evolution.facts`. One edit may be several facts: a decimal with more digits and another scale is two.
-      Groups of facts shorten the tables of judges; `tests/evolution/rules.txt` lists the rule of each judge for every fact.
+      Sets of facts shorten the tables of judges; `tests/evolution/rules.txt` lists the rule of each judge for every fact. The sets
+      are closed: a judge, ours or that of somebody else's engine, gives one verdict to all members of a set, so a new fact is in
+      none of them. Each judge gets a row for it, and has no verdict on it until then.
       A fact of an engine says that one of its attributes changed. Other engines see it as a change of an attribute that they do not
       know, unless their judge has a rule for it. So a new engine needs no change in the others.
 """

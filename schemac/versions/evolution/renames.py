@@ -5,12 +5,14 @@ Shape: a dropped field may have become any added field whose type holds all its 
 its own name elsewhere. The members of such a pair are not listed. Pairs that a lock has decided about are left out.
 """
 
+import shlex
 from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
-from schemac.text.source.phrases import closest
+from schemac.language.manifest.write import scalar
+from schemac.text.source.phrases import closest, listed
 from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
 from schemac.versions.evolution.changes import Location
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
@@ -56,6 +58,37 @@ class UndeclaredRename(NamedTuple):
     """At least one, that of the nearest name first."""
     has_lock: bool
     """Whether there is a lock that can say that they are two fields."""
+
+    def question(self, file: str) -> "Question":
+        """Return what to ask the author of the manifest that the field was removed from."""
+        first, *others = self.successors
+        if others:
+            paths = listed([successor.path for successor in self.successors])
+            message = f"{self.path} was removed, and {paths} were added, whose types hold all its values"
+        else:
+            types = (
+                f"both of type {first.type}"
+                if self.type == first.type
+                else f"whose type {first.type} holds all values of {self.type}"
+            )
+            message = f"{self.path} was removed and {first.path} was added, {types}"
+        attribute = f"`schemac.dev/renamedFrom: {scalar(self.old_name)}`"
+        help = (
+            f"write {attribute} under the `extra:` of the one that is the same field"
+            if others
+            else f"if it is the same field, write under its `extra:` {attribute}"
+        )
+        if self.has_lock:
+            command = f"schemac lock {shlex.quote(file)} --drop {shlex.quote(self.path)}"
+            help += f"; if its values are to go, run `{command}`"
+        return Question(message, help)
+
+
+class Question(NamedTuple):
+    """What an author is asked about a field that was removed."""
+
+    message: str
+    help: str
 
 
 def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:

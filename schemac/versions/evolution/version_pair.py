@@ -9,8 +9,7 @@ from functools import cached_property, reduce
 from operator import getitem
 from typing import Any, TypeVar
 
-from schemac.arrow.metadata import compact, with_version
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.metadata import compact
 from schemac.language.attributes.builtin import RENAMED_FROM
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Schema
@@ -34,10 +33,10 @@ class SchemaVersion(Viewed):
     label: str
     """What people call it: a file, `lock:3`, `git:main`."""
 
-    @cached_property
+    @property
     def lowered(self) -> LoweredSchema:
-        """Its Arrow fields."""
-        return lower(self.dataset)
+        """Its Arrow fields, of a locked version with its record for tables to keep."""
+        return self.compilation.lowered
 
     def column_view(self, make: "Callable[[LogicalDataset], T]", column: SchemaField) -> T:
         """Return a function's result for one column; the others are not compiled for it."""
@@ -50,7 +49,7 @@ class SchemaVersion(Viewed):
     @cached_property
     def compilation(self) -> Compilation:
         """The compilation that targets get."""
-        return Compilation(self.dataset, self.lowered)
+        return Compilation.of(self.dataset)
 
     def location(self, field: SchemaField | None, *steps: str | int) -> Location:
         """Where a field, or a part of it, is."""
@@ -85,14 +84,9 @@ class LockedSchemaVersion(SchemaVersion):
         return self.locked.versions[-1]
 
     @cached_property
-    def lowered(self) -> LoweredSchema:
-        """Its Arrow fields, with the version for tables to keep."""
-        return with_version(lower(self.dataset), self.version.table_record)
-
-    @cached_property
     def compilation(self) -> Compilation:
         """The compilation that targets get, with the numbers of its fields."""
-        return Compilation(self.dataset, self.lowered, self.numbers)
+        return Compilation.of(self.dataset, identities=self)
 
 
 @dataclass(frozen=True)
@@ -124,9 +118,7 @@ def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVer
     assert version is not None
     opened = open_version(locked, version)
     history = LockedDataset(locked.name, locked.versions[:number], locked.states)
-    ids = {field: state.id for field, state in opened.states.items()}
-    numbers = {field: state.numbers for field, state in opened.states.items()}
-    return LockedSchemaVersion(opened.logical, f"lock:{number}", history, ids, numbers)
+    return LockedSchemaVersion(opened.logical, f"lock:{number}", history, opened.ids, opened.numbers)
 
 
 def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> LockedSchemaVersion:

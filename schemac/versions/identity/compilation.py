@@ -6,34 +6,18 @@ Layer: versions.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     # For start-up time: every command asks which targets there are, and not all of them make anything.
-    from schemac.arrow.to_arrow import LoweringOptions
+    from schemac.arrow.to_arrow import ArrowOptions
     from schemac.language.logical.dataset import LogicalDataset
     from schemac.language.logical.schema_fields import SchemaField
     from schemac.language.physical import LoweredSchema
     from schemac.versions.identity.freeze import Identified
     from schemac.versions.identity.lock import LockedDataset, Numbers, Version
-
-
-class Numbered(Protocol):
-    """A dataset's lock, with the ids of its present fields."""
-
-    @property
-    def dataset(self) -> "LockedDataset":
-        """What the lock holds."""
-
-    @property
-    def identities(self) -> "Identified":
-        """The ids and numbers of the fields."""
-
-    def numbered(self, plain: "Compilation", lowering: "LoweringOptions") -> "Compilation":
-        """Return a compilation with the numbers of the lock, and with its past versions, lowered alike."""
-
-    def lowered(self, plain: "LoweredSchema") -> "LoweredSchema":
-        """Return the Arrow fields with the number of the locked version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +48,62 @@ class Compilation:
     def of(
         cls,
         dataset: "LogicalDataset",
-        lowering: "LoweringOptions",
-        versions: Mapping[str, str],
-        locked: Numbered | None = None,
+        options: "ArrowOptions | None" = None,
+        versions: Mapping[str, str] = MappingProxyType({}),
+        locked: "Locked | None" = None,
+        *,
+        identities: "Identities | None" = None,
     ) -> "Compilation":
-        """Return what targets see of a checked dataset: lowered, with versions of engines, and with the numbers of its lock."""
-        from schemac.arrow.to_arrow import lower  # for start-up time, as above
+        """Return what targets see of a checked dataset; `identities` are of a locked version that goes without those before it."""
+        # For start-up time, as above.
+        from schemac.arrow.metadata import with_version
+        from schemac.arrow.to_arrow import ArrowOptions, to_arrow_fields
 
-        plain = cls(dataset, lower(dataset, lowering), versions=versions)
-        return plain if locked is None else locked.numbered(plain, lowering)
+        options = options or ArrowOptions()
+        lowered = to_arrow_fields(dataset, options)
+        identities = identities if locked is None else locked.identities
+        if identities is None:
+            return cls(dataset, lowered, versions=versions)
+        version = identities.version
+        if version.digest:
+            # No attribute has it, so it travels where these do not.
+            lowered = with_version(lowered, version.table_record)
+        past = tuple if locked is None else partial(locked.past, options)
+        return cls(dataset, lowered, identities.numbers, version, past, versions, ids=identities.ids)
+
+
+class Identities(Protocol):
+    """The ids and numbers of the fields of one version."""
+
+    @property
+    def ids(self) -> "Mapping[SchemaField, int]":
+        """The lock's own."""
+
+    @property
+    def numbers(self) -> "Mapping[SchemaField, Numbers]":
+        """Those of the engines."""
+
+    @property
+    def version(self) -> "Version":
+        """The version; without its digest if it is not locked yet."""
+
+
+@dataclass(frozen=True)
+class Locked:
+    """A dataset's lock, with the ids of its present fields."""
+
+    dataset: "LockedDataset"
+    identities: "Identified"
+
+    @property
+    def version(self) -> "Version":
+        """The newest version, or the one that the present schema would be."""
+        return self.identities.version
+
+    def past(self, options: "ArrowOptions") -> list[Compilation]:
+        """Return the versions before this one, the oldest first."""
+        from schemac.versions.identity.opening import open_version  # for start-up time, as above
+
+        versions = [one for one in self.dataset.versions if one.number < self.version.number]
+        opened = [open_version(self.dataset, version) for version in versions]
+        return [Compilation.of(one.logical, options, identities=one) for one in opened]

@@ -347,7 +347,7 @@ def _numbers(
     merge: _Merge, ours: LockedVersion, theirs: LockedVersion, merged: LockedVersion
 ) -> tuple[dict[int, Numbers], Highest]:
     """Return our numbers where an engine keeps them; else theirs, if no field of ours has them; else new ones."""
-    here = {field: state.id for field, state in merged.states.items()}
+    here = merged.ids
     there = merge.ids_with_them(here)
     highest, made = merged.version.highest, dict[str, FieldNumbers]()
     for engine in highest.engines:

@@ -23,6 +23,7 @@ from schemac.versions.identity.lock import (
     Former,
     LockedDataset,
     Numbering,
+    Numbers,
     Old,
     Shape,
     State,
@@ -100,6 +101,16 @@ class LockedVersion:
     version: Version
     logical: LogicalDataset
     states: Mapping[SchemaField, State]
+
+    @cached_property
+    def ids(self) -> dict[SchemaField, int]:
+        """The ids of the fields."""
+        return {field: state.id for field, state in self.states.items()}
+
+    @cached_property
+    def numbers(self) -> dict[SchemaField, Numbers]:
+        """The engines' numbers of the fields."""
+        return {field: state.numbers for field, state in self.states.items()}
 
     @cached_property
     def states_by_id(self) -> dict[int, State]:
@@ -184,8 +195,7 @@ class _Replay:
             if before is not None:
                 # Numbers are above all that any earlier version is known to have had.
                 highest = max(highest, before.version.highest.of(engine))
-                ids = {field: state.id for field, state in opened.states.items()}
-                former = former_of(before, ids, engine)
+                former = former_of(before, opened.ids, engine)
             made, highest = numbering.number(opened.logical, former, highest)
             data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
             self._numbered[engine, each] = _Numbered(

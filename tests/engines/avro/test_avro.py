@@ -227,6 +227,18 @@ def test_judge_fields_as_fastavro_reads_them(name: str) -> None:
             _through(_avsc(old), _avsc(new), {"x": 1, "y": None})
 
 
+def test_find_a_member_that_was_renamed_by_its_path() -> None:
+    old, new = (
+        f"{{name: trips, fields: [{{name: y, type: {{kind: Struct, fields: [{member}]}}}}]}}"
+        for member in (
+            "{name: a, type: Int32}",
+            "{name: b, type: Int32, extra: {schemac.dev/renamedFrom: y.a}}",
+        )
+    )
+    assert _outcome(old, new) is Outcome.METADATA
+    assert _through(_avsc(old), _avsc(new), {"y": {"a": 1}}) == {"y": {"b": 1}}
+
+
 def test_refuse_what_was_not_thought_of() -> None:
     from schemac.language.logical.facts import Fact
 

@@ -13,8 +13,7 @@ import pytest
 
 import schemac
 from schemac.engines.iceberg.live_table import differences
-from schemac.engines.iceberg.reader import parse_schema, read_file
-from schemac.engines.iceberg.sources import metadata_file
+from schemac.engines.iceberg.reader import metadata_file, parse_schema, read_file
 from schemac.text.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 

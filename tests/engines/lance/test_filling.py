@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import encode
 from schemac.engines.lance.runs.column_sink import COLUMN_SINK
 from schemac.engines.lance.runs.recovery import recover
-from schemac.engines.lance.runs.writing import encode
 from schemac.engines.lance.tables.fields import lance_fields_of
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ADDRESSES, FilledColumns, Filling

@@ -11,7 +11,7 @@ import pytest
 
 import schemac
 from schemac.engines.lance.dataset import SOURCE
-from schemac.engines.lance.runs.writing import as_lance_reads
+from schemac.engines.lance.runs.sink import as_lance_reads
 from schemac.pipeline.writing.batches import to_schema
 from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError

@@ -92,6 +92,7 @@ def float_of(text: str, bits: int) -> float:
 
 
 def _packed(number: float, form: str) -> float:
+    """Return the number that is read back from the bytes of a form of `struct`. Raises OverflowError."""
     found: float = struct.unpack(form, struct.pack(form, number))[0]
     return found
 
@@ -127,6 +128,7 @@ def day_of(text: str) -> int:
 
 
 def _days(year: str, month: str, day: str) -> int:
+    """Return the days since 1970-01-01. Raises BrokenRuleError."""
     try:
         return date(int(year) or LEAP_YEAR, int(month), int(day)).toordinal() - date(1970, 1, 1).toordinal()
     except ValueError:
@@ -191,6 +193,7 @@ def in_64_bits(nanoseconds: int) -> int:
 
 
 def _offset(text: str) -> int:
+    """Return the nanoseconds that a clock such as `+01:00` is ahead of UTC. Raises BrokenRuleError."""
     if text in ("Z", "z"):
         return 0
     match = OFFSET.fullmatch(text)

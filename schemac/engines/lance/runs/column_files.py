@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import decode
 from schemac.engines.lance.dataset import lance_errors
-from schemac.engines.lance.runs.writing import decode
 from schemac.engines.lance.tables.fields import differences, in_preorder, lance_fields_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import added_file, lasting_ids, schema_parts
@@ -43,13 +43,13 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
         ]
     )
     fragment = table.get_fragment(part)
-    retained = [name for name in schema.names if filling.keeps and name in table.schema.names]
+    retained = [name for name in schema.names if filling.columns.keeps and name in table.schema.names]
     values = _Values(batches, schema)
     failure: list[PipelineError] = []
 
     def make(rows: pa.RecordBatch) -> pa.RecordBatch:
         addresses = rows.column(ROW_ADDRESS).to_numpy(zero_copy_only=False).astype(np.int64)
-        row_values = values.of(addresses, is_complete=not filling.keeps)
+        row_values = values.of(addresses, is_complete=not filling.columns.keeps)
         try:
             check_required(filling, table, int((~row_values.is_written).sum()))
             columns = [row_values.column(rows, name, is_retained=name in retained) for name in schema.names]

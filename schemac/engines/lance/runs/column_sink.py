@@ -29,7 +29,6 @@ import pyarrow.fs
 from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
-from schemac.engines.lance.runs import writing
 from schemac.engines.lance.runs.column_files import (
     Columns,
     check_required,
@@ -37,7 +36,7 @@ from schemac.engines.lance.runs.column_files import (
     checked_columns,
     write_column_file,
 )
-from schemac.engines.lance.runs.writing import as_lance_reads
+from schemac.engines.lance.runs.sink import SINK, as_lance_reads
 from schemac.engines.lance.tables.recipe import Files, are_among
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
@@ -112,63 +111,51 @@ class Filled:
         return os.path.join(self.place.staging, staging.FILLED)
 
     @cached_property
-    def _remote(self) -> tuple[Any, str]:
-        """Return the file system of an object store, and the folder in it with this run's records."""
-        files, root = self.place.storage_options.open_arrow(self.place.path)
-        return files, f"{root}/{REMOTE}{self.place.run.id}"
+    def _table(self) -> tuple[Any, str]:
+        """The file system of the table, and the table's folder in it."""
+        if self.place.is_staged:
+            return pa.fs.LocalFileSystem(), self.place.path
+        return self.place.storage_options.open_arrow(self.place.path)
+
+    @property
+    def _records_folder(self) -> str:
+        return self.folder if self.place.is_staged else f"{self._table[1]}/{REMOTE}{self.place.run.id}"
 
     def put(self, record: Record) -> None:
         """Write a record, whole or not at all."""
+        files, folder = self._table[0], self._records_folder
         name = f"{record.metadata.id}-{uuid.uuid4().hex[:8]}.json"
-        if not self.place.is_staged:
-            files, root = self._remote
-            with files.open_output_stream(f"{root}/{name}") as stream:
-                stream.write(record.to_json().encode())
-            return
-        making = os.path.join(self.folder, f".{name}")
-        with open(making, "w", encoding="utf-8") as file:
-            file.write(record.to_json())
-        os.replace(making, os.path.join(self.folder, name))
+        # In an object store a file is not there before it is whole.
+        making = f"{folder}/.{name}" if self.place.is_staged else f"{folder}/{name}"
+        with files.open_output_stream(making) as stream:
+            stream.write(record.to_json().encode())
+        if self.place.is_staged:
+            files.move(making, f"{folder}/{name}")
 
     def records(self) -> list[Record]:
         """Read all records whose files are there."""
-        records = []
-        for text in self._texts():
-            with contextlib.suppress(ValueError, TypeError):
-                record = Record.parse(text)
-                if record.file is None or self._where(record.path) is not None:
-                    records.append(record)
+        files, records = self._table[0], []
+        infos = files.get_file_info(pa.fs.FileSelector(self._records_folder, allow_not_found=True))
+        for info in sorted(infos, key=lambda info: info.base_name):
+            if info.extension == "json" and not info.base_name.startswith("."):
+                with contextlib.suppress(ValueError, TypeError, FileNotFoundError):
+                    with files.open_input_stream(info.path) as stream:
+                        record = Record.parse(stream.read().decode())
+                    if record.file is None or self._has_file(record.path):
+                        records.append(record)
         return records
 
-    def _texts(self) -> Iterator[str]:
-        """Yield the JSON of each complete record, from the staging folder or the object store."""
-        if not self.place.is_staged:
-            files, root = self._remote
-            selector = pa.fs.FileSelector(root, allow_not_found=True)
-            for info in files.get_file_info(selector):
-                with files.open_input_stream(info.path) as stream:
-                    yield stream.read().decode()
-            return
-        with contextlib.suppress(FileNotFoundError):
-            for entry in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
-                if entry.name.endswith(".json") and not entry.name.startswith("."):
-                    with open(entry.path, encoding="utf-8") as file:
-                        yield file.read()
-
-    def _where(self, name: str) -> str | None:
-        """Find a data file: it waits, or was moved by a commit that did not come to its end."""
-        if not self.place.is_staged:
-            files, root = self.place.storage_options.open_arrow(self.place.path)
-            info = files.get_file_info(f"{root}/{DATA}/{name}")
-            return None if info.type is pa.fs.FileType.NotFound else root
-        data = os.path.join(self.place.path, DATA)
-        return next((at for at in (self.folder, data) if os.path.exists(os.path.join(at, name))), None)
+    def _has_file(self, name: str) -> bool:
+        """Whether a data file waits, or was moved by a commit that did not come to its end."""
+        files, root = self._table
+        folders = (self.folder, f"{root}/{DATA}") if self.place.is_staged else (f"{root}/{DATA}",)
+        infos = files.get_file_info([f"{folder}/{name}" for folder in folders])
+        return any(info.type is not pa.fs.FileType.NotFound for info in infos)
 
     def remove(self) -> None:
         """Remove the records from an object store."""
-        files, root = self._remote
         with contextlib.suppress(OSError, pa.ArrowException):
-            files.delete_dir(root)
+            self._table[0].delete_dir(self._records_folder)
 
 
 def adopt_filled(place: WriteTarget) -> None:
@@ -215,7 +202,7 @@ class LanceColumnSink(ColumnSink):
         column_schema = checked_columns(path, table, form, columns.names)
         if columns.keeps:
             check_retainable(table, columns.names)
-        place = writing.prepare(
+        place = SINK.prepare(
             path, "append", storage_options=storage, storage_version=None, max_rows_per_file=0, run=run
         )
         if place.is_staged:
@@ -224,14 +211,12 @@ class LanceColumnSink(ColumnSink):
         schema = as_lance_reads(pa.schema([form.schema.field(name) for name in columns.names]))
         return Filling(
             place=place,
-            columns=columns.names,
+            columns=columns,
             ids=column_schema.ids,
             schema=_message(schema),
             form=_message(form.schema),
             native=form.native,
             version=form.version,
-            key=columns.key,
-            keeps=columns.keeps,
         )
 
     def look(self, filling: Filling) -> Look:
@@ -331,18 +316,16 @@ class LanceColumnSink(ColumnSink):
                 transactions.remove_data(place.path, moved)
                 staging.remove(folder)
             return
-        for record in Filled(place).records():
-            if record.file is not None and record.path not in named:
-                with contextlib.suppress(OSError, pa.ArrowException):
-                    files, root = place.storage_options.open_arrow(place.path)
-                    files.delete_file(f"{root}/{DATA}/{record.path}")
-        Filled(place).remove()
+        filled = Filled(place)
+        names = [record.path for record in filled.records() if record.file is not None]
+        transactions.remove_remote_data(place, (name for name in names if name not in named))
+        filled.remove()
 
     def _columns(self, filling: Filling, table: Any) -> Columns:
         """Check again: other programs may have changed columns since the run began."""
         path = filling.place.path
         try:
-            columns = checked_columns(path, table, filling.table_form(), filling.columns)
+            columns = checked_columns(path, table, filling.table_form(), filling.columns.names)
         except PipelineError as error:
             if error.code is not SCHEMA_MISMATCH:
                 raise
@@ -382,7 +365,7 @@ def columns_digest(table: Any) -> str:
 def _record(filling: Filling, table: Any, part: int, file: str | None) -> Record:
     """Return a record of the fragment as it is; `file` is its new data file as JSON, None if it gets no file."""
     fragment = transactions.fragment_text(table.get_fragment(part).metadata)
-    return Record(filling.key, columns_digest(table), int(table.version), fragment, file)
+    return Record(filling.columns.key, columns_digest(table), int(table.version), fragment, file)
 
 
 def _records(filling: Filling, table: Any) -> dict[int, Record]:
@@ -390,7 +373,7 @@ def _records(filling: Filling, table: Any) -> dict[int, Record]:
     digest = columns_digest(table)
     known: dict[int, list[Record]] = {}
     for one in Filled(filling.place).records():
-        if one.key == filling.key and one.columns == digest:
+        if one.key == filling.columns.key and one.columns == digest:
             known.setdefault(one.metadata.id, []).append(one)
     records: dict[int, Record] = {}
     for fragment in table.get_fragments():

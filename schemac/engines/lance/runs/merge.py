@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.engines.lance.dataset import find_dataset, lance_errors, options_for
-from schemac.engines.lance.runs.writing import write_rest
-from schemac.engines.lance.transactions import DATA, file_names, fragments_of
+from schemac.engines.lance.transactions import DATA, file_names, fragments_of, write_rest
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import Merge, Merged, WriteTarget
 from schemac.text.source.catalogue import KEY_EXISTS

@@ -34,9 +34,7 @@ from schemac.engines.lance.dataset import (
     transaction_of,
     versions,
 )
-from schemac.engines.lance.runs.writing import write_rest
 from schemac.engines.lance.transactions import (
-    DATA,
     close_staging,
     commit_operation,
     file_names,
@@ -44,6 +42,8 @@ from schemac.engines.lance.transactions import (
     make_version,
     remove_data,
     remove_if_empty,
+    remove_remote_data,
+    write_rest,
 )
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
@@ -76,7 +76,7 @@ def move_out(place: WriteTarget, schema: pa.Schema, version: int, addresses: lis
         removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
     )
     moved_out = {MOVED_OUT: str(len(gone))}
-    return commit_operation(place, list(file_names(rest)), operation, version, **moved_out)
+    return commit_operation(place, file_names(rest), operation, version, **moved_out)
 
 
 def is_move(table: Any, version: int) -> bool:
@@ -163,7 +163,7 @@ def discard(place: WriteTarget, fragments: list[str]) -> None:
         happened = find_run(place.run, place.path, place.storage_options) is not None
         fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:
-        _remove_remote(place, fragments)
+        remove_remote_data(place, file_names(fragments))
         return
     remove_data(place.path, file_names(fragments))
     close_staging(place)
@@ -174,16 +174,7 @@ def give_up(place: WriteTarget, fragments: list[str]) -> None:
     if place.is_staged:
         close_staging(place)
     else:
-        _remove_remote(place, fragments)
-
-
-def _remove_remote(place: WriteTarget, fragments: list[str]) -> None:
-    try:
-        file_system, root = place.storage_options.open_arrow(place.path)
-        for name in file_names(fragments):
-            file_system.delete_file(f"{root}/{DATA}/{name}")
-    except (OSError, pa.ArrowException):
-        pass  # Lance's own clean-up takes files that no version names.
+        remove_remote_data(place, file_names(fragments))
 
 
 def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:

@@ -1,44 +1,39 @@
 """Lance as the engine that runs write to, also through a program that writes whole datasets.
 
 Layer: engines.
-Shape: A dataset of its own for a program that writes whole datasets, whose fragments a run takes over: the dataset is in the staging
-      folder of the run, so that no reader sees it, and it leaves with that folder. Its files are moved to where tasks of ours write
-      theirs.
-Source: pylance 14 and lance-spark 0.4.0: what is appended to a dataset takes its types, metadata and field ids.
+Shape: tasks write fragments next to the table, in a folder that no reader looks into; the commit moves their files in and adds one
+      version. What is not committed never was in the table, and leaves with its folder.
+      A program that writes whole datasets gets one of its own in that folder; its files are moved to where tasks of ours write theirs.
+Errors: PipelineError if the table is there, is not there, or has another schema than expected.
+Source: pylance 14 and lance-spark 0.4.0: a fragment of an existing table takes its types, metadata and field ids from it, so the folder
+      holds a shallow clone; the items of vectors are compared letter by letter when it writes.
 """
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from schemac.engines.lance import transactions
-from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import decode, encode, to_message
 from schemac.engines.lance.attributes import storage_version
-from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset
+from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset, options_for
 from schemac.engines.lance.runs import merge as merging
-from schemac.engines.lance.runs import recovery, writing
-from schemac.engines.lance.runs.recovery import committed_runs, find_run, holds_only_leftovers, recover
-from schemac.engines.lance.runs.writing import as_lance_reads, decode, encode
+from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import (
-    DATA,
-    SEED,
-    Commit,
-    Stage,
-    file_names,
-    fragment_text,
-    make_version,
-    move_data,
-)
+from schemac.engines.lance.transactions import Commit, Stage, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredSchema
 from schemac.rows.runs import staging
-from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.history import UNFINISHED, CommittedRun
 from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.staging import AGAIN, JOIN
 from schemac.rows.runs.storage import NO_STORAGE, absolute, is_local
 from schemac.rows.runs.tables import (
     ExistingTable,
@@ -50,6 +45,7 @@ from schemac.rows.runs.tables import (
     TableForm,
     WriteTarget,
 )
+from schemac.text.source.catalogue import CONCURRENT_RUN
 from schemac.versions.identity.lock import Numbers
 
 NAME = "aside.lance"
@@ -80,7 +76,7 @@ class LanceSink(Sink):
 
     def is_free(self, path: str) -> bool:
         """Whether a folder without a table holds nothing but what runs left there."""
-        return holds_only_leftovers(Path(path))
+        return recovery.holds_only_leftovers(Path(path))
 
     def differences(
         self, path: str, form: TableForm, storage_options: StorageOptions, *, ids: bool = True
@@ -97,15 +93,15 @@ class LanceSink(Sink):
     def runs(self, table: str | Any, storage_options: StorageOptions | None = None) -> Iterator[CommittedRun]:
         """List the runs of a path or a `LanceDataset`. Raises Lance's error if there is no table."""
         opened = open_dataset(table, storage_options=storage_options) if isinstance(table, str) else table
-        return committed_runs(opened)
+        return recovery.committed_runs(opened)
 
     def find_run(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> CommittedRun | None:
         """Find the commit of a run in the table."""
-        return find_run(run, table, storage_options)
+        return recovery.find_run(run, table, storage_options)
 
     def recover(self, table: str, quarantine: str | None, storage_options: StorageOptions) -> None:
         """Clean up after runs that died."""
-        recover(table, quarantine, storage_options)
+        recovery.recover(table, quarantine, storage_options)
 
     def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
         """Keep earlier attempts of a run from committing, by their staging folders."""
@@ -114,7 +110,7 @@ class LanceSink(Sink):
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit, unless another attempt of the run has begun one."""
-        Commit(place, list(file_names(fragments))).advance(Stage.CLAIMED)
+        Commit(place, file_names(fragments)).advance(Stage.CLAIMED)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove the fragments' files."""
@@ -133,22 +129,33 @@ class LanceSink(Sink):
         """Choose the place for a run."""
         import lance  # noqa: F401  registers Lance's extension types before a schema is read
 
-        return writing.prepare(
-            path,
-            mode,
-            storage_options=storage_options,
-            storage_version=storage_version,
-            max_rows_per_file=max_rows_per_file,
-            run=run,
+        table = find_dataset(path, storage_options)
+        folder = path
+        if is_local(path):
+            path = absolute(path)
+            folder = staging.new_folder(path, run)
+        effective, version = ("create", 0) if table is None else (mode, table.version)
+        return WriteTarget(
+            path, folder, effective, version, storage_options, storage_version, max_rows_per_file, run
         )
 
     def open_staging(self, place: WriteTarget) -> None:
-        """Make the folder that tasks write to."""
-        writing.open_staging(place)
+        """Make the folder that tasks write to; that of an existing table holds a shallow clone."""
+        if not place.is_staged:
+            return
+        # The mark comes first: whatever is interrupted from here on is known to be a run's.
+        staging.open_mark(place.staging, place.run, place.table)
+        if place.mode == "append":
+            table = find_dataset(place.path, place.storage_options)
+            assert table is not None
+            table.shallow_clone(place.staging, place.read_version)
+            transactions.check_is_open(place)
 
     def write(self, place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
         """Write fragments; a piece is one of them as JSON."""
-        return writing.write_fragments(place, schema, batches)
+        fragments = transactions.write_files(place, schema, batches)
+        transactions.check_is_open(place)
+        return fragments
 
     def open_staging_table(self, place: WriteTarget, form: TableForm) -> str:
         """Make an empty dataset: with the ids of the table where rows are added to it, else with those that Lance counts."""
@@ -161,17 +168,22 @@ class LanceSink(Sink):
                 lance.write_dataset(empty, path, data_storage_version=place.storage_version)
                 return path
             table = open_dataset(place.path, place.read_version, place.storage_options)
-            seed = lance.write_dataset(SEED, path, data_storage_version=table.data_storage_version)
+            seed = lance.write_dataset(
+                transactions.SEED, path, data_storage_version=table.data_storage_version
+            )
             operation = lance.LanceOperation.Merge([], table.lance_schema)
-            make_version(path, operation, seed.version, {}, NO_STORAGE)
+            transactions.make_version(path, operation, seed.version, {}, NO_STORAGE)
         return path
 
     def collect_staging_table(self, place: WriteTarget) -> StagedRows:
         """Take its fragments, numbered as if a task of ours had written them, and move their files."""
         path = os.path.join(place.staging, NAME)
         written = open_dataset(path)
-        fragments = [fragment_text(f.metadata, is_numbered=False) for f in written.get_fragments()]
-        move_data(os.path.join(path, DATA), os.path.join(place.staging, DATA), file_names(fragments))
+        fragments = [
+            transactions.fragment_text(f.metadata, is_numbered=False) for f in written.get_fragments()
+        ]
+        source, destination = (os.path.join(folder, transactions.DATA) for folder in (path, place.staging))
+        transactions.move_data(source, destination, file_names(fragments))
         return StagedRows(fragments, written.count_rows())
 
     def judge(
@@ -181,8 +193,14 @@ class LanceSink(Sink):
         return merging.judge(place, form.schema, fragments, deletes, merge)
 
     def merge(self, place: WriteTarget, merged: Merged) -> int:
-        """Commit the fragments, and remove the rows that they replace."""
-        return writing.commit_merged(place, merging.operation_of(merged), merged)
+        """Commit the fragments, and remove the rows that they replace; another run may have added rows with their keys since."""
+        newest = find_dataset(place.path, place.storage_options)
+        if newest is None or newest.version != merged.version:
+            message = f"another run has changed `{place.path}` in the meantime"
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+        _refuse_dropped(newest, place, merged.fragments)
+        operation = merging.operation_of(merged)
+        return transactions.commit_operation(place, file_names(merged.fragments), operation, merged.version)
 
     def move_out(self, place: WriteTarget, schema: pa.Schema, version: int, addresses: list[int]) -> int:
         """Replace the fragments that have the rows."""
@@ -192,10 +210,25 @@ class LanceSink(Sink):
         self, place: WriteTarget, form: TableForm, fragments: list[str], *, may_join: bool = False
     ) -> int:
         """Commit the fragments."""
+        newest = None
+        if place.mode != "overwrite":
+            newest = find_dataset(place.path, place.storage_options)
+        if newest is not None:
+            if place.mode == "create":
+                if not may_join:
+                    raise _created_meanwhile(place)
+                place = replace(place, mode="append", read_version=newest.version)
+            _refuse_dropped(newest, place, fragments)
         message = decode(form.native) if form.native else None
         if message is not None and [f.id for f in message.fields] == list(range(len(message.fields))):
             message = None  # Lance gives a new table the same ids
-        return writing.commit(place, form.schema, fragments, may_join=may_join, lance_message=message)
+
+        def make() -> int:
+            if message is not None and place.mode != "append":
+                return _commit_with_ids(place, fragments, message)
+            return _commit(place, form.schema, fragments)
+
+        return Commit(place, file_names(fragments), make).advance(Stage.COMMITTED)
 
     def close_staging(self, place: WriteTarget) -> None:
         """Remove the folder that tasks wrote to."""
@@ -216,3 +249,100 @@ class LanceSink(Sink):
 
 
 SINK = LanceSink()
+
+
+def _created_meanwhile(place: WriteTarget) -> PipelineError:
+    message = f"another run has created a table at `{place.path}` in the meantime"
+    return PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
+
+
+def _refuse_dropped(table: Any, place: WriteTarget, fragments: list[str]) -> None:
+    """Refuse rows with a column that the table has no more: Lance would take them, and drop its values without a word."""
+    if not transactions.field_ids_in(fragments) <= transactions.field_ids(table):
+        message = f"another program has changed the columns of `{place.path}` in the meantime"
+        raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+
+
+def _commit(place: WriteTarget, schema: pa.Schema, fragments: list[str]) -> int:
+    """Make the version that appends or overwrites rows, and return its number."""
+    import lance
+
+    if place.mode != "append" and not fragments:
+        return _write_table(place, place.path, schema.empty_table(), place.commit_properties())
+    new_fragments = transactions.fragments_of(fragments)
+    operation = (
+        lance.LanceOperation.Append(new_fragments)
+        if place.mode == "append"
+        else lance.LanceOperation.Overwrite(schema, new_fragments)
+    )
+    return transactions.commit_version(place, operation, place.read_version)
+
+
+def _commit_with_ids(place: WriteTarget, fragments: list[str], message: pb.Schema) -> int:
+    """Create the table from the fragments, or replace its rows by them, with the ids of the message.
+
+    Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a
+    table that has the schema already are replaced by one commit. A new table on this machine is made where no reader
+    looks, and appears with its second version.
+    """
+    import lance
+
+    field_ids = [field.id for field in message.fields]
+    new_fragments = [transactions.with_field_ids(text, field_ids) for text in fragments]
+    if place.mode == "overwrite":
+        table = open_dataset(place.path, place.read_version, place.storage_options)
+        expected = [field.SerializeToString() for field in message.fields]
+        if not differences(expected, table.lance_schema):
+            old = [fragment.fragment_id for fragment in table.get_fragments()]
+            replaced = lance.LanceOperation.Update(removed_fragment_ids=old, new_fragments=new_fragments)
+            return transactions.commit_version(place, replaced, table.version)
+    is_hidden = place.is_staged and place.mode == "create"
+    path = place.staging if is_hidden else place.path
+    seed = _write_table(place, path, transactions.SEED, place.commit_properties(**{UNFINISHED: "true"}))
+    merged = lance.LanceOperation.Merge(
+        new_fragments, transactions.lance_schema(message.fields, message.metadata)
+    )
+    version = transactions.make_version(path, merged, seed, place.commit_properties(), place.storage_options)
+    if is_hidden:
+        if transactions.has_version(place.path):
+            raise _created_meanwhile(place)
+        transactions.publish(place.staging, place.path)
+    return version
+
+
+def _write_table(place: WriteTarget, path: str, rows: pa.Table, properties: Mapping[str, str]) -> int:
+    """Create a table of some rows, or replace those that it has; return the version."""
+    import lance
+
+    with lance_errors():
+        table = lance.write_dataset(
+            rows,
+            path,
+            mode="overwrite" if place.mode == "overwrite" else "create",
+            data_storage_version=place.storage_version,
+            storage_options=options_for(place.path, place.storage_options),
+            transaction_properties=dict(properties),
+        )
+    return int(table.version)
+
+
+def as_lance_reads(schema: pa.Schema) -> pa.Schema:
+    """Spell the vector items of a schema as Lance gives them back: its writer compares them letter by letter."""
+    return pa.schema([_as_lance_reads(field) for field in schema], metadata=schema.metadata)
+
+
+def _as_lance_reads(field: pa.Field) -> pa.Field:
+    data_type = field.type
+    if pa.types.is_fixed_size_list(data_type):
+        item = data_type.value_field
+        named = (item.metadata or {}).get(b"ARROW:extension:name") == b"lance.bfloat16"
+        if named and not isinstance(item.type, pa.BaseExtensionType):
+            item = pa.field("item", item.type, metadata={**item.metadata, b"ARROW:extension:metadata": b""})
+            return field.with_type(pa.list_(item, data_type.list_size))
+    elif pa.types.is_struct(data_type):
+        return field.with_type(pa.struct([_as_lance_reads(member) for member in data_type]))
+    elif pa.types.is_large_list(data_type):
+        return field.with_type(pa.large_list(_as_lance_reads(data_type.value_field)))
+    elif pa.types.is_list(data_type):
+        return field.with_type(pa.list_(_as_lance_reads(data_type.value_field)))
+    return field

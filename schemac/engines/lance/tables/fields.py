@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
-from schemac.arrow.from_arrow import lift
+from schemac.arrow.from_arrow import from_arrow
 from schemac.arrow.metadata import compact, forms
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import UnreadableMessageError, to_arrow
@@ -112,7 +112,7 @@ def type_words(logical_type: str) -> str:
         return _NESTED[plain]
     message = pb.Schema(fields=[pb.Field(name="x", parent_id=-1, logical_type=logical_type, nullable=True)])
     try:
-        tree = lift(to_arrow(message), "", Report())
+        tree = from_arrow(to_arrow(message), "", Report())
     except (UnreadableMessageError, ValueError):
         return logical_type
     (field,) = columns(Schema.model_validate(tree)) or (None,)

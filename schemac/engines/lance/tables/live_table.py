@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from schemac.arrow.from_arrow import lift
-from schemac.arrow.to_arrow import lower
+from schemac.arrow.from_arrow import from_arrow
+from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import Emission
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
@@ -255,13 +255,15 @@ class _OpenedTable:
         is_spoken_of = newest is not None and key in open_version(self.locked, newest).logical.schema.extra
         if is_spoken_of and self.dataset.data_storage_version in STORAGE_VERSIONS:
             metadata[key.encode()] = json.dumps(self.dataset.data_storage_version).encode()
-        tree = lift(schema.with_metadata(metadata or None), self.path, import_report)
+        tree = from_arrow(schema.with_metadata(metadata or None), self.path, import_report)
         if import_report.has_errors:
             report.extend(import_report.diagnostics)
             return None
         model = Schema.model_validate(tree)
         logical = LogicalDataset(self.locked.name, model, columns(model), Origins(self.path))
-        field_ids = numbers_of(lower(logical), [(field.name, field.id) for field in self.current_fields])
+        field_ids = numbers_of(
+            to_arrow_fields(logical), [(field.name, field.id) for field in self.current_fields]
+        )
         if field_ids is None:
             report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
             return None
