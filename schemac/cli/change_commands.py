@@ -34,7 +34,7 @@ from schemac.text.source.files import install_help
 from schemac.text.source.phrases import counted, printable
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
-from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Location, Outcome, Verdict
+from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Location, Outcome
 from schemac.versions.evolution.judge import JUDGE, judged_engines
 from schemac.versions.evolution.ownership import Promise
 
@@ -199,8 +199,12 @@ def run_breaking(options: argparse.Namespace) -> int:
 
 
 def _report(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
-    """One finding a change and judgement, with all engines that agree on its reason and its way out."""
-    for _, group in groupby(comparison.verdicts, attrgetter("change")):
+    """One finding a change and judgement, with all engines that agree on its reason and its way out.
+
+    It is at the new place of the change; of what is gone, it is about the new or else the old file as a whole.
+    """
+    then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
+    for change, group in groupby(comparison.verdicts, attrgetter("change")):
         verdicts = list(group)
         engines_of: dict[Judgement, list[str]] = {}
         for verdict in verdicts:
@@ -208,43 +212,28 @@ def _report(comparison: Comparison, options: argparse.Namespace, report: Report)
         of_data = [(one, OF_DATA.get(one.outcome), f" ({', '.join(who)})") for one, who in engines_of.items()]
         readers = verdicts[0].old_readers
         of_readers = (readers, OF_READERS.get(readers.outcome), "")
+        # What is gone is told of where it was missed: the line of another commit is none of this one.
+        location = change.new_location
+        used = location.used if location is not None else None
         for judgement, code, who in of_data if options.ignore_readers else (*of_data, of_readers):
             if code is not None:
-                _add(report, comparison, verdicts[0], code, judgement, who, options)
-
-
-def _add(
-    report: Report,
-    comparison: Comparison,
-    verdict: Verdict,
-    code: Code,
-    judgement: Judgement,
-    who: str,
-    options: argparse.Namespace,
-) -> None:
-    """Report a judgement of a change at its new place; of what is gone, at the new or else the old file as a whole."""
-    change = verdict.change
-    # What is gone is told of where it was missed: the line of another commit is none of this one.
-    location = change.new_location
-    then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
-    used = location.used if location is not None else None
-    report.add(
-        code,
-        f"{change}: {judgement.reason}{who}",
-        file=location.file if location is not None else comparison.new or then,
-        at=location.region if location is not None else WHOLE_FILE,
-        path=change.path,
-        help=judgement.way_out,
-        labels=() if used is None else (Label("in a group, used here", used.file, *used.region),),
-    )
+                report.add(
+                    code,
+                    f"{change}: {judgement.reason}{who}",
+                    file=location.file if location is not None else comparison.new or then,
+                    at=location.region if location is not None else WHOLE_FILE,
+                    path=change.path,
+                    help=judgement.way_out,
+                    labels=() if used is None else (Label("in a group, used here", used.file, *used.region),),
+                )
 
 
 def _lines(comparison: Comparison, options: argparse.Namespace) -> Iterator[str]:
     """Yield a comparison for people: its heading, and below each change a row per engine and one of old readers."""
     yield _heading(comparison)
-    for _, group in groupby(comparison.verdicts, attrgetter("change")):
+    for change, group in groupby(comparison.verdicts, attrgetter("change")):
         verdicts = list(group)
-        yield printable(wrapped("  ", str(verdicts[0].change), prefix=" " * 6), keep="\n")
+        yield printable(wrapped("  ", str(change), prefix=" " * 6), keep="\n")
         yield from (_row(v.engine, v.old_data, OF_DATA, options) for v in verdicts)
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
@@ -261,15 +250,8 @@ def _document(
         for verdict in one.verdicts
     ]
     promises = [
-        {
-            "dataset": one.dataset,
-            "field": d.path,
-            "code": d.code,
-            "severity": str(d.severity),
-            "message": d.message,
-            "from": one.old,
-            "to": one.new,
-        }
+        {"dataset": one.dataset, "field": d.path, "code": d.code, "severity": str(d.severity)}
+        | {"message": d.message, "from": one.old, "to": one.new}
         for one, broken, _ in judged
         for d in broken
     ]

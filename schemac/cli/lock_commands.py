@@ -228,13 +228,9 @@ def _planned(
                 locked = lock_file.lock.dataset(dataset.name)
                 version = locked.version(options.show)
                 if version is None:
-                    last = locked.newest.number if locked.newest else 0
-                    file_report.add(
-                        NOTHING_TO_COMPILE,
-                        f"{dataset.name} has no version {options.show};"
-                        f" {f'the newest is {last}' if last else 'it was never locked'}",
-                        file=lock_file.name,
-                    )
+                    last = f"the newest is {locked.newest.number}" if locked.newest else "it was never locked"
+                    message = f"{dataset.name} has no version {options.show}; {last}"
+                    file_report.add(NOTHING_TO_COMPILE, message, file=lock_file.name)
                     continue
                 put_manifest(write_manifest(open_version(locked, version).logical), options)
         elif lock_file is not None:
@@ -263,11 +259,9 @@ class _DroppedFields:
         """Report those that no dataset has dropped."""
         datasets = [named.name for file in compiled for named in file.named]
         for path in sorted(self.paths - self._used):
-            report.add(
-                UNKNOWN_COLUMN,
-                f"{path} was not removed from {listed(datasets, 'or')} since the last version",
-                help="name a field of the last version that the manifest no longer has",
-            )
+            message = f"{path} was not removed from {listed(datasets, 'or')} since the last version"
+            help = "name a field of the last version that the manifest no longer has"
+            report.add(UNKNOWN_COLUMN, message, help=help)
 
 
 def _next(
@@ -310,29 +304,22 @@ def _restored(
 ) -> dict[str, dict[str, int]]:
     """Return the ids that fields are to have, by dataset."""
     restored_ids: dict[str, dict[str, int]] = {}
-    datasets = [dataset for file in compiled for dataset in file.datasets]
+    paths_by_dataset = {
+        dataset.name: {field.path_text for field in preorder(dataset.columns) if field.is_member}
+        for file in compiled
+        for dataset in file.datasets
+    }
     for path_text, id in ids_by_path.items():
-        having = [
-            d
-            for d in datasets
-            if any(field.path_text == path_text for field in preorder(d.columns) if field.is_member)
-        ]
+        having = [name for name, paths in paths_by_dataset.items() if path_text in paths]
         if len(having) == 1:
-            restored_ids.setdefault(having[0].name, {})[path_text] = id
-            continue
-        path_texts = {field.path_text for d in datasets for field in preorder(d.columns) if field.is_member}
-        near = closest(path_text, path_texts)
-        report.add(
-            UNKNOWN_COLUMN,
-            f"{', '.join(d.name for d in having)} all have a field {path_text}"
-            if having
-            else f"none of these datasets has a field {path_text}",
-            help="name the manifest that you mean"
-            if having
-            else f"did you mean {near}?"
-            if near
-            else "give the field's current name in the manifest",
-        )
+            restored_ids.setdefault(having[0], {})[path_text] = id
+        elif having:
+            message = f"{', '.join(having)} all have a field {path_text}"
+            report.add(UNKNOWN_COLUMN, message, help="name the manifest that you mean")
+        else:
+            near = closest(path_text, set().union(*paths_by_dataset.values()))
+            help = f"did you mean {near}?" if near else "give the field's current name in the manifest"
+            report.add(UNKNOWN_COLUMN, f"none of these datasets has a field {path_text}", help=help)
     return restored_ids
 
 

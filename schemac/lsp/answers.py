@@ -27,7 +27,7 @@ from schemac.lsp.presentation import (
 from schemac.lsp.projects import Checked, is_yaml
 from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
-from schemac.lsp.texts import Lines, actions, line_edits, uri_of
+from schemac.lsp.texts import actions, line_edits, uri_of
 from schemac.project.configuration import Project
 
 P = TypeVar("P")
@@ -72,10 +72,7 @@ class Answers:
         place = lines.place(params.position)
         checked = session.state(opened.folder).checked or Checked(Project(opened.folder.folder))
         scope = Scope(checked, opened.path, lines.lines, place[0])
-        document = session.server.client_capabilities.text_document
-        options = document.completion if document is not None else None
-        item = options.completion_item if options is not None else None
-        has_snippets = bool(item is not None and item.snippet_support)
+        has_snippets = session.can("text_document.completion.completion_item.snippet_support")
         return types.CompletionList(False, complete(lines, place, scope, snippets=has_snippets))
 
     @_of_text(NoneType)
@@ -150,13 +147,11 @@ class Answers:
             edits = rename_edits(one, params.new_name, opened.folder, self._session.lines_at)
         except RefusedRenameError as error:
             raise JsonRpcInvalidRequest(str(error)) from error
-        workspace = self._session.server.client_capabilities.workspace
-        edit = workspace.workspace_edit if workspace is not None else None
         versions = {text.path: text.version for text in tuple(self._session.opened.values())}
         return edits.workspace_edit(
             versions,
-            is_versioned=bool(edit is not None and edit.document_changes),
-            has_annotations=bool(edit is not None and edit.change_annotation_support is not None),
+            is_versioned=self._session.can("workspace.workspace_edit.document_changes"),
+            has_annotations=self._session.can("workspace.workspace_edit.change_annotation_support"),
         )
 
     async def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -172,11 +167,7 @@ class Answers:
             if one.range.start <= params.range.end and params.range.start <= one.range.end
         ]
         path_of = opened.folder.path
-
-        def lines_of(name: str) -> Lines:
-            return self._session.lines_at(path_of(name))
-
-        return actions(inside, lines_of, path_of)
+        return actions(inside, lambda name: self._session.lines_at(path_of(name)), path_of)
 
     @_of_text(list)
     def inlay_hints(

@@ -74,21 +74,21 @@ class Navigator:
         """Return what the name at a cursor means; None if there is no name."""
         if context.is_in_comment or context.cursor.role is Role.TEXT:
             return None
+        scope = Scope(self.checked, path, context.lines)
         return (
-            self._parameter(path, context)
-            or self._companion_target(path, context)
-            or self._written_name(path, context)
+            self._parameter(path, context, scope)
+            or self._companion_target(path, context, scope)
+            or self._written_name(path, context, scope)
             or self._field_name(path, context)
             or self._dataset_at_name(path, context)
         )
 
-    def _written_name(self, path: str, context: Context) -> Target | None:
+    def _written_name(self, path: str, context: Context, scope: Scope) -> Target | None:
         """Return what a value names that is not a field's own name."""
         cursor = context.cursor
         on_key = context.path_on_key
         shape = context.shape_at(on_key)
         value = context.written.value(len(cursor.path)) if not cursor.key else None
-        scope = Scope(self.checked, path, context.lines)
         if on_key[-2:-1] == ("groups",) and cursor.key:
             return self._group(cursor.key, path, scope)
         if (
@@ -123,10 +123,9 @@ class Navigator:
         definition, around = resolved
         return GroupTarget(definition.name, file_at(path, around.path))
 
-    def _parameter(self, path: str, context: Context) -> Target | None:
+    def _parameter(self, path: str, context: Context, scope: Scope) -> Target | None:
         """Return the parameter of a group that is named: by its definition, by a use, or as `$(name)` in a text."""
         cursor, on_key = context.cursor, context.path_on_key
-        scope = Scope(self.checked, path, context.lines)
         if cursor.key and on_key[-2:-1] == ("with",):
             use = context.written.value(len(on_key) - 2)
             name, parameter = use.get("use") if isinstance(use, dict) else None, cursor.key
@@ -142,10 +141,9 @@ class Navigator:
         group = self._group(name, path, scope) if isinstance(name, str) and parameter else None
         return ParameterTarget(group, parameter) if group is not None else None
 
-    def _companion_target(self, path: str, context: Context) -> Target | None:
+    def _companion_target(self, path: str, context: Context, scope: Scope) -> Target | None:
         """Return what an overlay or a pipeline names: a dataset, a field of it, or a manifest."""
         root, on_key = context.written.root, context.path_on_key
-        scope = Scope(self.checked, path, context.lines)
         word = context.cursor.key
         if is_overlay(root) and word and on_key[:1] == ("datasets",):
             if len(on_key) == 2:

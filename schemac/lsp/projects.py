@@ -9,7 +9,7 @@ an open overlay as by `--overlay`, with all datasets of the project.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -290,13 +290,15 @@ class ProjectTexts:
 
     def overlays(self, word: str) -> Iterator[tuple[str, Document]]:
         """Yield the overlays that have a word, with their absolute paths."""
-        for path in self.with_word(word):
-            yield from ((path, one) for one in self.documents(path) if is_overlay(one.value))
+        return self._with_value(word, is_overlay)
 
     def pipelines(self, word: str) -> Iterator[tuple[str, Document]]:
         """Yield the pipelines that have a word, with their absolute paths."""
+        return self._with_value(word, is_pipeline)
+
+    def _with_value(self, word: str, is_asked: Callable[[object], bool]) -> Iterator[tuple[str, Document]]:
         for path in self.with_word(word):
-            yield from ((path, one) for one in self.documents(path) if is_pipeline(one.value))
+            yield from ((path, one) for one in self.documents(path) if is_asked(one.value))
 
     @cached_property
     def _contents(self) -> dict[str, bytes]:
@@ -350,10 +352,8 @@ def is_companion(path: str, content: bytes) -> bool:
 
 def _keys(content: bytes) -> dict[str, str]:
     """Return the outermost keys of a text of YAML, each with the first character of its value; read by a pattern alone."""
-    return {
-        key.decode(): value.decode("utf-8", "replace")
-        for key, value in _KEY.findall(content.replace(b"\r", b"\n"))
-    }
+    entries = _KEY.findall(content.replace(b"\r", b"\n"))
+    return {key.decode(): value.decode("utf-8", "replace") for key, value in entries}
 
 
 def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
@@ -374,16 +374,12 @@ def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
         overlay.check_names([one.name for file in checked.files for one in file.named], report, is_whole=True)
         for dataset in (one for file in checked.files if file.named for one in file.datasets):
             overlay.over(dataset, None, checked.project, report)
-    new_findings = [
-        _with_relative_paths(one, checked) for one in report.diagnostics if checked.path(one.file) == path
-    ]
-    if not new_findings:
-        new_findings = [
-            _with_relative_paths(one, checked) for one in _of_manifest(path, content, checked, report)
-        ]
+    about = [one for one in report.diagnostics if checked.path(one.file) == path]
+    about = about or list(_of_manifest(path, content, checked, report))
     # Under one name of the file.
-    all_findings = [replace(one, file=name) for one in (*findings, *new_findings)]
-    return tuple(without_ignored(all_findings, {name: content}.get, checked.project))
+    every = (*findings, *(_with_relative_paths(one, checked) for one in about))
+    of_file = [replace(one, file=name) for one in every]
+    return tuple(without_ignored(of_file, {name: content}.get, checked.project))
 
 
 def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) -> Iterator[Diagnostic]:

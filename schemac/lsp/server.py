@@ -115,8 +115,7 @@ def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
         if entry is None:
             return ""
         link = page_link(code)
-        window = server.client_capabilities.window
-        if link is not None and window is not None and window.show_document is not None:
+        if link is not None and session.can("window.show_document"):
             server.window_show_document(types.ShowDocumentParams(link, take_focus=True))
         return page(entry).text
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
@@ -120,6 +121,10 @@ class Session:
         self._lines: dict[str, tuple[int, Lines]] = {}
         self._quick: dict[str, asyncio.TimerHandle] = {}
 
+    def can(self, capability: str) -> bool:
+        """Whether the editor has a capability, by its path in what it has told."""
+        return bool(get_capability(self.server.client_capabilities, capability))
+
     # Texts
 
     @property
@@ -142,9 +147,7 @@ class Session:
 
     def watch_files(self, _: types.InitializedParams) -> None:
         """Ask the editor to tell of files that others change."""
-        workspace = self.server.client_capabilities.workspace
-        watched = workspace.did_change_watched_files if workspace is not None else None
-        if watched is None or not watched.dynamic_registration:
+        if not self.can("workspace.did_change_watched_files.dynamic_registration"):
             return
         watchers = [types.FileSystemWatcher(glob) for glob in _WATCHED]
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)

@@ -151,12 +151,6 @@ class Lines:
         """Return an edit of the compiler."""
         return types.TextEdit(self.range(edit), edit.text)
 
-    @property
-    def whole(self) -> types.Range:
-        """The range of the whole text."""
-        last = len(self.lines) - 1
-        return types.Range(types.Position(0, 0), self.position(last, len(self.lines[last])))
-
 
 def line_edits(before: Lines, after: str) -> list[types.TextEdit]:
     """Return the edits that make another text of this one, as few lines as can be seen to differ."""
@@ -168,7 +162,7 @@ def line_edits(before: Lines, after: str) -> list[types.TextEdit]:
         if word != "equal":
             place = types.Range(before.position(i, 0), before.position(j, 0))
             if j == len(old) and old and not old[-1].endswith(("\n", "\r")):
-                place.end = before.whole.end
+                place.end = before.position(len(before.lines) - 1, len(before.lines[-1]))
             edits.append(types.TextEdit(place, "".join(new[k:m])))
     return edits
 
