@@ -17,7 +17,7 @@ from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
-from schemac.language.physical import ArrowSchema, pa
+from schemac.language.physical import ArrowSchema, parts_of
 from schemac.text.source.report import Report
 
 
@@ -74,7 +74,4 @@ def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":
     while stack:
         part = stack.pop()
         yield part.metadata or {}
-        if pa.types.is_map(part.type):
-            stack += [part.type.key_field, part.type.item_field]
-        elif pa.types.is_nested(part.type):
-            stack += [part.type.field(i) for i in range(part.type.num_fields)]
+        stack += parts_of(part.type)

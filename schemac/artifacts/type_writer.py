@@ -203,6 +203,30 @@ class TypeWriter(ABC, Generic[T]):
                 self.emission.lose(field, f"the attribute {key}", "nothing")
 
 
+class RecordTypeWriter(TypeWriter[T]):
+    """Finds the form of each lowered field in records of JSON, whatever its encoding in Arrow."""
+
+    blob: T
+    json: T
+    uuid: T
+
+    def type(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Return the form of an Arrow type; blobs and extension types have others than their storage."""
+        field: SchemaField = lowered.field
+        if field.extra and has_role(field.extra, Role.BLOB):
+            return self.blob
+        if isinstance(arrow_type, pa.BaseExtensionType):
+            forms = {"arrow.json": self.json, "arrow.uuid": self.uuid}
+            if arrow_type.extension_name in forms:
+                return forms[arrow_type.extension_name]
+            return self.type(lowered, arrow_type.storage_type)
+        return super().type(lowered, arrow_type)
+
+    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Return the form of the values; the encoding is kept as an attribute."""
+        return self.type(lowered, arrow_type.value_type)
+
+
 @cache
 def _builders() -> Mapping[int, str]:
     """Return the methods by Arrow's type ids, which need pyarrow."""

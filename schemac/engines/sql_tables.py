@@ -20,9 +20,10 @@ from schemac.importers.importer import (
     Imported,
     Importer,
     Notes,
-    dataset_names,
     refuse,
-    repeated,
+    refuse_column,
+    script_names,
+    script_source,
     script_text,
     together,
 )
@@ -31,9 +32,7 @@ from schemac.language.attributes.constraints import MAX_LENGTH
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
-from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText
 from schemac.text.syntax.type_text import MalformedError
 
 _MOST_DIGITS = 76
@@ -179,9 +178,7 @@ def importer(dialect: Dialect, title: str) -> Importer:
 
 def _read_text(text: str, file: str, report: Report, dialect: Dialect) -> Imported | None:
     """Return the schemas of the CREATE TABLE statements in a text; notes are of one table each."""
-    source = SourceText(text, file)
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        refuse(file, "a name or text in it is not valid Unicode", report)
+    if (source := script_source(text, file, report)) is None:
         return None
     script = SqlScript(dialect.name, dialect.fold)
     try:
@@ -189,11 +186,7 @@ def _read_text(text: str, file: str, report: Report, dialect: Dialect) -> Import
     except MalformedError as error:
         refuse(file, str(error), report, source=source, span=error.span)
         return None
-    names = dataset_names([table.name for table in script.tables])
-    if (twice := repeated(names)) is not None:
-        table = script.tables[names.index(twice)]
-        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
-        refuse(file, reason, report, source=source, span=table.name_span)
+    if (names := script_names(script.tables, source, report)) is None:
         return None
     names_by_id = dict(zip(map(id, script.tables), names, strict=True))
     return together([_Reader(script, dialect, file, report, names_by_id).table(t) for t in script.tables])
@@ -223,10 +216,7 @@ class _Reader:
                 fields.append(self._field(replace(column, is_required=column.is_required or is_key), ()))
             except _UnsupportedError as error:
                 message = f"{dotted(error.path)} of {table.name[-1]}: {error}"
-                help = f"cast it first, or leave the column out with `--skip '{error.path[0]}'`"
-                self._report.add(
-                    UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(error.path), help=help
-                )
+                refuse_column(error.path, message, self._file, self._report)
         tree = from_arrow(pa.schema(fields), self._file, self._report, self._notes.add)
         head = list(table.head)
         if len(table.name) > 2:

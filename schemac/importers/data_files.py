@@ -24,7 +24,7 @@ from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
 from schemac.importers.sources import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
-from schemac.language.physical import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, pa, parts_of, with_parts
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
@@ -381,15 +381,10 @@ def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
 
     def enter(f: "pa.Field", path: FieldPath) -> None:
         path_ids.append((path, int((f.metadata or {}).get(_FIELD_ID, b"-1"))))
-        t = f.type
-        if pa.types.is_struct(t):
-            for member in t:
-                enter(member, (*path, member.name))
-        elif pa.types.is_map(t):
-            enter(t.key_field, (*path, Part.KEY))
-            enter(t.item_field, (*path, Part.VALUE))
-        elif pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t):
-            enter(t.value_field, (*path, Part.ITEM))
+        parts, is_struct = parts_of(f.type), pa.types.is_struct(f.type)
+        nameless = (Part.KEY, Part.VALUE) if len(parts) == 2 else (Part.ITEM,)
+        for i, part in enumerate(parts):
+            enter(part, (*path, part.name if is_struct else nameless[i]))
 
     for column in schema:
         enter(column, (column.name,))
@@ -425,18 +420,9 @@ def _without_additions(schema: "pa.Schema") -> "pa.Schema":
         metadata = {k: v for k, v in (f.metadata or {}).items() if k != _FIELD_ID}
         # pyarrow reads a column of nulls that may not be null, but makes none.
         is_nullable = f.nullable or pa.types.is_null(f.type)
-        return pa.field(f.name, type_of(f.type), is_nullable, metadata or None)
-
-    def type_of(t: "pa.DataType") -> "pa.DataType":
-        if pa.types.is_struct(t):
-            return pa.struct([field(member) for member in t])
-        if pa.types.is_map(t):
-            return pa.map_(field(t.key_field), field(t.item_field), t.keys_sorted)
-        if pa.types.is_fixed_size_list(t):
-            return pa.list_(item(t.value_field), t.list_size)
-        if pa.types.is_large_list(t):
-            return pa.large_list(item(t.value_field))
-        return pa.list_(item(t.value_field)) if pa.types.is_list(t) else t
+        has_names = pa.types.is_struct(f.type) or pa.types.is_map(f.type)
+        type_ = with_parts(f.type, field if has_names else item)
+        return pa.field(f.name, type_, is_nullable, metadata or None)
 
     def item(f: "pa.Field") -> "pa.Field":
         return field(f.with_name("item") if f.name == "element" else f)

@@ -1,4 +1,4 @@
-"""Imported schemas as checked datasets, and constraints, keys and Arrow schemas of sources as values of a manifest.
+"""Imported schemas as checked datasets, and fields, constraints, keys and Arrow schemas of sources as values of a manifest.
 
 Layer: importers.
 Rule: an attribute is written if the checks of the manifest accept it at its field; any other is a comment above the field.
@@ -19,13 +19,14 @@ from schemac.language.attributes.constraints import CHECK, ENUM, OF_VALUES, REFE
 from schemac.language.attributes.registry import of_role
 from schemac.language.checks.constraints import check_constraints, check_row_constraints
 from schemac.language.checks.run import check
-from schemac.language.kinds.nested import Option
+from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.registry import BY_NAME
+from schemac.language.kinds.sequences import List
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.model import FieldPath, LogicalType, Part, Schema, quoted
 from schemac.language.logical.schema_fields import columns
-from schemac.language.physical import ArrowSchema
+from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.json_object import Json
@@ -35,6 +36,59 @@ from schemac.text.syntax.model import model_errors
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
 PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 """Of the parts of a type in the standard's long form."""
+
+
+def optional(tree: Json, *, is_required: bool) -> Json:
+    """Return a type that may be null unless it is required; what is always null may be."""
+    if tree["kind"] == Option.__name__ or (is_required and tree["kind"] != Null.__name__):
+        return tree
+    return {"kind": Option.__name__, "inner": tree}
+
+
+def member(name: str, tree: Json, extra: Json) -> Json:
+    """Return a column, or a member of a struct."""
+    return {"name": name, "type": tree, **({"extra": extra} if extra else {})}
+
+
+def struct(members: list[Json]) -> Json:
+    """Return a struct of members."""
+    return {"kind": Struct.__name__, "fields": members}
+
+
+def list_of(item: Json) -> Json:
+    """Return a list of items."""
+    return {"kind": List.__name__, "itemType": item}
+
+
+def map_of(key: Json, value: Json) -> Json:
+    """Return a map of keys to values."""
+    return {"kind": Map.__name__, "keyType": key, "valueType": value}
+
+
+def with_attributes(tree: Json, extra: Json) -> Json:
+    """Return a type, or a schema, with attributes next to `kind`; as it is where there are none."""
+    return {**tree, "extra": extra} if extra else tree
+
+
+def kind_of(type_: ArrowType) -> tuple[Json, Json]:
+    """Return the kind and the attributes that an Arrow type is lifted to, which has to have a kind; only null is an Option."""
+    column = pa.field("c", type_, nullable=pa.types.is_null(type_))
+    (field,) = from_arrow(pa.schema([column]), "<type>", Report())["fields"]
+    return field["type"], field.get("extra", {})
+
+
+def any_json() -> Json:
+    """Return the type of any value of JSON, as the type that Arrow has for it is lifted."""
+    tree, extra = kind_of(pa.json_())
+    return {**tree, "extra": extra}
+
+
+def split_extra(tree: Json) -> tuple[Json, Json]:
+    """Return a type without the attributes of its values, also of those in an Option, and these attributes."""
+    if tree["kind"] == Option.__name__:
+        inner, extra = split_extra(tree["inner"])
+        return {**tree, "inner": inner}, extra
+    return {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})
 
 
 def typed(tree: Json) -> LogicalType | None:

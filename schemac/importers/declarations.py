@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.arrow.from_arrow import from_arrow
-from schemac.importers.datasets import Constraints, fitting, mark_key
+from schemac.importers.datasets import Constraints, fitting, kind_of, mark_key, optional
 from schemac.importers.importer import Imported, Notes, refuse, together
 from schemac.importers.sources import formats, import_value
 from schemac.language.attributes.builtin import (
@@ -31,11 +30,10 @@ from schemac.language.attributes.constraints import (
     MINIMUM,
     OF_VALUES,
 )
-from schemac.language.kinds.nested import Map, Null, Option, Struct
-from schemac.language.kinds.sequences import List
+from schemac.language.kinds.nested import Option
 from schemac.language.logical.model import FieldPath
 from schemac.language.manifest.foreign import suggest_meaning
-from schemac.language.physical import ArrowType, pa
+from schemac.language.physical import pa
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
@@ -302,38 +300,6 @@ class DatasetReader:
         return Imported(tree, tuple(comments), name, self.notes)
 
 
-def optional(tree: Json, *, is_required: bool) -> Json:
-    """Return a type that may be null unless it is required; what is always null may be."""
-    if tree["kind"] == Option.__name__ or (is_required and tree["kind"] != Null.__name__):
-        return tree
-    return {"kind": Option.__name__, "inner": tree}
-
-
-def member(name: str, tree: Json, extra: Json) -> Json:
-    """Return a column, or a member of a struct."""
-    return {"name": name, "type": tree, **({"extra": extra} if extra else {})}
-
-
-def struct(members: list[Json]) -> Json:
-    """Return a struct of members."""
-    return {"kind": Struct.__name__, "fields": members}
-
-
-def list_of(item: Json) -> Json:
-    """Return a list of items."""
-    return {"kind": List.__name__, "itemType": item}
-
-
-def map_of(key: Json, value: Json) -> Json:
-    """Return a map of keys to values."""
-    return {"kind": Map.__name__, "keyType": key, "valueType": value}
-
-
-def part(tree: Json, extra: Json) -> Json:
-    """Return an item, a key or a value: attributes go next to `kind`."""
-    return {**tree, "extra": extra} if extra else tree
-
-
 def _path_text(path: TreePath) -> str:
     if not path:
         return "the document"
@@ -378,19 +344,6 @@ def type_of_text(text: str, dialect: str | None) -> TypeMatch | None:
     return (_in_dialect(text, dialect) if dialect is not None else None) or _in_any_notation(text, written)
 
 
-def kind_of(type_: ArrowType) -> tuple[Json, Json]:
-    """Return the kind and the attributes that an Arrow type is read as, which has to have a kind; only null is an Option."""
-    column = pa.field("c", type_, nullable=pa.types.is_null(type_))
-    (field,) = from_arrow(pa.schema([column]), "<type>", Report())["fields"]
-    return field["type"], field.get("extra", {})
-
-
-def any_json() -> Json:
-    """Return the type of any value of JSON, as the type that Arrow has for it is read."""
-    tree, extra = kind_of(pa.json_())
-    return {**tree, "extra": extra}
-
-
 def _in_dialect(text: str, dialect: str) -> TypeMatch | None:
     report = Report()
     try:
@@ -418,11 +371,3 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
         if not accepted:
             notes.add(("c",), f"not kept: the length in {text}")
     return TypeMatch(dict(meaning.tree), extra, notes)
-
-
-def split_extra(tree: Json) -> tuple[Json, Json]:
-    """Return a type without the attributes of its values, also of those in an Option, and these attributes."""
-    if tree["kind"] == Option.__name__:
-        inner, extra = split_extra(tree["inner"])
-        return {**tree, "inner": inner}, extra
-    return {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from schemac.language.logical.model import FieldPath, Part
-from schemac.text.source.catalogue import UNREADABLE_SOURCE
+from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.span import Region, Span
@@ -132,6 +132,12 @@ def refuse(
     report.add(UNREADABLE_SOURCE, message, source=source, span=span, file=str(path), help=help)
 
 
+def refuse_column(path: FieldPath, message: str, file: str, report: Report) -> None:
+    """Report a type without a kind, in the column that a path begins with."""
+    help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
+    report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, path=dotted(path), help=help)
+
+
 def first_line(error: BaseException) -> str:
     """Return the first line of a library's error, as the end of a sentence."""
     text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
@@ -201,7 +207,36 @@ def script_text(path: Path, report: Report) -> str | None:
         return None
 
 
-def dataset_names(tables: Sequence[tuple[str, ...]]) -> list[str | None]:
+def script_source(text: str, file: str, report: Report) -> SourceText | None:
+    """Return the source of a script; None after reporting that it holds half of a character."""
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        refuse(file, "a name or text in it is not valid Unicode", report)
+        return None
+    return SourceText(text, file)
+
+
+class NamedTable(Protocol):
+    """A table that a script creates."""
+
+    name: tuple[str, ...]
+    """Catalog, namespaces and table, as far as they are written."""
+    name_span: Span
+
+
+def script_names(tables: Sequence[NamedTable], source: SourceText, report: Report) -> list[str | None] | None:
+    """Return the names of the datasets of a script's tables; None after reporting one that is created twice."""
+    names = _dataset_names([table.name for table in tables])
+    folded = [name.casefold() for name in names if name is not None]
+    for table, name in zip(tables, names, strict=True):
+        if name is None or folded.count(name.casefold()) == 1:
+            continue
+        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
+        refuse(source.name, reason, report, source=source, span=table.name_span)
+        return None
+    return names
+
+
+def _dataset_names(tables: Sequence[tuple[str, ...]]) -> list[str | None]:
     """Return namespace and table of names with catalogs, with the catalog only where two would be the same; None for no name."""
     short = ["/".join(name[-2:]).casefold() for name in tables]
     counts = Counter(short)
@@ -210,9 +245,3 @@ def dataset_names(tables: Sequence[tuple[str, ...]]) -> list[str | None]:
         holders = table[:-1] if counts[name] > 1 else table[-2:-1]
         names.append("/".join(filter(None, (".".join(holders), *table[-1:]))) or None)
     return names
-
-
-def repeated(names: Sequence[str | None]) -> str | None:
-    """Return the first name that occurs twice, whatever its case; None if there is none."""
-    folded = [name.casefold() for name in names if name is not None]
-    return next((name for name in names if name is not None and folded.count(name.casefold()) > 1), None)

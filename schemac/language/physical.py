@@ -7,7 +7,7 @@ Shape: a tree, parents before children, in the order of the manifest.
 
 import dataclasses
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
@@ -23,6 +23,8 @@ __all__ = [
     "LoweredSchema",
     "numpy_left_out",
     "pa",
+    "parts_of",
+    "with_parts",
 ]
 
 if TYPE_CHECKING:
@@ -45,6 +47,34 @@ else:
             return value
 
     pa = _LazyArrow()
+
+
+def parts_of(type_: ArrowType) -> "list[ArrowField]":
+    """Return the members of a struct, the key and the value of a map, or the item of a list; nothing for other types."""
+    if pa.types.is_map(type_):
+        return [type_.key_field, type_.item_field]
+    if pa.types.is_struct(type_):
+        return list(type_.fields)
+    item = getattr(type_, "value_field", None)
+    return [] if item is None else [item]
+
+
+def with_parts(type_: ArrowType, changed: "Callable[[ArrowField], ArrowField]") -> ArrowType:
+    """Return a type of which each part is changed; one without parts stays as it is."""
+    parts = [changed(part) for part in parts_of(type_)]
+    if pa.types.is_struct(type_):
+        return pa.struct(parts)
+    if pa.types.is_map(type_):
+        return pa.map_(*parts, type_.keys_sorted)
+    if pa.types.is_fixed_size_list(type_):
+        return pa.list_(*parts, type_.list_size)
+    makes = {
+        pa.lib.Type_LIST: pa.list_,
+        pa.lib.Type_LARGE_LIST: pa.large_list,
+        pa.lib.Type_LIST_VIEW: pa.list_view,
+        pa.lib.Type_LARGE_LIST_VIEW: pa.large_list_view,
+    }
+    return makes[type_.id](*parts) if type_.id in makes else type_
 
 
 @contextmanager

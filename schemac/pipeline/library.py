@@ -6,16 +6,20 @@ Errors: SchemaError with all findings of a pipeline file and its manifest; Pipel
         which nothing is written.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Protocol, Unpack
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.arrow.constraints import key_columns
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.pipeline.backfill.spool import Batches, spooled
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
 from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
 from schemac.pipeline.declaration.job import Job
@@ -26,11 +30,31 @@ from schemac.pipeline.spark.packed import ERRORS, ROW_ID
 from schemac.pipeline.spark.sql import name
 from schemac.pipeline.stream import run_or_stream as run_job
 from schemac.project.api import compile_file
+from schemac.rows.judging.arrays import is_list, laid_out, storage_type, to_field
 from schemac.rows.runs.identity import Replay, RunRequest, random_id
+from schemac.rows.runs.plain_types import nullable_type, plain_field
+from schemac.rows.runs.staging import temporary_folder
 from schemac.rows.runs.tables import SINK, TableForm
-from schemac.text.source.catalogue import JOIN, PIPELINE_FILE, STREAMING_FRAME
+from schemac.text.source.catalogue import (
+    DUPLICATE_COLUMN,
+    JOIN,
+    PIPELINE_FILE,
+    SOURCE_TYPE_MISMATCH,
+    STREAMING_FRAME,
+)
 from schemac.text.source.diagnostic import SchemaError
 from schemac.text.source.report import Report
+
+
+class ArrowStream(Protocol):
+    """What hands out its rows by Arrow's C interface: readers and tables of pyarrow, polars, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the capsule of the stream."""
+        ...
+
+
+Batches = ArrowStream | Iterable[pa.RecordBatch]
 
 
 def run(
@@ -99,12 +123,11 @@ def write(
     """
     source = frame.frame if isinstance(frame, Conformed) else frame
     if source.isStreaming:
-        raise PipelineError(
-            STREAMING_FRAME,
-            "the frame is a stream, which has no end to commit at",
+        help = (
             "write each of its batches: frame.writeStream.foreachBatch(lambda batch, _: write(batch, dataset, table,"
-            ' mode="append")).start()',
+            ' mode="append")).start()'
         )
+        raise PipelineError(STREAMING_FRAME, "the frame is a stream, which has no end to commit at", help)
     target = {"mode": mode, "allow_empty": allow_empty, "storage_options": storage_options}
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
     job = job_of_frame(
@@ -175,9 +198,8 @@ def fill_columns(
             message = (
                 f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
             )
-            raise PipelineError(
-                JOIN, message, 'name columns that both have: `on="id"`, or add the row ids of the table'
-            )
+            help = 'name columns that both have: `on="id"`, or add the row ids of the table'
+            raise PipelineError(JOIN, message, help)
         for key in keys:
             if key not in spool.names:
                 message = f"the rows have no column `{key}`, by which they would find their row in the table"
@@ -241,3 +263,103 @@ def _dataset_of(job: Job) -> CheckedDataset:
         message = f"`{job.schema_}` has {len(datasets)} datasets that the job could mean"
         raise PipelineError(PIPELINE_FILE, message, "set `dataset` in the job, or write `run(job, dataset)`")
     return datasets[0]
+
+
+@dataclass(frozen=True)
+class Spool:
+    """A file of rows."""
+
+    path: Path
+    names: tuple[str, ...]
+
+
+@contextmanager
+def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
+    """Write all batches of a source to a file, which goes at the end; `fields` are those that its columns fill."""
+    if hasattr(source, "__arrow_c_stream__"):
+        reader = pa.RecordBatchReader.from_stream(source)
+        schema, batches = reader.schema, iter(reader)
+    else:
+        rest = iter([source] if isinstance(source, pa.RecordBatch) else source)
+        head = next(rest, None)
+        if head is None:
+            schema, batches = pa.schema([]), iter(())
+        else:
+            schema, batches = head.schema, chain([head], rest)
+    twice = sorted({one for one in schema.names if schema.names.count(one) > 1})
+    if twice:
+        raise PipelineError(DUPLICATE_COLUMN, f"the batches have two columns `{twice[0]}`")
+    plain = pa.schema([_plain_field(field, _type_in(fields, field.name)) for field in schema])
+    with temporary_folder() as folder:
+        path = folder / "batches.parquet"
+        with pq.ParquetWriter(path, plain) as writer:
+            for batch in batches:
+                if not batch.schema.equals(schema):
+                    message = "the batches have different columns or types"
+                    raise PipelineError(SOURCE_TYPE_MISMATCH, message, "pass batches with the same schema")
+                writer.write_batch(pa.RecordBatch.from_arrays([*_plain(batch, plain, fields)], schema=plain))
+        yield Spool(path, tuple(schema.names))
+
+
+def _type_in(parts: Any, label: str) -> Any:
+    """Return the type of a part of a schema or a struct; None if there is none."""
+    place = parts.get_field_index(label) if isinstance(parts, pa.Schema | pa.StructType) else -1
+    return None if place < 0 else storage_type(parts.field(place).type)
+
+
+def _plain_field(field: Any, target: Any) -> Any:
+    """Return a field as sources have it: of durations Parquet would make numbers without a unit, so they are counts in that of their field."""
+    if field.name == ROW_ID and pa.types.is_integer(field.type):
+        return pa.field(ROW_ID, pa.int64())
+    type_ = laid_out(pa.nulls(0, field.type)).type
+    try:
+        counted = _in_unit(type_, target, lambda _: pa.int64())
+    except _NoUnitError as error:
+        message = f"`{field.name}` of the batches is {field.type}, and no duration is there in the schema"
+        help = 'cast it to a number of the unit that you mean: `cast(pa.duration("ms")).cast("int64")`'
+        raise PipelineError(SOURCE_TYPE_MISMATCH, message, help) from error
+    return plain_field((field if counted.equals(type_) else field.with_type(counted)).with_nullable(True))
+
+
+class _NoUnitError(Exception):
+    """A duration for a field that is none."""
+
+
+def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Return a type with what `leaf` makes of the duration of the field in the place of each duration."""
+    is_ = pa.types
+    if is_.is_duration(type_):
+        if target is None or not is_.is_duration(target):
+            raise _NoUnitError
+        return leaf(target)
+    if is_.is_struct(type_):
+        return pa.struct(
+            [part.with_type(_in_unit(part.type, _type_in(target, part.name), leaf)) for part in type_]
+        )
+    if is_.is_map(type_):
+        of_key, of_item = (
+            (target.key_type, target.item_type) if target and is_.is_map(target) else (None, None)
+        )
+        key = type_.key_field.with_type(_in_unit(type_.key_type, of_key, leaf))
+        return pa.map_(key, type_.item_field.with_type(_in_unit(type_.item_type, of_item, leaf)))
+    if is_list(type_):
+        of_items = storage_type(target.value_type) if target and is_list(target) else None
+        items = type_.value_field.with_type(_in_unit(type_.value_type, of_items, leaf))
+        if is_.is_fixed_size_list(type_):
+            return pa.list_(items, type_.list_size)
+        return pa.large_list(items) if is_.is_large_list(type_) else pa.list_(items)
+    return type_
+
+
+def _plain(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:
+    """Yield the columns of a batch in plain types. Raises PipelineError for a value that does not fit its type."""
+    for column, field in zip(batch.columns, plain, strict=True):
+        column = laid_out(column)
+        in_unit = _in_unit(column.type, _type_in(fields, field.name), lambda target: target)
+        try:
+            values = column if in_unit.equals(column.type) else column.cast(in_unit)
+            yield to_field(values.cast(nullable_type(field.type)), field)
+        except pa.ArrowInvalid as error:
+            shown = field.type if in_unit.equals(column.type) else in_unit
+            message = f"`{field.name}` of the batches has a value that does not fit {shown}: {error}"
+            raise PipelineError(SOURCE_TYPE_MISMATCH, message) from error

@@ -435,12 +435,9 @@ class _BackfillAttempt(_Attempt):
             place: tuple[str, ...] = ("fields", label) if label in self.job.fields else ("fields",)
             example = total.example
             short_example = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
-            raise PipelineError(
-                UNFIT_VALUES,
-                f"{total.unfit:,} of {total.rows:,} values do not fit ({', '.join(worst)}); nothing was written",
-                f"the first row is {short_example}; change the value there, or leave such rows out with `where`",
-                place=place,
-            )
+            message = f"{total.unfit:,} of {total.rows:,} values do not fit ({', '.join(worst)}); nothing was written"
+            help = f"the first row is {short_example}; change the value there, or leave such rows out with `where`"
+            raise PipelineError(UNFIT_VALUES, message, help, place=place)
         left = tuple(part for part in look.missing if part not in parts)
         self.columns.leave(filling, look.version, left)
 

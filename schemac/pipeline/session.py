@@ -13,7 +13,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,13 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.progress import Step, Watch, watched
-from schemac.pipeline.spark.executors import active, is_local_master, python_of_executors, ship
+from schemac.pipeline.spark.executors import (
+    active,
+    is_local_master,
+    python_of_executors,
+    settings_in_place,
+    ship,
+)
 from schemac.pipeline.spark.failures import not_started, spark_errors_reported
 from schemac.pipeline.spark.startup import Master, archive_options, java_home, with_links_as_home
 from schemac.pipeline.writing.table_sink import register_engine
@@ -119,33 +125,14 @@ def start_session(
     return active
 
 
-@contextmanager
-def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
+def settings_of_a_run(spark: SparkSession, job: Job) -> AbstractContextManager[None]:
     """Set the settings that decide about values, for one run; the session has its own again afterwards."""
-    quick = (
-        WITHOUT_CODE if any(part.source.format in ("csv", "json", "geojson") for part in job.parts) else {}
-    )
+    is_of_text = any(part.source.format in ("csv", "json", "geojson") for part in job.parts)
     job_settings = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
-    has_expressions = any(
-        origin is not None and origin.expr is not None
-        for part in job.parts
-        for origin in part.fields.values()
-    )
+    has_expressions = any(origin.expr is not None for part in job.parts for origin in part.origins.values())
     job_settings |= UNSHARED if has_expressions else {}
-    run_settings = DEFAULT_SETTINGS | quick | job_settings | RUN_SETTINGS
-    before = {
-        key: previous for key, text in run_settings.items() if (previous := spark.conf.get(key, None)) != text
-    }
-    try:
-        for key in before:
-            spark.conf.set(key, run_settings[key])
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, value)
+    run_settings = DEFAULT_SETTINGS | (WITHOUT_CODE if is_of_text else {}) | job_settings | RUN_SETTINGS
+    return settings_in_place(spark, run_settings)
 
 
 @contextmanager

@@ -162,7 +162,7 @@ def find_manifests(
 ) -> list[ManifestFile]:
     """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
     manifests: dict[str, ManifestFile] = {}
-    places = _Places()
+    places = Places()
     for path_text in paths:
         path = Path(path_text) if os.path.isabs(path_text) else base / path_text
         try:
@@ -251,7 +251,7 @@ def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:
     return inside.endswith(_SUFFIXES) and not exclusion.hides_below(folder, inside)
 
 
-class _Places:
+class Places:
     """Where files lie, however their folders were named."""
 
     def __init__(self) -> None:

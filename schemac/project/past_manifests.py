@@ -161,20 +161,6 @@ def schema_version_of(
     return LockedSchemaVersion(dataset, label, locked, identities.ids, identities.numbers)
 
 
-def checked_datasets(
-    source: SourceText,
-    project: Project,
-    report: Report,
-    reuse: Reuse,
-    *,
-    is_named: bool,
-    stem: str | None = None,
-) -> list[LogicalDataset]:
-    """Return the datasets of a text, with the system columns that the project sets."""
-    options = replace(CompileOptions.of(project), strict=False)
-    return check_source(source, project, report, options, is_named=is_named, stem=stem, reuse=reuse)
-
-
 def versions_before(before: Before, path: Path, project: Project, report: Report) -> SchemaVersions:
     """Return the datasets of a manifest as it was; none where it was not there."""
     content = before.contents.get(path)
@@ -189,10 +175,13 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
     # The text is called after its commit too, which is no part of the name of a dataset.
     reuse = Reuse(before.files(path), before.library)
     split = with_inferred(source, path.stem, project, local_report, reuse)
-    declared, inferred = split or (
-        checked_datasets(source, project, local_report, reuse, is_named=False, stem=path.stem),
-        [],
-    )
+    if split is None:
+        options = replace(CompileOptions.of(project), strict=False)
+        datasets = check_source(
+            source, project, local_report, options, is_named=False, stem=path.stem, reuse=reuse
+        )
+        split = datasets, []
+    declared, inferred = split
     if local_report.has_errors:
         report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
         return {}

@@ -18,7 +18,7 @@ from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, content_of, find_manifests, lock_path
+from schemac.project.discovery import ManifestFile, Places, content_of, find_manifests, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -90,7 +90,12 @@ def read_folder(
 ) -> Before:
     """Return the manifests of another folder; those at the same place below it are compared first."""
     out = project.folder / project.configuration.out
-    resolved = Resolver()
+    real = Places()
+
+    def resolved(path: str | Path) -> str:
+        """Return the absolute path without links."""
+        return os.path.realpath(path) if os.path.islink(path) else real.of(os.fspath(path))
+
     others = {
         resolved(file.path): file
         for file in find_manifests([folder], Path.cwd(), out, report, project.exclusion)
@@ -117,23 +122,6 @@ def read_folder(
         return FolderFiles(places.get(path, path), names.get(path, path.as_posix()))
 
     return Before(contents, names, gone=left if folders else (), others=left, files=files_of)
-
-
-class Resolver:
-    """Finds where paths lead without links; texts, for there are many files in few folders."""
-
-    def __init__(self) -> None:
-        self._folders: dict[str, str] = {}
-
-    def __call__(self, path: str | Path) -> str:
-        """Return the absolute path without links."""
-        folder, name = os.path.split(path)
-        if name in ("", ".", "..") or os.path.islink(path):
-            return os.path.realpath(path)
-        real_folder = self._folders.get(folder)
-        if real_folder is None:
-            real_folder = self._folders[folder] = os.path.realpath(folder)
-        return os.path.join(real_folder, name)
 
 
 def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: dict[Path, str]) -> None:

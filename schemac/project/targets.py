@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from json.encoder import encode_basestring as quoted
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from schemac.artifacts.targets import Artifact, Loss, Target, load_target, run_target, target_names
 from schemac.language.attributes.builtin import TARGETS_OF
@@ -23,10 +23,6 @@ from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.help import Help
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
-
-if TYPE_CHECKING:
-    pass
-
 
 _REMEMBERED = 1024
 """Losses whose words are kept for further fields; a field may have any number of its own."""

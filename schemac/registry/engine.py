@@ -106,9 +106,9 @@ class Engine(NamedTuple):
     column_sink: str = ""
     """Its `ColumnSink` (`schemac.rows.runs.columns`): columns of its tables that runs of a pipeline fill."""
     row_writer: str = ""
-    """Its `RowWriter` (`schemac.artifacts.targets`): new tables of rows that somebody made, such as samples."""
+    """Its `RowWriter` (`schemac.artifacts.dataset`): new tables of rows that somebody made, such as samples."""
     row_reader: str = ""
-    """Its `RowReader` (`schemac.artifacts.targets`): the rows of tables and files that `verify --data` looks at."""
+    """Its `RowReader` (`schemac.artifacts.dataset`): the rows of tables and files that `verify --data` looks at."""
     table_suffix: str = ""
     """The suffix of names of its tables, with the dot."""
     formats: tuple[Format, ...] = ()

@@ -37,7 +37,6 @@ NAMING: Listed = {
         "engines/jsonschema/reader.py": "List Map Null Option String Struct",
         "engines/jsonschema/keywords.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",
         "engines/lance/arrow_form.py": "Binary Float32 List Option",
-        "engines/lance/reader.py": "List Map Struct",
         "engines/lance/tables/fields.py": "List Map Struct",
         "engines/odf/binary.py": "Option",
         "engines/odf/reader.py": "Option Timestamp",
@@ -53,7 +52,7 @@ NAMING: Listed = {
         "engines/pydantic/annotations.py": "Decimal",
     },
     "DataFusion has the same words for its types": {
-        "engines/lance/tables/filters.py": "Decimal Float16 Float32 Float64"
+        "engines/lance/tables/steps.py": "Decimal Float16 Float32 Float64"
     },
     "texts of types in locks, which are read without their kinds": {
         "engines/lance/tables/checks.py": "Timestamp",

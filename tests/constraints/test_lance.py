@@ -8,7 +8,7 @@ import lance
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.engines.lance.tables.filters import constraint_filter
+from schemac.engines.lance.tables.steps import constraint_filter
 from schemac.language.constraints.field_constraints import MaxItems, MinItems, UniqueItems, constraints_at
 from schemac.versions.evolution.version_pair import SchemaVersion, pair_versions
 from tests.compiling import compile_bytes

@@ -230,6 +230,26 @@ def _iceberg() -> Iterator[Case]:
     yield Case("add a required column with a default", before, after, (f.FIELD_ADDED,))
     after = {"fields": [X, Y], "extra": {version: 3}}
     yield Case("add a required column in format 3", before, after, (f.FIELD_ADDED,))
+    yield from _variants()
+
+
+def _variants() -> Iterator[Case]:
+    """Structs that are one value to Iceberg, which has no fields in them."""
+    f, extra = Fact, {f"{ICEBERG}/type": "variant"}
+    value, metadata = member("value", of("Binary")), member("metadata", of("Binary"))
+    told = {**value, "extra": {"opendatafabric.org/description": "a"}}
+
+    def version(type_: Manifest) -> Manifest:
+        return {
+            "fields": [member("id", LONG), member("v", type_)],
+            "extra": {f"{ICEBERG}/formatVersion": 3},
+        }
+
+    plain, variant = version(struct(value)), version(struct(value, metadata, extra=extra))
+    described = version(struct(told, metadata, extra=extra))
+    yield Case("describe a part of a variant", variant, described, (f.DESCRIPTION_ADDED,))
+    facts = (f.ATTRIBUTE_ADDED, f.DESCRIPTION_ADDED, f.FIELD_ADDED)
+    yield Case("a struct to a variant", plain, described, facts)
 
 
 CASES = (

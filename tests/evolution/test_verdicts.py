@@ -1,7 +1,7 @@
 """Every fact is found, told and judged as it was reviewed.
 
 Shape: `verdicts.txt` has a paragraph a case: the change, what each engine makes of it, what old readers do.
-`rules.txt` has the name of the rule of each engine for each fact.
+`rules.txt` has the name of the rule of each engine for each fact, and what the fact means at a field that Iceberg partitions or sorts by.
 `further_verdicts.txt` has those of Paimon, of Spark with other versions of lance-spark, and of Spark where Lance may make the change too.
 `spark_plans.txt` has the statements of the newest version, and what has none. `paimon_casts.txt` and `castability.txt` have a line a
 type, with a letter for each type in the same order. `pytest tests/evolution --refresh '*'` writes them anew.
@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import pytest
 
+from schemac.engines.iceberg import judge as iceberg
 from schemac.engines.paimon import judge as paimon
 from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.types import LONGEST, Atomic, PaimonType, Vector
@@ -273,6 +274,8 @@ def rules() -> Iterator[str]:
         yield f"# {fact}"
         yield from (f"  {name:<12}{_rule(rules[fact])}" for name, rules in judges.items() if fact in rules)
         yield f"  {'old readers':<12}{_rule(RULES[fact])}" if fact in RULES else ""
+        of_source = iceberg.ROWS[fact].of_source if fact in iceberg.ROWS else None
+        yield from () if of_source is None else (_line("a source", of_source),)
 
 
 def _rule(rule: Any) -> str:

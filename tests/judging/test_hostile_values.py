@@ -15,6 +15,7 @@ import schemac
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.settings import Coerce, Origin, Settings, Unexpected
 from schemac.rows.validation.validator import TEXT, Validator
+from tests.judging.cells import CellReader
 
 FIELDS = pa.schema([
     pa.field("int", pa.int64()), pa.field("text", pa.string()), pa.field("bytes", pa.binary()), pa.field("json", pa.json_()), pa.field("float", pa.float64()),
@@ -170,9 +171,9 @@ def test_no_text_takes_long(text: str) -> None:
     types = [pa.int8(), pa.uint64(), pa.float32(), pa.float64(), pa.decimal128(38, 10), pa.decimal128(5, -3), pa.bool_(), pa.binary(), pa.binary(4), pa.date32(),
              pa.time64("ns"), pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.duration("s"), pa.uuid(), pa.json_(), pa.list_(pa.int8())]  # fmt: skip
     schema = pa.schema([pa.field(f"f{i}", one) for i, one in enumerate(types)])
-    judge = Judge(schema, Settings())
+    cells = CellReader(schema)
     start = time.process_time()
-    judge.csv(dict.fromkeys(schema.names, text))
+    cells.csv(dict.fromkeys(schema.names, text))
     assert time.process_time() - start < 5
 
 

@@ -9,10 +9,10 @@ import pytest
 
 import schemac
 from schemac.rows.judging.arrays import opened, to_field
+from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Settings, Unexpected
-from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.in_memory_rows import Batches, PythonRowReader
+from schemac.rows.validation.validating import Batches, PythonRowReader
 from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
 from tests.engines.json_records import COLUMNS
 from tests.judging import value_corpus as corpus

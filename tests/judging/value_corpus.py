@@ -20,6 +20,7 @@ from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.settings import Coerce, Origin, Settings
 from schemac.rows.validation.result import Validation
 from tests.engines.json_records import COLUMNS
+from tests.judging.cells import CellReader
 
 FOLDER = Path(__file__).parent / "corpus"
 _BRAIN = {b"ARROW:extension:name": b"lance.bfloat16"}
@@ -87,12 +88,14 @@ def outcomes(
     schema: pa.Schema, settings: Settings, place: str, texts: Iterable[str], *, is_cell: bool
 ) -> Iterator[dict[str, str]]:
     """For each text the outcome in every field."""
-    judges = [Judge(pa.schema([field]), settings) for field in schema]
+    judges = [
+        (Judge(pa.schema([field]), settings), CellReader(pa.schema([field]), settings)) for field in schema
+    ]
     for text in texts:
         found = {}
-        for field, judge in zip(schema, judges, strict=True):
+        for field, (judge, cells) in zip(schema, judges, strict=True):
             if is_cell:
-                judged = judge.csv({field.name: text})
+                judged = cells.csv({field.name: text})
             else:
                 judged = judge.json(f'{{"{field.name}": {TEXTS[place].format(text, text)}}}')
             if judged.values is None:

@@ -1,7 +1,8 @@
 """Which small mistakes the tests of a room let pass: `python -m tests.mutation.lot [NUMBER] [SEED]`, or `make mutants`.
 
 Shape: mutants are drawn by lot over all modules; each is written into a copy of the compiler, and the tests of its room run there until one
-fails. What is printed at the end has survived, and is read one by one: a test is missing, or the mutant means the same.
+fails; those with Spark only for `pipeline`. What is printed at the end has survived, and is read one by one: a test is missing, or the
+mutant means the same.
 """
 
 import ast
@@ -71,7 +72,10 @@ def tests_of(module: Path) -> list[str]:
 
 def is_red(copy: Path, tests: Sequence[str]) -> bool | None:
     """Whether one of these tests fails in a copy; None if they take too long."""
+    is_with_spark = "tests/pipeline" in tests
     options = (
+        "-m",
+        "not long" if is_with_spark else "not long and not spark",
         "-q",
         "-x",
         "-n",

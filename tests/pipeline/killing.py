@@ -93,7 +93,7 @@ def batch(good: list[int], bad: int) -> Iterator[pa.RecordBatch]:
 
 def with_other_ids() -> str:
     """The table's message with ids that Lance would not give."""
-    fields = [pb.Field.FromString(text) for text in lance_fields_of(SCHEMA)]
+    fields = lance_fields_of(SCHEMA)
     for one, id in zip(fields, (7, 3), strict=True):
         one.id = id
     return encode(pb.Schema(fields=fields))

@@ -20,6 +20,7 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 import schemac
+from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import encode
 from schemac.engines.lance.tables.fields import differences
 from schemac.pipeline.conforming.load import load_job
@@ -89,9 +90,8 @@ def connected(spark: SparkSession) -> Iterator[SparkSession]:
         yield session
 
 
-def fields_of(table: Any) -> list[bytes]:
-    messages: list[bytes] = list(table.lance_schema.__reduce__()[1][1:])
-    return messages
+def fields_of(table: Any) -> list[pb.Field]:
+    return [pb.Field.FromString(message) for message in table.lance_schema.__reduce__()[1][1:]]
 
 
 def go(

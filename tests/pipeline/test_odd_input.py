@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from pyspark.sql import SparkSession, functions
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import Dialect
-from schemac.pipeline.reading.csv_records import CsvLines, read_csv
+from schemac.pipeline.reading.csv_records import csv_lines, read_csv
 from schemac.pipeline.reading.files import FileSplit
-from schemac.pipeline.reading.json_records import JsonLines
+from schemac.pipeline.reading.inputs import value_sql
+from schemac.pipeline.reading.json_records import json_lines
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import RunReport, run
 from schemac.rows.runs.identity import RunRequest
@@ -98,7 +100,7 @@ def test_only_lines_of_blanks_are_no_records(spark: SparkSession, tmp_path: Path
         rows = texts.lines(spark, source, listed).selectExpr("cast(value as binary)").collect()
         found = [bytes(row[0]) for row in rows]
     else:
-        reader = CsvLines({}, "") if way == "csv" else JsonLines()
+        reader = partial(csv_lines, {}, "") if way == "csv" else json_lines
         found = [text for part in reader(FileSplit(listed.files[0])) for text in part.texts.to_pylist()]
     expected = [line for line in lines if line.strip(b" " if way == "csv" else b" \t")]
     assert sorted(found) == sorted(expected)
@@ -237,7 +239,9 @@ def test_cells_of_every_dialect_are_those_of_the_grammar(
     parser = {**options, "nullValue": "no cell", "columnNameOfCorruptRecord": "z", "multiLine": "true"}
     cells_of_spark = functions.from_csv("_raw", "x string, y string, z string", parser)
     frame = found.source.frame.withColumn("spark", cells_of_spark)
-    rows = frame.select("_raw", "_fault", "spark.*", *found.cells.values()).collect()
+    rows = frame.select(
+        "_raw", "_fault", "spark.*", *map(value_sql, (found.columns or {}).values())
+    ).collect()
     dialect = Dialect(sep=sep, quote=quote, escape=escape)
     assert [row[0] for row in rows] == records
     for raw, fault, x, y, corrupt, *read in rows:

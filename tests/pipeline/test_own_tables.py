@@ -14,9 +14,9 @@ import schemac
 from schemac.pipeline import register_formats
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.record_tasks import column_of
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.runner import run
-from schemac.pipeline.spark.value_columns import column_of
 from schemac.pipeline.stream import run_or_stream
 from schemac.rows.judging.arrays import to_field
 from tests.conformance.manifest_types import TYPES, member, option

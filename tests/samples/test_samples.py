@@ -26,6 +26,7 @@ from schemac.rows.samples.wrong_records import WrongRows, in_cells, in_columns, 
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.constraints.cases import PATTERNS, cases, dataset_of
 from tests.engines import crossing
+from tests.judging.cells import CellReader
 
 ROOT = Path(__file__).parents[2]
 PLACES = [one if one in crossing.FEW[::4] else pytest.param(one, marks=pytest.mark.long) for one in POSITIONS]
@@ -367,7 +368,7 @@ def test_write_cells_that_are_read_back() -> None:
     schema = dataset.to_arrow(metadata=True)
     for line, row in zip(csv_lines(schema, batch), json_lines(schema, batch), strict=True):
         cells = dict(zip(schema.names, next(csv.reader([line])), strict=True))
-        judge = Judge(schema)
+        judge, reader = Judge(schema), CellReader(schema)
         assert (
-            judge.csv({name: cell or None for name, cell in cells.items()}).values == judge.json(row).values
+            reader.csv({name: cell or None for name, cell in cells.items()}).values == judge.json(row).values
         )

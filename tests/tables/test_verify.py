@@ -188,3 +188,14 @@ def test_open_a_table_once_before_and_once_after_its_steps(
     newest = lance.dataset("t.lance").version
     assert opened == [1, newest]
     assert f"done: t.lance is at version {newest}, and verified" in "".join(capsys.readouterr())
+
+
+def test_names_of_keys_and_values_mean_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    map_ = pa.map_(pa.field("k", pa.string(), nullable=False), pa.field("v", pa.int32()))
+    lance.write_dataset(pa.table({"m": pa.array([[("a", 1)]], map_)}), "t.lance")
+    assert main(["import", "t.lance", "--out", "t.yaml"]) == 0
+    Path("t.yaml").write_text(Path("t.yaml").read_text().replace("Int32", "Int64"))
+    Path("t.lock").unlink(missing_ok=True)
+    capsys.readouterr()
+    main(["verify", "t", "--table", "t.lance"])
+    assert "cannot be told apart" not in capsys.readouterr().out

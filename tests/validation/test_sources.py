@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel
 
 import schemac
-from schemac.rows.validation.in_memory_rows import ROWS_AT_ONCE
+from schemac.rows.validation.validating import ROWS_AT_ONCE
 from tests.conformance.pypaimon.client import PYTHON as PYTHON_WITH_PANDAS
 
 MANIFEST = """

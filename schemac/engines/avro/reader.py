@@ -23,8 +23,7 @@ from typing import Any
 
 from schemac.engines.avro.artifact import TYPE, fits, leaf_of
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
-from schemac.importers.datasets import enumerated, fitting, typed
-from schemac.importers.declarations import any_json, split_extra
+from schemac.importers.datasets import any_json, enumerated, fitting, optional, split_extra, typed
 from schemac.importers.importer import Imported, Importer, Notes, double, refuse, together
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
@@ -240,9 +239,7 @@ class _Reader:
 
     def _type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         """Return a type's tree; the null type becomes an optional Null."""
-        tree = self._any_type(type_, namespace, path)
-        # What is always null may be null.
-        return {"kind": "Option", "inner": tree} if tree["kind"] == "Null" else tree
+        return optional(self._any_type(type_, namespace, path), is_required=True)
 
     def _any_type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         if len(path) > _DEEPEST:
@@ -253,7 +250,7 @@ class _Reader:
                 branches = ", ".join(str(b.get("type") if isinstance(b, dict) else b) for b in type_)
                 self._types.declare_all(type_, namespace, path)
                 tree = self._any(path, f"the union of {branches or 'nothing'}")
-                return {"kind": "Option", "inner": tree} if len(others) < len(type_) else tree
+                return optional(tree, is_required=len(others) == len(type_))
             inner = self._type(others[0], namespace, path)
             return {"kind": "Option", "inner": inner} if len(type_) > 1 else inner
         if isinstance(type_, str):

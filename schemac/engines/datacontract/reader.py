@@ -10,20 +10,8 @@ Source: the specification of version 1.2.1, "Data Types", "Field Object" and "De
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from schemac.importers.declarations import (
-    DatasetReader,
-    MisplacedError,
-    Node,
-    kind_of,
-    list_of,
-    map_of,
-    member,
-    optional,
-    part,
-    read_documents,
-    rules,
-    struct,
-)
+from schemac.importers.datasets import kind_of, list_of, map_of, member, optional, struct, with_attributes
+from schemac.importers.declarations import DatasetReader, MisplacedError, Node, read_documents, rules
 from schemac.importers.importer import Imported, Importer
 from schemac.language.attributes.builtin import OWNER
 from schemac.language.logical.model import FieldPath, Part, dotted
@@ -135,7 +123,7 @@ class _Reader(DatasetReader):
             items = node.node("items")
             if items is None:
                 return self.json(path)
-            return list_of(part(*self._field(items, (*path, Part.ITEM)))), {}
+            return list_of(with_attributes(*self._field(items, (*path, Part.ITEM)))), {}
         if name == "map":
             return self._map(node, path)
         if name in _DECIMALS:
@@ -167,13 +155,13 @@ class _Reader(DatasetReader):
             keys = self._resolved(keys)
             keys.drop("required")
             self.constraints.add((*path, Part.KEY), rules(keys))
-            key = part(*self._type(keys, (*path, Part.KEY)))
+            key = with_attributes(*self._type(keys, (*path, Part.KEY)))
             self.note_losses(keys, path)
         if values is None:
             unknown, _ = self.unknown(path, "the contract does not specify the type of its values")
             value = optional(unknown, is_required=False)
         else:
-            value = part(*self._field(values, (*path, Part.VALUE)))
+            value = with_attributes(*self._field(values, (*path, Part.VALUE)))
         return map_of(key, value), {}
 
 

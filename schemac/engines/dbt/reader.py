@@ -15,15 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.datasets import enumerated
+from schemac.importers.datasets import enumerated, kind_of, member
 from schemac.importers.declarations import (
     DatasetReader,
     MisplacedError,
     Node,
     dialect_of,
-    kind_of,
     meaning,
-    member,
     read_documents,
     type_of_text,
 )

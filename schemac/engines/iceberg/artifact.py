@@ -121,7 +121,7 @@ _PLAIN = {
 def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
     dataset = compilation.dataset
-    fields = list(_with_fields(schema.columns, dataset.columns))
+    fields = arrow_fields_by_field(dataset, schema).items()
     wordless = [
         (schema_field, field)
         for schema_field, field in fields
@@ -189,15 +189,6 @@ def _word(type_: IcebergType) -> str | None:
     if isinstance(type_, Decimal):
         return f"DECIMAL({type_.precision},{type_.scale})"
     return "BINARY" if isinstance(type_, Fixed) else _PLAIN.get(type_.word)
-
-
-def _with_fields(
-    fields: tuple[NestedField, ...], schema_fields: tuple[SchemaField, ...]
-) -> Iterator[tuple[SchemaField, NestedField]]:
-    for field, schema_field in zip(fields, schema_fields, strict=True):
-        yield schema_field, field
-        if field.type.fields:
-            yield from _with_fields(field.type.fields, schema_field.children)
 
 
 SCHEMA_FILE = "iceberg/schema.json"

@@ -44,11 +44,15 @@ from schemac.versions.evolution.version_pair import (
 
 def followed(
     properties: Mapping[str, str], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
-) -> dict[str, str]:
-    """Return the properties for a new schema; `ids` are those of the old schema's fields in the new one's numbering."""
+) -> tuple[dict[str, str], list[str]]:
+    """Return the properties for a new schema, and the names of columns in files without ids that would be those of other fields.
+
+    `ids` are those of the old schema's fields in the new one's numbering.
+    """
     after = {field.id: full_name(path) for path, field in new.preorder()}
     names = {full_name(path): after.get(ids[field.id]) for path, field in old.preorder()}
     updated: dict[str, str] = {}
+    reassigned: list[str] = []
     for key, value in properties.items():
         start, of_column, name = key.partition(OF_COLUMN)
         if of_column and name in names:
@@ -56,30 +60,23 @@ def followed(
             if name_now is not None:
                 updated[f"{start}{of_column}{name_now}"] = value
         elif key == COLUMNS:
-            listed = [names.get(name.strip(), name.strip()) for name in value.split(",")]
-            updated[key] = ",".join(name for name in listed if name is not None)
-        elif key == NAME_MAPPING and (mapping := _read(value)) is not None:
-            updated[key] = mapping.following(old, new, ids).text
+            columns = [names.get(name.strip(), name.strip()) for name in value.split(",")]
+            updated[key] = ",".join(name for name in columns if name is not None)
+        elif key == NAME_MAPPING and (entries := _read(value)) is not None:
+            mapping, reassigned = _followed_mapping(entries, old, new, ids)
+            updated[key] = json.dumps(mapping, ensure_ascii=False)
         else:
             updated[key] = value
-    return updated
+    return updated, reassigned
 
 
-def reassigned_names(
-    properties: Mapping[str, str], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
-) -> tuple[str, ...]:
-    """Return the names of columns in files without ids that would be those of other fields from now on."""
-    mapping = _read(properties.get(NAME_MAPPING, ""))
-    return () if mapping is None else mapping.following(old, new, ids).reassigned
-
-
-def _read(text: str) -> "_NameMapping | None":
-    """Return a name mapping; None if the value is not one."""
+def _read(text: str) -> list[Json] | None:
+    """Return the entries of a name mapping; None if the value is not one."""
     try:
-        entries = json.loads(text)
+        entries: list[Json] = json.loads(text)
     except ValueError:
         return None
-    return _NameMapping(entries) if _are_entries(entries) else None
+    return entries if _are_entries(entries) else None
 
 
 def _are_entries(value: Any) -> bool:
@@ -91,42 +88,32 @@ def _are_entries(value: Any) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class _NameMapping:
-    """Names of columns in files, by field."""
+def _followed_mapping(
+    mapping: Sequence[Json], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
+) -> tuple[list[Json], list[str]]:
+    """Return a mapping with the names of fields that were renamed or added, and those that it gave to other fields; earlier names stay."""
+    names = {ids[field.id]: field.name for _, field in old.preorder()}
+    reassigned: list[str] = []
 
-    entries: Sequence[Json]
-    reassigned: tuple[str, ...] = ()
+    def level(entries: Sequence[Json], fields: Sequence[NestedField], at: tuple[str, ...]) -> list[Json]:
+        by_id = {field.id: field for field in fields}
+        ids_by_name = {field.name: field.id for field in fields if names.get(field.id) != field.name}
+        updated: list[Json] = []
+        for entry in entries:
+            id = ids.get(entry["field-id"], entry["field-id"]) if "field-id" in entry else None
+            lost = [name for name in entry["names"] if ids_by_name.get(name, id) != id]
+            reassigned.extend(full_name((*at, name)) for name in lost)
+            remaining = [name for name in entry["names"] if name not in lost]
+            field = by_id.get(id) if id is not None else None
+            if field is not None and field.name in ids_by_name and field.name not in remaining:
+                remaining.append(field.name)
+            below = field.type.fields if field is not None else ()
+            inner = level(entry.get("fields", []), below, (*at, field.name if field is not None else "?"))
+            changed = {"names": remaining, **({"fields": inner} if inner else {})}
+            updated.append({**entry, **({} if id is None else {"field-id": id}), **changed})
+        return [*updated, *_entries(field for field in fields if field.id not in names)]
 
-    @property
-    def text(self) -> str:
-        """The mapping as the property has it."""
-        return json.dumps(self.entries, ensure_ascii=False)
-
-    def following(self, old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]) -> "_NameMapping":
-        """Return the mapping with the names of fields that were renamed or added; earlier names stay."""
-        names = {ids[field.id]: field.name for _, field in old.preorder()}
-        reassigned: list[str] = []
-
-        def level(entries: Sequence[Json], fields: Sequence[NestedField], at: tuple[str, ...]) -> list[Json]:
-            by_id = {field.id: field for field in fields}
-            ids_by_name = {field.name: field.id for field in fields if names.get(field.id) != field.name}
-            updated: list[Json] = []
-            for entry in entries:
-                id = ids.get(entry["field-id"], entry["field-id"]) if "field-id" in entry else None
-                lost = [name for name in entry["names"] if ids_by_name.get(name, id) != id]
-                reassigned.extend(full_name((*at, name)) for name in lost)
-                remaining = [name for name in entry["names"] if name not in lost]
-                field = by_id.get(id) if id is not None else None
-                if field is not None and field.name in ids_by_name and field.name not in remaining:
-                    remaining.append(field.name)
-                below = field.type.fields if field is not None else ()
-                inner = level(entry.get("fields", []), below, (*at, field.name if field is not None else "?"))
-                changed = {"names": remaining, **({"fields": inner} if inner else {})}
-                updated.append({**entry, **({} if id is None else {"field-id": id}), **changed})
-            return [*updated, *_entries(field for field in fields if field.id not in names)]
-
-        return _NameMapping(level(self.entries, new.columns, ()), tuple(reassigned))
+    return level(mapping, new.columns, ()), reassigned
 
 
 def _entries(fields: Iterator[NestedField]) -> list[Json]:
@@ -215,8 +202,8 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     else:
         ids = ids_in_table(table, requested)
     schema = replace(requested.renumbered(ids), schema_id=current.schema_id)
-    fields = metadata.current, schema, of_current
-    if not metadata.is_empty and (names := reassigned_names(metadata.properties, *fields)):
+    properties, names = followed(metadata.properties, metadata.current, schema, of_current)
+    if not metadata.is_empty and names:
         report.add(
             REFUSED_CHANGE,
             f"Iceberg: the name mapping of {table.name} gives the name{'s' * (len(names) > 1)} {listed(names)} to other"
@@ -225,7 +212,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
             help=f"use new names; or remove the property {NAME_MAPPING} if all files have ids",
         )
         return None
-    set_, removed = _properties(table, new, followed(metadata.properties, *fields))
+    set_, removed = _properties(table, new, properties)
     formats = metadata.format_version, asked_format(new) or 0
     commit = Commit(current, schema, *formats, set_, removed)
     doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]

@@ -34,6 +34,7 @@ from schemac.engines.iceberg.types import (
     Primitive,
     Struct,
 )
+from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
 from schemac.importers.importer import Imported, Importer, NumberedVersion, json_document, refuse, refuse_json
 from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
@@ -397,36 +398,23 @@ class _FromIceberg:
         if self._has_defaults:
             extra[attributes.INITIAL_DEFAULT.key] = field.initial_default
             extra[attributes.WRITE_DEFAULT.key] = field.write_default
-        extra = {key: value for key, value in extra.items() if value is not None}
-        return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
-
-    def _part(self, field: NestedField, path: FieldPath) -> Json:
-        """Return an item, key or value: attributes go next to `kind`."""
-        tree, extra = self._field(field, path)
-        return {**tree, "extra": extra} if extra else tree
+        return member(field.name, type_, {key: value for key, value in extra.items() if value is not None})
 
     def _field(self, field: NestedField, path: FieldPath) -> tuple[Json, Json]:
         """Return the tree and attributes of a field's type, in an Option unless required, and record its id."""
         self.ids[path] = field.id
         tree, extra = self._type(field.type, path)
-        # What is always null may be null, whatever the field says.
-        is_optional = not field.required or tree["kind"] == "Null"
-        return ({"kind": "Option", "inner": tree} if is_optional else tree), extra
+        return optional(tree, is_required=field.required), extra
 
     def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Json, Json]:
         """Return a type's tree without its Option, and the attribute that a type without a kind needs."""
         if isinstance(type_, Struct):
-            members = [self.member(field, (*path, field.name)) for field in type_.members]
-            return {"kind": "Struct", "fields": members}, {}
+            return struct([self.member(field, (*path, field.name)) for field in type_.members]), {}
         if isinstance(type_, List):
-            return {"kind": "List", "itemType": self._part(type_.element, (*path, Part.ITEM))}, {}
+            return list_of(with_attributes(*self._field(type_.element, (*path, Part.ITEM)))), {}
         if isinstance(type_, Map):
-            key = self._part(type_.key, (*path, Part.KEY))
-            return {
-                "kind": "Map",
-                "keyType": key,
-                "valueType": self._part(type_.value, (*path, Part.VALUE)),
-            }, {}
+            key = with_attributes(*self._field(type_.key, (*path, Part.KEY)))
+            return map_of(key, with_attributes(*self._field(type_.value, (*path, Part.VALUE)))), {}
         if isinstance(type_, Decimal):
             return {"kind": "Decimal", "precision": type_.precision, "scale": type_.scale}, {}
         if isinstance(type_, Fixed):
@@ -460,10 +448,7 @@ _PLAIN: Mapping[str, Json] = {
 }
 _WORDED: Mapping[str, Json] = {
     "uuid": {"kind": "Binary", "fixedLength": 16},
-    "variant": {
-        "kind": "Struct",
-        "fields": [{"name": name, "type": {"kind": "Binary"}} for name in ("value", "metadata")],
-    },
+    "variant": struct([member(name, {"kind": "Binary"}, {}) for name in ("value", "metadata")]),
 }
 """Kinds of types that an attribute has to name; geometry and geography are bytes."""
 _OF_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown", "variant", "geometry", "geography"})

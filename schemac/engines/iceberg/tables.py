@@ -207,11 +207,11 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
 
 
 def report_iceberg_drift(
-    name: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
+    name: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset
 ) -> bool:
     """Report how a table differs from a locked version; false if the two could not be compared.
 
-    `locked` has all the versions that the table may have; without it, those up to the one that is compared.
+    `locked` has all the versions that the table may have.
     """
     if errors := errors_of(version):
         report_unrepresentable("Iceberg", version, errors, TABLE_DRIFT, name, report)
@@ -220,7 +220,7 @@ def report_iceberg_drift(
     if opened is None:
         return False
     metadata = opened[0]
-    candidates = SCHEMAS.candidates_of(metadata.current, locked or version.locked)
+    candidates = SCHEMAS.candidates_of(metadata.current, locked)
     chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
     if candidates and chosen is None:
         return False

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, Emission, Target
-from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.artifacts.type_writer import RecordTypeWriter, TypeTable
 from schemac.engines import json_values
 from schemac.engines.jsonschema import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE, keywords
 from schemac.engines.jsonschema.keywords import IGNORED, constrained, expressed_attributes
@@ -25,7 +25,7 @@ from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField, pa
+from schemac.language.physical import LoweredField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, in_order
@@ -74,8 +74,10 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return [Artifact(SCHEMA_FILE, f"{keywords.dump(document)}\n".encode())]
 
 
-class _Writer(TypeWriter[Json]):
+class _Writer(RecordTypeWriter[Json]):
     """Finds the schema of each lowered field."""
+
+    blob, json, uuid = keywords.binary(), keywords.ANY_JSON, keywords.uuid()
 
     def __init__(self, emission: Emission) -> None:
         super().__init__(emission, _TABLE)
@@ -131,18 +133,6 @@ class _Writer(TypeWriter[Json]):
             **({"required": needed} if needed else {}),
         }
 
-    def type(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        field: SchemaField = lowered.field
-        if field.extra and has_role(field.extra, Role.BLOB):
-            return keywords.binary()
-        if isinstance(arrow_type, pa.BaseExtensionType):
-            if arrow_type.extension_name == "arrow.json":
-                return keywords.ANY_JSON
-            if arrow_type.extension_name == "arrow.uuid":
-                return keywords.uuid()
-            return self.type(lowered, arrow_type.storage_type)
-        return super().type(lowered, arrow_type)
-
     def refused(self, field: SchemaField) -> Json:
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in JSON ({field.path_text})"
@@ -162,21 +152,17 @@ class _Writer(TypeWriter[Json]):
         if unit == "ns":
             self.lose(lowered, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
         if zone is None:
-            return keywords.timestamp(unit, takes_zone=False, needs_zone=False)
+            return keywords.text(json_values.timestamp(unit, takes_zone=False, needs_zone=False))
         clock = builtin.CLOCK_ZONE.read(field.extra) or ("UTC" if is_utc(zone) else None)
         if clock is not None and not is_utc(clock):
             self.lose(lowered, f"which times the clocks of {clock} skip or show twice", "all times")
         if unit != "ns":
             years = "the years 1 to 9999" if is_utc(zone) else "the years 1 to 9999 but for a day at each end"
             self.lose(lowered, f"the range of instants in UTC, {years}", "the years 1 to 9999 at any offset")
-        return keywords.timestamp(unit, takes_zone=True, needs_zone=clock is None)
-
-    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        # The encoding is kept as an attribute.
-        return self.type(lowered, arrow_type.value_type)
+        return keywords.text(json_values.timestamp(unit, takes_zone=True, needs_zone=clock is None))
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        return keywords.time_of_day(arrow_type.unit)
+        return keywords.text(json_values.time_of_day(arrow_type.unit))
 
     def duration(self, lowered: LoweredField, arrow_type: Any) -> Json:
         self.lose(lowered, "counts without an exponent", "any whole number")

@@ -91,17 +91,6 @@ def date() -> Json:
     return text(json_values.DATE, format="date")
 
 
-def timestamp(unit: str, *, takes_zone: bool, needs_zone: bool) -> Json:
-    """Return the schema of timestamps in one of Arrow's units."""
-    pattern = json_values.timestamp(unit, takes_zone=takes_zone, needs_zone=needs_zone)
-    return text(pattern)
-
-
-def time_of_day(unit: str) -> Json:
-    """Return the schema of times of day in one of Arrow's units."""
-    return text(json_values.time_of_day(unit))
-
-
 def uuid() -> Json:
     """Return the schema of UUIDs."""
     return text(json_values.UUID, format="uuid")

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.jsonschema.keywords import TYPE, expressed_attributes, has_annotations, leaf, redundant
-from schemac.importers.datasets import enumerated, fitting, typed
-from schemac.importers.declarations import any_json
+from schemac.importers.datasets import any_json, enumerated, fitting, member, typed
 from schemac.importers.importer import Imported, Importer, Notes, exact_number, first_line, refuse
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
@@ -97,9 +96,7 @@ class _Reader:
         extra = _extra(schema)
         self._note_rest(schema, (), _OF_STRUCTS)
         return Imported(
-            {**tree, **({"extra": extra} if extra else {})},
-            name=title if isinstance(title, str) else None,
-            notes=self._notes,
+            _with_extra(tree, extra), name=title if isinstance(title, str) else None, notes=self._notes
         )
 
     def _members(self, schema: Json, holder: FieldPath) -> list[Json]:
@@ -118,13 +115,12 @@ class _Reader:
         if not (is_needed or is_null):
             self._notes.add(path, "it may be absent, but not null; here it may be both")
         is_optional = is_null or not is_needed
-        type_ = {"kind": "Option", "inner": tree} if is_optional else tree
-        return {"name": name, "type": type_, **({"extra": extra} if extra else {})}
+        return member(name, {"kind": "Option", "inner": tree} if is_optional else tree, extra)
 
     def _part(self, schema: Any, path: FieldPath) -> Json:
         """Return the tree of an item, key or value, in an Option if it may be null."""
         tree, extra, is_null = self._field(schema, path)
-        tree = {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
+        tree = _with_extra(tree, extra)
         return {"kind": "Option", "inner": tree} if is_null else tree
 
     def _field(self, schema: Any, path: FieldPath) -> tuple[Json, Json, bool]:

@@ -98,12 +98,8 @@ class LanceForm(ArrowForm):
         if key == JSON.key:
             return pa.json_(storage)
         if key == FLOAT_ENCODING.key:
-            item: ArrowField = pa.field(
-                "item",
-                pa.binary(2),
-                storage.value_field.nullable,
-                {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""},
-            )
+            marks = {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""}
+            item: ArrowField = pa.field("item", pa.binary(2), storage.value_field.nullable, marks)
             return pa.list_(item, storage.list_size)
         assert key == BLOB.key
         if storage_version(schema_extra) < _BLOB_TYPE_SINCE:

@@ -43,27 +43,17 @@ def check(field: SchemaField, findings: Findings) -> None:
         item = field.children[0]
         is_vector = getattr(field.type, "fixed_length", None) is not None
         if not is_vector or item.type.family is not Family.FLOAT or getattr(item.type, "bits", 64) > 32:
-            findings.at_extra(
-                field,
-                FLOAT_ENCODING.key,
-                UNSUPPORTED_HINT,
-                "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length",
-                "format",
-                help="write `type: {kind: List, itemType: Float32, fixedLength: 768}`",
-            )
+            message = "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length"
+            help = "write `type: {kind: List, itemType: Float32, fixedLength: 768}`"
+            findings.at_extra(field, FLOAT_ENCODING.key, UNSUPPORTED_HINT, message, "format", help=help)
     encoding = ENCODING.read(field.extra)
     if encoding is not None:
         option_names = [name for name, value in encoding if value is not None]
         words = {name: type(encoding).model_fields[name].alias or name for name in option_names}
         if not option_names:
-            findings.at_extra(
-                field,
-                ENCODING.key,
-                USELESS_HINT,
-                "this encoding is empty and has no effect",
-                on_key=True,
-                help=Help.remove(help="remove it, or write `compression: zstd`", is_safe=False),
-            )
+            message = "this encoding is empty and has no effect"
+            help = Help.remove(help="remove it, or write `compression: zstd`", is_safe=False)
+            findings.at_extra(field, ENCODING.key, USELESS_HINT, message, on_key=True, help=help)
         _check_fit(field, encoding, ENCODING.key, words, findings)
     if METADATA.key in field.extra:
         # For start-up time: few fields have metadata of Arrow.
@@ -95,41 +85,26 @@ def _check_fit(
     field: SchemaField, encoding: Encoding, key: str, words: Mapping[str, str], findings: Findings
 ) -> None:
     """Check an encoding against the type; `words` are its properties as they are in the attribute `key`."""
-    is_number = field.type.family in NUMBERS and getattr(field.type, "bits", 0) >= 32
-    if field.type.family in PACKED:
+    family, kind = field.type.family, with_article(field.type.kind)
+    is_number = family in NUMBERS and getattr(field.type, "bits", 0) >= 32
+
+    def refuse(name: str, message: str, help: str, *, on_key: bool = True) -> None:
+        findings.at_extra(field, key, UNSUPPORTED_HINT, message, words[name], on_key=on_key, help=help)
+
+    if family in PACKED:
         for name, value in encoding:
             if name != "packed" and value is not None:
                 message = f"a Struct has no pages of its own for `{words[name]}`"
-                findings.at_extra(
-                    field,
-                    key,
-                    UNSUPPORTED_HINT,
-                    message,
-                    words[name],
-                    on_key=True,
-                    help="put it on the members",
-                )
+                refuse(name, message, "put it on the members")
     elif encoding.packed is not None:
-        findings.at_extra(
-            field,
-            key,
-            UNSUPPORTED_HINT,
-            f"only a Struct can be packed, not {with_article(field.type.kind)}",
-            words["packed"],
-            on_key=True,
-            help=Help.remove_attribute("remove it", key, words["packed"]),
-        )
-    elif encoding.bss == "on" and not (is_number or field.type.family is Family.LIST):
-        message = (
-            f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(field.type.kind)}"
-        )
-        findings.at_extra(
-            field, key, UNSUPPORTED_HINT, message, words["bss"], on_key=True, help=Help.remove()
-        )
-    elif encoding.compression == "fsst" and field.type.family not in (Family.TEXT, Family.BYTES):
-        message = f"fsst compresses only texts and bytes, not {with_article(field.type.kind)}"
-        word = words["compression"]
-        findings.at_extra(field, key, UNSUPPORTED_HINT, message, word, help=Help.write("zstd", key=word))
+        help = Help.remove_attribute("remove it", key, words["packed"])
+        refuse("packed", f"only a Struct can be packed, not {kind}", help)
+    elif encoding.bss == "on" and not (is_number or family is Family.LIST):
+        message = f"byte stream split works on numbers of 32 and 64 bits, not on {kind}"
+        refuse("bss", message, Help.remove())
+    elif encoding.compression == "fsst" and family not in (Family.TEXT, Family.BYTES):
+        help = Help.write("zstd", key=words["compression"])
+        refuse("compression", f"fsst compresses only texts and bytes, not {kind}", help, on_key=False)
 
 
 CHECKS = Checks(check)

@@ -28,7 +28,7 @@ from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local, local_path
-from schemac.rows.runs.tables import WHOLE_ROWS, Projection, Source, StorageOptions
+from schemac.rows.runs.tables import WHOLE_ROWS, Projection, Source
 from schemac.text.source.catalogue import CHANGED_INPUT, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNREADABLE_TABLE
 
 NAMES = {
@@ -203,25 +203,23 @@ class LanceSource(Source):
 
     options = ("version",)
 
-    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
+    def newest_version(self, path: str, storage_options: Storage = NO_STORAGE) -> int | None:
         """Return the newest version of the table at a path."""
         table = find_dataset(path, storage_options)
         return None if table is None else int(table.version)
 
     def schema(
-        self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE, *, is_exact: bool = False
+        self, path: str, version: int, storage_options: Storage = NO_STORAGE, *, is_exact: bool = False
     ) -> pa.Schema:
         """Columns of a version."""
         return _plain_schema(open_dataset(path, version, storage_options).schema, is_exact=is_exact)
 
-    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
+    def parts(self, path: str, version: int, storage_options: Storage = NO_STORAGE) -> list[int]:
         """Return the ids of the fragments of a version."""
         table = open_dataset(path, version, storage_options)
         return [fragment.fragment_id for fragment in table.get_fragments()]
 
-    def added(
-        self, path: str, after: int, version: int, storage_options: StorageOptions = NO_STORAGE
-    ) -> list[int]:
+    def added(self, path: str, after: int, version: int, storage_options: Storage = NO_STORAGE) -> list[int]:
         """Return the ids of new fragments; every fragment of the earlier version has to be there as it was."""
         now = _files_of_fragments(path, version, storage_options)
         before = _files_of_fragments(path, after, storage_options) if after else {}
@@ -237,7 +235,7 @@ class LanceSource(Source):
         version: int,
         part: int,
         projection: Projection = WHOLE_ROWS,
-        storage_options: StorageOptions = NO_STORAGE,
+        storage_options: Storage = NO_STORAGE,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment; a filter is an SQL condition of Lance's scan."""
         table = open_dataset(path, version, storage_options)
@@ -270,7 +268,7 @@ class LanceSource(Source):
             yield pa.RecordBatch.from_arrays(arrays, schema=schema) if arrays else batch.select([])
 
     def check_filter(
-        self, path: str, version: int, filter: str, storage_options: StorageOptions = NO_STORAGE
+        self, path: str, version: int, filter: str, storage_options: Storage = NO_STORAGE
     ) -> None:
         """Check a filter by planning a scan with it."""
         table = open_dataset(path, version, storage_options)
@@ -286,9 +284,7 @@ class LanceSource(Source):
 SOURCE = LanceSource()
 
 
-def _files_of_fragments(
-    path: str, version: int, storage_options: StorageOptions
-) -> dict[int, tuple[str, ...]]:
+def _files_of_fragments(path: str, version: int, storage_options: Storage) -> dict[int, tuple[str, ...]]:
     """List what each fragment of a version consists of: its data files, and which of its rows are deleted."""
     fragments = open_dataset(path, version, storage_options).get_fragments()
     return {

@@ -23,6 +23,7 @@ from schemac.engines.lance.attributes import (
     PRIMARY_KEY_MARK,
     PRIMARY_KEY_POSITION,
 )
+from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
@@ -136,6 +137,11 @@ class KeyMarks(NamedTuple):
     is_primary: bool = False
     primary_position: int = 0
     clustering_position: int = 0
+
+
+def is_map_or_vector(field: SchemaField) -> bool:
+    """Whether a field is a map or a fixed-size list."""
+    return field.type.family is Family.MAP or getattr(field.type, "fixed_length", None) is not None
 
 
 def lance_ids(numbers: Numbers) -> tuple[int, ...]:
@@ -303,11 +309,14 @@ def numbers_of(
 ) -> dict[SchemaField, Numbers] | None:
     """Return a table's ids by field; its fields are given by name and id in pre-order. None if they are other fields."""
     nodes = nodes_of(lowered, is_tolerant=True)
-    if [node.name for node in nodes] != [name for name, _ in fields]:
+    owned = nodes_by_field(lowered, nodes)
+    # The names of items, keys and values mean nothing.
+    members = ((fields[indices[0]][0], field) for field, indices in owned.items() if field.is_member)
+    if len(nodes) != len(fields) or any(name != field.segment for name, field in members):
         return None
     return {
         field: Numbers.make({NAME: tuple(fields[index][1] for index in indices)})
-        for field, indices in nodes_by_field(lowered, nodes).items()
+        for field, indices in owned.items()
     }
 
 

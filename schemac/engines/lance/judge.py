@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import LanceFact
-from schemac.engines.lance.fields import column_words, is_cast, lance_ids
-from schemac.engines.lance.tables.filters import how_to_find
-from schemac.engines.lance.tables.steps import Subject
+from schemac.engines.lance.fields import column_words, is_cast, is_map_or_vector, lance_ids
+from schemac.engines.lance.tables.steps import Subject, how_to_find
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.facts import AnyFact, Fact
@@ -54,8 +53,8 @@ class Row(NamedTuple):
     """What a fact means for a table with data, and what its plan does about it."""
 
     judge: Rule | Judgement
-    subject: Subject = Subject.FIT
-    """What is asked of the values where the verdict depends on them."""
+    subject: Subject | None = Subject.FIT
+    """What is asked of the values where the verdict depends on them; None where it is a constraint that they have to keep."""
     detail: str = "sets metadata, keys and encodings"
     """What the commit of the schema does; empty where other steps do it."""
 
@@ -68,11 +67,8 @@ def _in_packed(change: Change, _pair: object) -> Judgement | None:
     encodings = [lance.ENCODING.read(holder.extra) for holder in holders]
     if not any(encoding is not None and encoding.packed for encoding in encodings):
         return None
-    return Judgement(
-        Outcome.REFUSED,
-        "existing files have the members of a packed struct side by side, in their old order",
-        _NEW_FIELD_HELP,
-    )
+    reason = "existing files have the members of a packed struct side by side, in their old order"
+    return Judgement(Outcome.REFUSED, reason, _NEW_FIELD_HELP)
 
 
 def _added(change: Change, pair: VersionPair) -> Judgement:
@@ -81,26 +77,20 @@ def _added(change: Change, pair: VersionPair) -> Judgement:
     if has_values(new, pair):
         hollow = _hollow(new, pair)
         if hollow is not None:
-            return Judgement(
-                Outcome.REFUSED,
-                f"existing rows have no {hollow.path_text}, and it may not be null",
-                make_optional(hollow.type),
-            )
+            reason = f"existing rows have no {hollow.path_text}, and it may not be null"
+            return Judgement(Outcome.REFUSED, reason, make_optional(hollow.type))
         return Judgement(Outcome.REWRITE, "it is built from fields that were elsewhere; their data is copied")
     if not new.is_nullable:
-        optional = make_optional(new.type)
-        return Judgement(
-            Outcome.REFUSED,
-            f"existing rows have no {change.path}, and it may not be null",
+        reason = f"existing rows have no {change.path}, and it may not be null"
+        way_out = f"{make_optional(new.type)}; when it is filled, make it required"
+        if new.parent is None:
             # A run fills whole columns.
-            f"fill it first, with a run of `mode: backfill`, then apply; or {optional}"
-            if new.parent is None
-            else f"{optional}; when it is filled, make it required",
-        )
+            optional = make_optional(new.type)
+            way_out = f"fill it first, with a run of `mode: backfill`, then apply; or {optional}"
+        return Judgement(Outcome.REFUSED, reason, way_out)
     if is_inside_map_or_vector(new):
-        return Judgement(
-            Outcome.REWRITE, "Lance cannot add fields inside maps and vectors, so the column is rewritten"
-        )
+        reason = "Lance cannot add fields inside maps and vectors, so the column is rewritten"
+        return Judgement(Outcome.REWRITE, reason)
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
@@ -111,11 +101,8 @@ def key_judgement(_change: Change | None, pair: VersionPair | None) -> Judgement
     """
     if pair is None or not is_key_changed(pair):
         return METADATA
-    return Judgement(
-        Outcome.REFUSED,
-        "the primary key of a Lance table can be set once, and neither changed nor removed",
-        way_out_of_key(pair),
-    )
+    reason = "the primary key of a Lance table can be set once, and neither changed nor removed"
+    return Judgement(Outcome.REFUSED, reason, way_out_of_key(pair))
 
 
 def _dropped(change: Change, pair: VersionPair) -> Judgement:
@@ -162,30 +149,21 @@ def _moved(change: Change, pair: VersionPair) -> Judgement:
     """Return what becomes of values whose structs may be null, before or after."""
     old, new = change.fields
     if not (is_in_structs(old) and is_in_structs(new)):
-        return Judgement(
-            Outcome.REFUSED, "Lance cannot move a field into or out of a list or map", _NEW_FIELD_HELP
-        )
+        reason = "Lance cannot move a field into or out of a list or map"
+        return Judgement(Outcome.REFUSED, reason, _NEW_FIELD_HELP)
     uncopied = next((field for field in preorder([new]) if not _UNCOPIED.isdisjoint(field.extra)), None)
     if uncopied is not None:
-        return Judgement(
-            Outcome.REFUSED,
-            f"Lance cannot read {uncopied.path_text} in a form that can be copied",
-            _NEW_FIELD_HELP,
-        )
+        reason = f"Lance cannot read {uncopied.path_text} in a form that can be copied"
+        return Judgement(Outcome.REFUSED, reason, _NEW_FIELD_HELP)
     lost = moved_into(new, pair)
     if lost:
-        return Judgement(
-            Outcome.DATA,
-            f"the values of {old.path_text} are lost in rows in which {lost[0].path_text} is null",
-            f"fill {lost[0].path_text} in these rows first",
-        )
+        outer = lost[0].path_text
+        reason = f"the values of {old.path_text} are lost in rows in which {outer} is null"
+        return Judgement(Outcome.DATA, reason, f"fill {outer} in these rows first")
     if left_behind(new, pair):
-        return Judgement(
-            Outcome.DATA,
-            f"rows in which a struct around {old.path_text} is null have no value for {new.path_text}, and it may"
-            " not be null",
-            f"{make_optional(new.type)}, or fill the struct in these rows first",
-        )
+        reason = f"rows in which a struct around {old.path_text} is null have no value for {new.path_text}, and it may not be null"
+        way_out = f"{make_optional(new.type)}, or fill the struct in these rows first"
+        return Judgement(Outcome.DATA, reason, way_out)
     return Judgement(Outcome.REWRITE, "Lance cannot move a column into another, so its data is copied")
 
 
@@ -247,11 +225,8 @@ def _required(change: Change, pair: VersionPair | None) -> Judgement:
     """Return DATA, or METADATA for items of a vector, whose nullability Lance does not record."""
     if pair is not None and not _node_types(pair.new, change.current_field):
         return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
-    return Judgement(
-        Outcome.DATA,
-        f"Lance allows it if no row has null in {change.path}",
-        "check for nulls, and fill them first",
-    )
+    reason = f"Lance allows it if no row has null in {change.path}"
+    return Judgement(Outcome.DATA, reason, "check for nulls, and fill them first")
 
 
 def _json(change: Change, _pair: object) -> Judgement:
@@ -276,25 +251,18 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
     if clock_of(old, new) is None:
         reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
         zone = getattr(instant.type, "timezone", "")
-        return Judgement(
-            Outcome.REFUSED,
-            f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
-            f"write `{builtin.CLOCK_ZONE.key}: {zone}` under its `extra:` if the clock was in {zone}, or `UTC`, or"
-            " another zone",
-        )
+        reason = f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock"
+        entry = f"{builtin.CLOCK_ZONE.key}: {zone}"
+        way_out = f"write `{entry}` under its `extra:` if the clock was in {zone}, or `UTC`, or another zone"
+        return Judgement(Outcome.REFUSED, reason, way_out)
     match castability(old.type, new.type):
         case Castability.NEVER:
-            return Judgement(
-                Outcome.REFUSED,
-                f"{old.type.type_text()} cannot become {new.type.type_text()}",
-                _NEW_FIELD_HELP,
-            )
+            reason = f"{old.type.type_text()} cannot become {new.type.type_text()}"
+            return Judgement(Outcome.REFUSED, reason, _NEW_FIELD_HELP)
         case Castability.DEPENDS:
-            return Judgement(
-                Outcome.DATA,
-                f"the column is rewritten; {_what_may_be_wrong(old, new)}",
-                "`schemac apply` checks all values before it changes anything",
-            )
+            reason = f"the column is rewritten; {_what_may_be_wrong(old, new)}"
+            way_out = "`schemac apply` checks all values before it changes anything"
+            return Judgement(Outcome.DATA, reason, way_out)
     return Judgement(Outcome.REWRITE, "the column is rewritten, under a new id")
 
 
@@ -318,17 +286,14 @@ def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
 
 def is_inside_map_or_vector(field: SchemaField) -> bool:
     """Whether a map or a fixed-size list is above."""
-    return any(
-        above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None
-        for above in field.ancestors
-    )
+    return any(map(is_map_or_vector, field.ancestors))
 
 
 ROWS: Mapping[AnyFact, Row] = {
     **dict.fromkeys(PROPERTY_FACTS, Row(METADATA)),
     **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
     **dict.fromkeys(
-        TIGHTENED, Row(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), Subject.RULE)
+        TIGHTENED, Row(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), None)
     ),
     **dict.fromkeys(TYPE_FACTS, Row(guarded(_in_packed, _type), detail="")),
     **dict.fromkeys(LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED}, Row(guarded(_in_packed, _type))),

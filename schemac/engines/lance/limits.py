@@ -23,7 +23,7 @@ from schemac.engines.lance import (
 )
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import BRAIN_FLOAT
-from schemac.engines.lance.fields import NAME_KEY, types_of_lance
+from schemac.engines.lance.fields import NAME_KEY, is_map_or_vector, types_of_lance
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import are_telling
@@ -95,35 +95,24 @@ class Limits:
         """Refuse, unless the schema specifies that version or a newer one; `instead` does without the version."""
         if self.version >= version:
             return
-        message = f"{what} needs Lance's storage version {version}"
         is_unstable = version in lance.UNSTABLE_STORAGE_VERSIONS
-        message += (
-            f", which is unstable{', but' if self.of_table is None else ';'}" if is_unstable else ", but"
-        )
         if self.of_table is not None:
-            message += f" the data files of the table have version {self.version}"
+            which = f"{', which is unstable;' if is_unstable else ', but'} the data files of the table have version"
             help = f"copy the table into one with version {version}, or remove this; the storage version of a table cannot change"
         else:
-            message += f" the schema specifies {self.version}"
-            help = Help.add_to_schema(
-                f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
-                (),
-                (lance.STORAGE_VERSION.key, f'"{version}"'),
-            )
+            which = f"{', which is unstable' if is_unstable else ''}, but the schema specifies"
+            key, value = lance.STORAGE_VERSION.key, f'"{version}"'
+            help = Help.add_to_schema(f"write `{key}: {value}` under the schema's `extra:`", (), (key, value))
+        message = f"{what} needs Lance's storage version {version}{which} {self.version}"
         self.refuse(field, LANCE_STORAGE_VERSION, message, help=instead if is_unstable else help)
 
     def unstable_version(self) -> None:
         """Warn of a storage version that other releases of Lance may not read."""
         if self.of_table is None and self.version in lance.UNSTABLE_STORAGE_VERSIONS:
-            self.findings.at_schema(
-                LANCE_UNSTABLE_VERSION,
-                f"Lance's storage version {self.version} is unstable: another release of Lance may not read the table",
-                *("extra", lance.STORAGE_VERSION.key),
-                help=Help.rewrite(
-                    f'write "{lance.DEFAULT_STORAGE_VERSION}" for tables that are kept',
-                    lance.DEFAULT_STORAGE_VERSION,
-                ),
-            )
+            message = f"Lance's storage version {self.version} is unstable: another release of Lance may not read the table"
+            default, key = lance.DEFAULT_STORAGE_VERSION, lance.STORAGE_VERSION.key
+            help = Help.rewrite(f'write "{default}" for tables that are kept', default)
+            self.findings.at_schema(LANCE_UNSTABLE_VERSION, message, "extra", key, help=help)
 
     def column_name(self, field: SchemaField) -> None:
         """Names of columns; those of members Lance takes as they are."""
@@ -193,9 +182,8 @@ class Limits:
         elif not isinstance(type_, pa.BaseExtensionType):
             help: str = "give the field another kind"
             if schema_field.type.family is Family.DECIMAL:
-                help = Help.remove_attribute(
-                    "remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key
-                )
+                text = "remove the decimal hint: 128 bits are enough"
+                help = Help.remove_attribute(text, DECIMAL_ENCODING.key)
             elif str(type_).partition("<")[0].endswith("_view"):
                 help = Help.remove_attribute("remove the `View` hint", BUFFER_ENCODING.key)
             self.refuse(schema_field, LANCE_TYPE, f"Lance has no {type_}", help=help)
@@ -213,10 +201,7 @@ class Limits:
     def supports_empty_struct(self, field: SchemaField) -> bool:
         """Version 2.0 keeps it where it is never null; since then columns next to it come back wrong, or not at all."""
         return self.version == "2.0" and not any(
-            above.is_nullable
-            or above.type.family is Family.MAP
-            or getattr(above.type, "fixed_length", None) is not None
-            for above in (field, *field.ancestors)
+            above.is_nullable or is_map_or_vector(above) for above in field.chain
         )
 
     def vector(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
@@ -226,9 +211,8 @@ class Limits:
         is_marked = item_metadata.get(NAME_KEY, _BRAIN_FLOAT) != _BRAIN_FLOAT
         is_plain = (item.id in types.plain or item.id in types.with_parameters) and not is_marked
         is_vector = item.id == types.fixed_list and item.value_type.id != types.struct and not is_marked
-        if item.id == types.struct and (
-            not field.children or field.children[0].field.type.family is Family.STRUCT
-        ):
+        is_of_structs = not field.children or field.children[0].field.type.family is Family.STRUCT
+        if item.id == types.struct and is_of_structs:
             self.vector_of_structs(field, nesting)
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
@@ -262,17 +246,12 @@ class Limits:
             self.needs("2.2", schema_field, what)
             if not nesting.is_in_vector and self.is_miscounted(field):
                 message = f"Lance can read {what} only alone; reading it together with other columns fails"
-                help: str = Help.remove_property(
-                    "remove `fixedLength`, or read it with `columns=[…]`", "fixedLength"
-                )
+                text = "remove `fixedLength`, or read it with `columns=[…]`"
+                help: str = Help.remove_property(text, "fixedLength")
                 self.findings.at_type(schema_field, LANCE_READ_RISK, message, help=help)
         elif self.version < "2.3":
-            self.needs(
-                "2.3",
-                schema_field,
-                f"{what} inside a list or map",
-                Help.remove_property("remove `fixedLength`", "fixedLength"),
-            )
+            instead = Help.remove_property("remove `fixedLength`", "fixedLength")
+            self.needs("2.3", schema_field, f"{what} inside a list or map", instead)
         elif (nesting.may_be_absent or schema_field.is_nullable) and _count_leaves(field) > 1:
             message = f"Lance cannot read {what} that may be null inside a list or map"
             help = "make it required, or remove `fixedLength`"
@@ -306,10 +285,8 @@ class Limits:
     def map(self, field: SchemaField, type_: Any, nesting: _Nesting) -> None:
         """Check a map."""
         if type_.keys_sorted:
-            message = "Lance has no map with sorted keys"
-            self.refuse(
-                field, LANCE_TYPE, message, "keysSorted", help=Help.remove(what="`keysSorted`", is_safe=False)
-            )
+            help = Help.remove(what="`keysSorted`", is_safe=False)
+            self.refuse(field, LANCE_TYPE, "Lance has no map with sorted keys", "keysSorted", help=help)
         if nesting.is_in_vector:
             self.inside_vector(field, nesting)
         else:
@@ -320,9 +297,8 @@ class Limits:
         value, types = type_.value_type, self.types
         is_supported_value = value.id in types.plain or value.id in types.variable
         if not is_supported_value or value.id in (*types.views, *types.dates):
-            help = Help.remove_attribute(
-                "remove the dictionary hint: Lance finds repeated values by itself", DICTIONARY_ENCODING.key
-            )
+            text = "remove the dictionary hint: Lance finds repeated values by itself"
+            help = Help.remove_attribute(text, DICTIONARY_ENCODING.key)
             self.refuse(field, LANCE_TYPE, f"Lance has no dictionary of {value}", help=help)
         elif type_.ordered:
             self.emission.lose(field, "an ordered dictionary", "a dictionary without order")
@@ -332,28 +308,23 @@ class Limits:
         schema_field: SchemaField = field.field
         encoding = lance.ENCODING.read(schema_field.extra)
         if encoding is not None and encoding.structural_encoding == "sparse":
-            instead = Help.remove_attribute(
-                "remove `structuralEncoding`", lance.ENCODING.key, "structuralEncoding"
-            )
+            name = "structuralEncoding"
+            instead = Help.remove_attribute(f"remove `{name}`", lance.ENCODING.key, name)
             self.needs("2.3", schema_field, "sparse structural encoding", instead)
         if encoding is not None and encoding.packed and type_.id == self.types.struct:
             for child in field.children:
                 self.packed(schema_field, child)
             if not field.children:
                 message = f"Lance cannot pack a struct without members ({schema_field.path_text})"
-                self.refuse(
-                    schema_field,
-                    LANCE_TYPE,
-                    message,
-                    help=Help.remove_attribute("remove `packed`", lance.ENCODING.key, "packed"),
-                )
+                help = Help.remove_attribute("remove `packed`", lance.ENCODING.key, "packed")
+                self.refuse(schema_field, LANCE_TYPE, message, help=help)
         if lance.BLOB.key in schema_field.extra:
             self.blob(schema_field, nesting)
 
     def blob(self, field: SchemaField, nesting: _Nesting) -> None:
         """Check the place of a blob."""
         for parent in field.ancestors:
-            if parent.type.family is Family.MAP or getattr(parent.type, "fixed_length", None) is not None:
+            if is_map_or_vector(parent):
                 message = f"Lance does not allow a blob inside {parent.type.type_text()}"
                 help = "move it into a struct or a list of variable length"
                 self.refuse(field, LANCE_TYPE, message, help=help)
@@ -371,14 +342,11 @@ class Limits:
         while item.id == types.fixed_list:
             has_nullable_items = has_nullable_items or item.value_field.nullable
             item = item.value_type
-        is_one_width = (item.id in types.plain or item.id in types.with_parameters) and item.id not in (
-            types.null,
-            types.bool,
-        )
+        is_fixed = item.id in types.plain or item.id in types.with_parameters
+        is_one_width = is_fixed and item.id not in (types.null, types.bool)
         is_text = id in types.variable and lance.BLOB.key not in field.extra
-        help = Help.remove_attribute(
-            f"remove `packed` from {holder.path_text}", lance.ENCODING.key, "packed", is_around=True
-        )
+        text = f"remove `packed` from {holder.path_text}"
+        help = Help.remove_attribute(text, lance.ENCODING.key, "packed", is_around=True)
         if field.is_nullable:
             message = f"Lance cannot pack a struct in which {field.path_text} may be null"
             self.refuse(field, LANCE_TYPE, message, help=help)

@@ -151,19 +151,20 @@ def preorder_ids(field: Any) -> list[int]:
     return [field.id(), *(id for child in field.children() for id in preorder_ids(child))]
 
 
-def schema_parts(schema: Any) -> tuple[dict[str, bytes], list[bytes]]:
-    """Return the metadata of Lance's schema, and the messages of its fields in pre-order."""
-    metadata, *fields = schema.__reduce__()[1]
-    return {key: bytes(value) for key, value in json.loads(metadata).items()}, list(map(bytes, fields))
+def schema_parts(schema: Any) -> tuple[dict[str, bytes], list[pb.Field]]:
+    """Return the metadata of Lance's schema, and its fields in pre-order."""
+    metadata, *messages = schema.__reduce__()[1]
+    fields = [pb.Field.FromString(bytes(message)) for message in messages]
+    return {key: bytes(value) for key, value in json.loads(metadata).items()}, fields
 
 
 def field_ids(table: Any) -> set[int]:
     """Return the ids of all fields of a version, at every depth."""
-    return {pb.Field.FromString(message).id for message in schema_parts(table.lance_schema)[1]}
+    return {field.id for field in schema_parts(table.lance_schema)[1]}
 
 
 def lance_schema(fields: Sequence[pb.Field], metadata: Mapping[str, bytes]) -> Any:
-    """Return Lance's own schema of these messages."""
+    """Return Lance's own schema of these fields."""
     from lance.schema import LanceSchema
 
     entries = json.dumps({key: list(bytes(metadata[key])) for key in metadata})
@@ -205,12 +206,9 @@ def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.Reco
 
     # The driver would not find a folder that only has the same name as the table's.
     if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
-        raise PipelineError(
-            NOT_SHARED,
-            f"the executor on {socket.gethostname()} cannot see the folder `{place.path}` of the driver",
-            "name a folder that all machines share, or an address of an object store such as s3://",
-            place=("target", "path"),
-        )
+        message = f"the executor on {socket.gethostname()} cannot see the folder `{place.path}` of the driver"
+        help = "name a folder that all machines share, or an address of an object store such as s3://"
+        raise PipelineError(NOT_SHARED, message, help, place=("target", "path"))
     reader = pa.RecordBatchReader.from_batches(schema, _renewing(place, batches))
     mode = "create" if place.is_staged and place.mode == "overwrite" else place.mode
     with lance_errors():

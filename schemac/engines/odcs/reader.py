@@ -11,18 +11,14 @@ from collections.abc import Iterator
 from functools import partial
 from operator import itemgetter
 
+from schemac.importers.datasets import kind_of, list_of, member, struct, with_attributes
 from schemac.importers.declarations import (
     DatasetReader,
     MisplacedError,
     Node,
     dialect_of,
-    kind_of,
-    list_of,
-    member,
-    part,
     read_documents,
     rules,
-    struct,
     type_of_text,
 )
 from schemac.importers.importer import Imported, Importer
@@ -152,7 +148,7 @@ class _Reader(DatasetReader):
             fields = [self._property(property, path) for property in properties]
             converted = struct(fields), {}
         elif items is not None:
-            converted = list_of(part(*self._field(items, (*path, Part.ITEM)))), {}
+            converted = list_of(with_attributes(*self._field(items, (*path, Part.ITEM)))), {}
         else:
             known = type_of_text(physical, self._dialect) if physical is not None else None
             # The logical type may say more than the physical type of an unknown system: the bits of a number, a zone.

@@ -39,6 +39,7 @@ from schemac.engines.paimon.types import (
     Row,
     UnreadableError,
     Vector,
+    nested_types,
     parse_type,
 )
 from schemac.language.attributes import builtin
@@ -431,17 +432,9 @@ def _type_text(field: SchemaField) -> str:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Paimon's types as its SQL writes them; not inside a type that Paimon has another one for."""
-    type_texts: dict[SchemaField, str] = {}
-
-    def enter(schema_field: SchemaField, type_: PaimonType) -> None:
-        type_texts[schema_field] = type_.full_type_text()
-        for child, inner in zip(schema_field.children, type_.children, strict=False):
-            enter(child, inner)
-
     fields = to_table_schema(compilation, emission).fields
-    for schema_field, field in zip(compilation.dataset.columns, fields, strict=True):
-        enter(schema_field, field.type)
-    return type_texts
+    types = nested_types(compilation.dataset.columns, fields)
+    return {nested.schema_field: nested.type.full_type_text() for nested in types}
 
 
 TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT, types=types)

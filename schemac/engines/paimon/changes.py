@@ -10,10 +10,10 @@ Source: `SchemaChange` of github.com/apache/paimon, in the form of its REST cata
 import dataclasses
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from schemac.engines.paimon.options import BEFORE_PARTITION, after_renames, is_true
 from schemac.engines.paimon.table_schema import TableSchema
@@ -23,11 +23,6 @@ from schemac.versions.evolution.renames import in_turn
 
 Path = tuple[str, ...]
 """Names from a column down to a member; `element` and `value` stand for the parts of arrays and maps."""
-
-
-def _argument(key: str) -> Any:
-    """Declare an argument by its key in the REST catalog."""
-    return dataclasses.field(metadata={"key": key})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,127 +43,34 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """One operation; the subclasses are all that there are."""
+    """One operation, with its arguments, as the REST catalog calls them."""
 
-    action: ClassVar[str]
-    """As the REST catalog calls it."""
+    action: str
+    path: Path = ()
+    """The column or member; empty for what is about the table as a whole."""
+    arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def describe(self) -> str:
         """Return what it does, for people."""
-        arguments = [(f.metadata["key"], getattr(self, f.name)) for f in fields(self) if f.name != "path"]
-        description = ", ".join(f"{key} {_formatted(value)}" for key, value in arguments if value is not None)
-        name = ".".join(getattr(self, "path", ()))
-        return f"{name}: {description}" if name and description else name or description
+        description = ", ".join(
+            f"{key} {_formatted(value)}"
+            for key, value in self.arguments.items()
+            if value is not None and key != _KEEPS_NULLABILITY
+        )
+        return ": ".join(filter(None, (".".join(self.path), description)))
 
     def to_json(self) -> Json:
         """Return the operation as the REST catalog takes it."""
-        document: Json = {"action": self.action}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            value = value.to_json() if isinstance(value, PaimonType | Move) else value
-            document[field.metadata["key"]] = list(value) if isinstance(value, tuple) else value
-        return document
+        arguments = {
+            key: value.to_json() if isinstance(value, PaimonType | Move) else value
+            for key, value in self.arguments.items()
+        }
+        names = {"fieldNames": list(self.path)} if self.path else {}
+        return {"action": self.action, **names, **arguments}
 
 
-@dataclass(frozen=True, slots=True)
-class AddColumn(SchemaChange):
-    """Add a column or a member."""
-
-    action = "addColumn"
-    path: Path = _argument("fieldNames")
-    type: PaimonType = _argument("dataType")
-    comment: str | None = _argument("comment")
-    move: Move | None = _argument("move")
-
-
-@dataclass(frozen=True, slots=True)
-class DropColumn(SchemaChange):
-    """Drop a column or a member."""
-
-    action = "dropColumn"
-    path: Path = _argument("fieldNames")
-
-
-@dataclass(frozen=True, slots=True)
-class RenameColumn(SchemaChange):
-    """Give a column or a member another name."""
-
-    action = "renameColumn"
-    path: Path = _argument("fieldNames")
-    name: str = _argument("newName")
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateColumnType(SchemaChange):
-    """Change a type, and keep its nullability."""
-
-    action = "updateColumnType"
-    path: Path = _argument("fieldNames")
-    type: PaimonType = _argument("newDataType")
-
-    def to_json(self) -> Json:
-        """Return the operation as the REST catalog takes it."""
-        return {**SchemaChange.to_json(self), "keepNullability": True}
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateColumnNullability(SchemaChange):
-    """Make a field optional or required."""
-
-    action = "updateColumnNullability"
-    path: Path = _argument("fieldNames")
-    is_nullable: bool = _argument("newNullability")
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateColumnComment(SchemaChange):
-    """Change the description of a field; None removes it."""
-
-    action = "updateColumnComment"
-    path: Path = _argument("fieldNames")
-    comment: str | None = _argument("newComment")
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateColumnDefaultValue(SchemaChange):
-    """Change the default value of a field; None removes it."""
-
-    action = "updateColumnDefaultValue"
-    path: Path = _argument("fieldNames")
-    value: str | None = _argument("newDefaultValue")
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateColumnPosition(SchemaChange):
-    """Move a column."""
-
-    action = "updateColumnPosition"
-    move: Move = _argument("move")
-
-
-@dataclass(frozen=True, slots=True)
-class SetOption(SchemaChange):
-    """Set an option of the table."""
-
-    action = "setOption"
-    key: str = _argument("key")
-    value: str = _argument("value")
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveOption(SchemaChange):
-    """Remove an option of the table."""
-
-    action = "removeOption"
-    key: str = _argument("key")
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateComment(SchemaChange):
-    """Change the comment of the table; None removes it."""
-
-    action = "updateComment"
-    comment: str | None = _argument("comment")
+_KEEPS_NULLABILITY = "keepNullability"
+"""The argument of a new type that the nullability stays, which goes without saying."""
 
 
 def _formatted(value: Any) -> str:
@@ -227,12 +129,12 @@ class _Group:
         return [(self.old_fields[field.id], field) for field in self.new if field.id in self.old_fields]
 
     @cached_property
-    def additions(self) -> tuple[list[tuple[int, AddColumn]], list[str]]:
+    def additions(self) -> tuple[list[tuple[int, SchemaChange]], list[str]]:
         """Additions with their ids, and the names in their order after them."""
         new_names = {field.id: field.name for field in self.new}
         standing = [new_names[field.id] for field in self.old if field.id in new_names]
         names = [field.name for field in self.new]
-        additions: list[tuple[int, AddColumn]] = []
+        additions: list[tuple[int, SchemaChange]] = []
         added = [field for field in self.new if field.id not in self.old_fields]
         for field in sorted(added, key=lambda field: field.id):
             before = [name for name in names[: names.index(field.name)] if name in standing]
@@ -240,7 +142,8 @@ class _Group:
             is_moved = index < len(standing) or self.is_before_partition
             move = Move(field.name, before[-1] if before else None) if is_moved else None
             standing.insert(index, field.name)
-            column = AddColumn((*self.path, field.name), field.type, field.description, move)
+            arguments = {"dataType": field.type, "comment": field.description, "move": move}
+            column = SchemaChange("addColumn", (*self.path, field.name), arguments)
             additions.append((field.id, column))
         return additions, standing
 
@@ -280,7 +183,11 @@ def drop(alteration: Alteration) -> Iterator[SchemaChange]:
     """Drop columns and members, under their old names."""
     for group in alteration.groups:
         stay = {field.id for field in group.new}
-        yield from [DropColumn((*group.old_path, field.name)) for field in group.old if field.id not in stay]
+        yield from [
+            SchemaChange("dropColumn", (*group.old_path, field.name))
+            for field in group.old
+            if field.id not in stay
+        ]
 
 
 def rename(alteration: Alteration) -> Iterator[SchemaChange]:
@@ -288,7 +195,10 @@ def rename(alteration: Alteration) -> Iterator[SchemaChange]:
     for group in alteration.groups:
         new_names = {was.name: is_.name for was, is_ in group.remaining_fields if was.name != is_.name}
         every = {field.name for fields in (group.old, group.new) for field in fields}
-        yield from [RenameColumn((*group.path, name), to) for name, to in in_turn(new_names, every)]
+        yield from [
+            SchemaChange("renameColumn", (*group.path, name), {"newName": to})
+            for name, to in in_turn(new_names, every)
+        ]
 
 
 def add(alteration: Alteration) -> Iterator[SchemaChange]:
@@ -310,18 +220,32 @@ def _altered(was: DataField | None, field: DataField, path: Path) -> Iterator[Sc
         types: list[SchemaChange] = []
         for steps, before, after in _levels(was.type, field.type):
             if not before.children and before.type_text() != after.type_text():
-                types.append(UpdateColumnType((*path, *steps), after.required(False)))
+                types.append(
+                    SchemaChange(
+                        "updateColumnType",
+                        (*path, *steps),
+                        {"newDataType": after.required(False), _KEEPS_NULLABILITY: True},
+                    )
+                )
             if before.is_nullable != after.is_nullable:
-                types.append(UpdateColumnNullability((*path, *steps), after.is_nullable))
+                types.append(
+                    SchemaChange(
+                        "updateColumnNullability", (*path, *steps), {"newNullability": after.is_nullable}
+                    )
+                )
         if default is not None and default != field.default_value and types:
             # The old value may have no meaning in the new type.
-            yield UpdateColumnDefaultValue(path, None)
+            yield _default_value(path, None)
             default = None
         yield from types
         if was.description != field.description:
-            yield UpdateColumnComment(path, field.description)
+            yield SchemaChange("updateColumnComment", path, {"newComment": field.description})
     if default != field.default_value:
-        yield UpdateColumnDefaultValue(path, field.default_value)
+        yield _default_value(path, field.default_value)
+
+
+def _default_value(path: Path, value: str | None) -> SchemaChange:
+    return SchemaChange("updateColumnDefaultValue", path, {"newDefaultValue": value})
 
 
 def move(alteration: Alteration) -> Iterator[SchemaChange]:
@@ -344,7 +268,7 @@ def move(alteration: Alteration) -> Iterator[SchemaChange]:
     for index, name in enumerate(names):
         if standing.index(name) not in steady:
             after = names[index - 1] if index else None
-            yield UpdateColumnPosition(Move(name, after))
+            yield SchemaChange("updateColumnPosition", (), {"move": Move(name, after)})
 
 
 def set_options(alteration: Alteration) -> Iterator[SchemaChange]:
@@ -354,15 +278,15 @@ def set_options(alteration: Alteration) -> Iterator[SchemaChange]:
     before = after_renames(old.options, renamed)
     for key in sorted({*before, *new.options}):
         if key not in new.options:
-            yield RemoveOption(key)
+            yield SchemaChange("removeOption", (), {"key": key})
         elif before.get(key) != new.options[key]:
-            yield SetOption(key, new.options[key])
+            yield SchemaChange("setOption", (), {"key": key, "value": new.options[key]})
 
 
 def set_comment(alteration: Alteration) -> Iterator[SchemaChange]:
     """Change the comment of the table."""
     if alteration.old.comment != alteration.new.comment:
-        yield UpdateComment(alteration.new.comment)
+        yield SchemaChange("updateComment", (), {"comment": alteration.new.comment})
 
 
 STEPS: tuple[Step, ...] = (drop, rename, add, alter, move, set_options, set_comment)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from schemac.engines.paimon import changes
 from schemac.engines.paimon.attributes import PaimonFact
-from schemac.engines.paimon.live_table import PaimonField, errors_of, paimon_fields, table_schema
+from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
 from schemac.engines.paimon.options import (
     EXPLICIT_CASTS,
     NULL_TO_NOT_NULL,
@@ -25,7 +25,7 @@ from schemac.engines.paimon.options import (
     is_true,
     option_error,
 )
-from schemac.engines.paimon.types import LONGEST, Atomic, PaimonType, Vector
+from schemac.engines.paimon.types import LONGEST, Atomic, NestedType, PaimonType, Vector
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
@@ -395,7 +395,7 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
 
 def _paimon_fields(
     pair: VersionPair, old: SchemaField, new: SchemaField
-) -> tuple[PaimonField, PaimonField] | None:
+) -> tuple[NestedType, NestedType] | None:
     """Return what Paimon has there before and after; None if it knows of neither."""
     was, is_ = paimon_fields(pair.old).get(old), paimon_fields(pair.new).get(new)
     return None if was is None or is_ is None else (was, is_)

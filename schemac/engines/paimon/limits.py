@@ -7,8 +7,7 @@ github.com/apache/paimon. Python's Paimon looks at almost none of these, so that
 open; names are those that the newest release reserves.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import (
@@ -24,7 +23,7 @@ from schemac.engines.paimon import (
 )
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import OPTION_OF, Table, default_error
-from schemac.engines.paimon.types import DataField, PaimonType, Row
+from schemac.engines.paimon.types import DataField, NestedType, PaimonType, Row, nested_types
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.diagnostic import Code
@@ -48,16 +47,6 @@ _EVOLVING = " and ".join(f"`{key}: {value}`" for key, value in _EVOLVING_PAIRS)
 _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
-class _NestedType(NamedTuple):
-    """A type, its field, and the enclosing types, outermost first."""
-
-    schema_field: SchemaField
-    type: PaimonType
-    around: tuple[str, ...]
-    field: DataField | None
-    """The column or member; None for an item, key or value."""
-
-
 class Limits:
     """Judges one table."""
 
@@ -68,11 +57,7 @@ class Limits:
         self._types = {field.name: field.type for field in fields}
         self._table = table
         self._findings = emission.findings
-        self._nested_types = [
-            nested_type
-            for schema_field, field in zip(columns, fields, strict=True)
-            for nested_type in _nested_types(schema_field, field.type, (), field)
-        ]
+        self._nested_types = list(nested_types(columns, fields))
 
     def check(self) -> None:
         """Report everything that Paimon would refuse."""
@@ -92,7 +77,7 @@ class Limits:
         self._buckets()
         self._options()
 
-    def _check_type(self, nested_type: _NestedType) -> None:
+    def _check_type(self, nested_type: NestedType) -> None:
         schema_field, field = nested_type.schema_field, nested_type.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
             message = (
@@ -141,7 +126,7 @@ class Limits:
             help=Help.remove_attribute("change or remove it", paimon.DEFAULT_VALUE.key),
         )
 
-    def _blob(self, nested_type: _NestedType) -> None:
+    def _blob(self, nested_type: NestedType) -> None:
         """Report a BLOB that is nested too deep, lacks data evolution, or is in a table of BLOBs alone."""
         field = nested_type.schema_field
         if nested_type.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
@@ -362,20 +347,6 @@ class Limits:
     ) -> None:
         """Report a finding at steps into the schema, at the value there or at its key."""
         self._findings.at_schema(code, message, *nested_type, help=help, on_key=on_key)
-
-
-def _nested_types(
-    schema_field: SchemaField, type_: PaimonType, around: tuple[str, ...], field: DataField | None
-) -> Iterator[_NestedType]:
-    """Yield a type and all below it, with their fields."""
-    yield _NestedType(schema_field, type_, around, field)
-    inside = (*around, type_.root)
-    members: Sequence[DataField | None] = (
-        type_.fields if isinstance(type_, Row) else [None] * len(type_.children)
-    )
-    # A multiset has no type for its counts, and what was refused has no children.
-    for child, inner, member in zip(schema_field.children, type_.children, members, strict=False):
-        yield from _nested_types(child, inner, inside, member)
 
 
 def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:

@@ -9,7 +9,6 @@ Errors: SC421 unusable-table, SC424 table-drift, SC551.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import PAIMON_LOSS
@@ -24,7 +23,7 @@ from schemac.engines.paimon.table_schema import (
     schema_files,
     schema_id_of,
 )
-from schemac.engines.paimon.types import DataField, PaimonType, Row
+from schemac.engines.paimon.types import NestedType, PaimonType, Row, nested_types
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
@@ -48,14 +47,6 @@ from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaV
 from schemac.versions.identity.lock import LockedDataset
 
 
-class PaimonField(NamedTuple):
-    """What Paimon has at a field."""
-
-    type: PaimonType
-    field: DataField | None
-    """The column or member; None for an item, key or value."""
-
-
 def table_schema(schema_version: SchemaVersion) -> TableSchema:
     """Return Paimon's schema of a version; not to be used where there are errors."""
     return schema_version.view(_compiled)[0]
@@ -66,7 +57,7 @@ def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
     return schema_version.view(_compiled)[1]
 
 
-def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonField]:
+def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:
     """Return what Paimon has at every field that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
     return schema_version.view(_paimon_fields)
 
@@ -89,20 +80,9 @@ def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnos
     return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 
 
-def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonField]:
-    fields_by_schema_field: dict[SchemaField, PaimonField] = {}
-
-    def enter(schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
-        fields_by_schema_field[schema_field] = PaimonField(type_, field)
-        fields = type_.fields if isinstance(type_, Row) else (None,) * len(type_.children)
-        for child, inner, member in zip(schema_field.children, type_.children, fields, strict=False):
-            enter(child, inner, member)
-
-    for schema_field, field in zip(
-        schema_version.dataset.columns, table_schema(schema_version).fields, strict=True
-    ):
-        enter(schema_field, field.type, field)
-    return fields_by_schema_field
+def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:
+    types = nested_types(schema_version.dataset.columns, table_schema(schema_version).fields)
+    return {nested.schema_field: nested for nested in types}
 
 
 SCHEMAS = TableSchemas(
@@ -236,11 +216,11 @@ def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int)
 
 
 def report_paimon_drift(
-    path: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
+    path: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset
 ) -> bool:
     """Report how a table differs from a locked schema; false if the two could not be compared.
 
-    `locked` has all the versions that the table may have; without it, those up to the one that is compared.
+    `locked` has all the versions that the table may have.
     """
     if errors := errors_of(version):
         report_unrepresentable("Paimon", version, errors, TABLE_DRIFT, path, report)
@@ -249,7 +229,7 @@ def report_paimon_drift(
     if newest is None:
         return False
     schema, expected = newest[1], table_schema(version)
-    candidates = SCHEMAS.candidates_of(schema, locked or version.locked)
+    candidates = SCHEMAS.candidates_of(schema, locked)
     chosen = _chosen(path, schema, candidates, report) if candidates else None
     if candidates and chosen is None:
         return False

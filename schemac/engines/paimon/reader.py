@@ -31,10 +31,18 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_field,
 )
-from schemac.importers.importer import Imported, ImportedVersion, Importer, json_document, refuse, refuse_json
+from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
+from schemac.importers.importer import (
+    Imported,
+    ImportedVersion,
+    Importer,
+    json_document,
+    refuse,
+    refuse_column,
+    refuse_json,
+)
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
-from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
@@ -241,23 +249,18 @@ class _FromPaimon:
             **extra,
             paimon.DEFAULT_VALUE.key: field.default_value,
         }
-        extra = {key: value for key, value in extra.items() if value is not None}
-        return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
+        return member(field.name, type_, {key: value for key, value in extra.items() if value is not None})
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:
         """Return an item, key or value, with attributes next to `kind`. A key is not an Option; an attribute of its map says if it may be null."""
         converted = self._field(type_.required() if is_key else type_, path)
-        if converted is None:
-            return None
-        tree, extra = converted
-        return {**tree, "extra": extra} if extra else tree
+        return None if converted is None else with_attributes(*converted)
 
     def _field(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         """Return a type's tree and attributes, in an Option if nullable; None after reporting one without a kind."""
         if isinstance(type_, Geo):
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
-            help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
-            self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
+            refuse_column(path, message, self._file, self._report)
             return None
         converted = (
             _LEAVES[type_.root](*type_.parameters) if isinstance(type_, Atomic) else self._nested(type_, path)
@@ -265,13 +268,13 @@ class _FromPaimon:
         if converted is None:
             return None
         tree, extra = converted
-        return ({"kind": "Option", "inner": tree} if type_.is_nullable else tree), extra
+        return optional(tree, is_required=not type_.is_nullable), extra
 
     def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         """Return the tree and attributes of a type with parts; None if an item, key or value has no kind."""
         if isinstance(type_, Row):
             members = [self.member(field, (*path, field.name)) for field in type_.fields]
-            return {"kind": "Struct", "fields": [m for m in members if m is not None]}, {}
+            return struct([m for m in members if m is not None]), {}
         inner = {
             part: self._part(child, (*path, part), is_key=part is Part.KEY) for part, child in parts(type_)
         }
@@ -283,11 +286,10 @@ class _FromPaimon:
             extra: Json = {paimon.TYPE.key: "MULTISET"} if isinstance(type_, Multiset) else {}
             if key.is_nullable:
                 extra[paimon.NULLABLE_KEY.key] = True
-            value = trees.get(Part.VALUE, {"kind": "Int32"})
-            return {"kind": "Map", "keyType": trees[Part.KEY], "valueType": value}, extra
+            return map_of(trees[Part.KEY], trees.get(Part.VALUE, {"kind": "Int32"})), extra
         assert isinstance(type_, Array | Vector)
         length = {"fixedLength": type_.length} if isinstance(type_, Vector) else {}
-        return {"kind": "List", "itemType": trees[Part.ITEM], **length}, {}
+        return {**list_of(trees[Part.ITEM]), **length}, {}
 
 
 def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:

@@ -9,10 +9,11 @@ the canonical ones are those that Java reads, and those that pypaimon writes.
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
 
 LONGEST = 2**31 - 1
@@ -233,6 +234,32 @@ class Row(PaimonType):
     def to_json(self) -> Any:
         """Return an object with the members."""
         return {"type": self.root + self._suffix, "fields": [member.to_json() for member in self.fields]}
+
+
+class NestedType(NamedTuple):
+    """A type, its field, and the enclosing types, outermost first."""
+
+    schema_field: SchemaField
+    type: PaimonType
+    around: tuple[str, ...]
+    field: DataField | None
+    """The column or member; None for an item, key or value."""
+
+
+def nested_types(
+    schema_fields: Sequence[SchemaField],
+    fields: Sequence[DataField | PaimonType],
+    around: tuple[str, ...] = (),
+) -> Iterator[NestedType]:
+    """Yield the types of columns, or of the parts of a type, and all below them, parents first.
+
+    A multiset has no type for its counts; nor has what is inside of a type that Paimon has another one for.
+    """
+    for schema_field, field in zip(schema_fields, fields, strict=False):
+        type_ = field.type if isinstance(field, DataField) else field
+        yield NestedType(schema_field, type_, around, field if isinstance(field, DataField) else None)
+        parts = type_.fields if isinstance(type_, Row) else type_.children
+        yield from nested_types(schema_field.children, parts, (*around, type_.root))
 
 
 def parse_type(written: Any, location: str = "type") -> PaimonType:

@@ -25,8 +25,7 @@ from schemac.engines.protobuf.types import (
     WRAPPERS,
     is_number,
 )
-from schemac.importers.datasets import PART_KEYS, Constraints, typed
-from schemac.importers.declarations import any_json, split_extra
+from schemac.importers.datasets import PART_KEYS, Constraints, any_json, map_of, member, split_extra, typed
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse, together
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
@@ -172,7 +171,7 @@ class _Reader:
             extra = self._with_field_options(
                 message, field, path, {**type_attributes, **_extra(field.comments, annotation)}
             )
-            fields.append({"name": path[-1], "type": tree, **({"extra": extra} if extra else {})})
+            fields.append(member(str(path[-1]), tree, extra))
         return fields
 
     def _with_field_options(self, message: Message, field: Field, path: FieldPath, extra: Json) -> Json:
@@ -235,18 +234,16 @@ class _Reader:
         around = self._around(field.type, message) if field.label == "repeated" else None
         if field.label == "map":
             key, value = field.type.split(",")
-            tree = {
-                "kind": "Map",
-                "keyType": self._part(message, key, annotation, path, Part.KEY),
-                "valueType": self._part(message, value, annotation, path, Part.VALUE),
-            }
+            tree = map_of(
+                self._part(message, key, annotation, path, Part.KEY),
+                self._part(message, value, annotation, path, Part.VALUE),
+            )
         elif around is not None and _annotation(around)["around"] == "entry":
             key_field, value_field = around.fields
-            tree = {
-                "kind": "Map",
-                "keyType": self._wrapped(around, key_field, (*path, Part.KEY)),
-                "valueType": self._wrapped(around, value_field, (*path, Part.VALUE)),
-            }
+            tree = map_of(
+                self._wrapped(around, key_field, (*path, Part.KEY)),
+                self._wrapped(around, value_field, (*path, Part.VALUE)),
+            )
         elif field.label == "repeated":
             tree = {"kind": "List", "itemType": self._part(message, field.type, annotation, path, Part.ITEM)}
         else:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import Emission
-from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.artifacts.type_writer import RecordTypeWriter, TypeTable
 from schemac.engines import json_values
 from schemac.engines.pydantic import PYDANTIC_TYPE
 from schemac.engines.python_source import literal
@@ -50,7 +50,7 @@ from schemac.language.constraints.field_constraints import (
 from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
 from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField, pa
+from schemac.language.physical import LoweredField
 from schemac.text.source.help import Help
 
 
@@ -97,8 +97,6 @@ _TABLE: TypeTable[Leaf] = TypeTable(
     },
     other={},
 )
-_JSON = Leaf("Any", ("BeforeValidator(present)",), "Json")
-_UUID = Leaf("UUID", ("BeforeValidator(uuid())",), "Uuid")
 _KEYS = {
     Family.BOOLEAN: "boolean_key",
     Family.INTEGER: "number_key",
@@ -109,8 +107,12 @@ _KEYS = {
 """What makes values of the texts that the keys of an object are."""
 
 
-class Leaves(TypeWriter[Leaf]):
+class Leaves(RecordTypeWriter[Leaf]):
     """Finds the annotation of each lowered field that has no parts."""
+
+    blob = _binary()
+    json = Leaf("Any", ("BeforeValidator(present)",), "Json")
+    uuid = Leaf("UUID", ("BeforeValidator(uuid())",), "Uuid")
 
     def __init__(self, emission: Emission) -> None:
         super().__init__(emission, _TABLE)
@@ -137,19 +139,6 @@ class Leaves(TypeWriter[Leaf]):
         if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return None
         return _before("float", "brain_float()")._replace(suffix="Brain")
-
-    def type(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
-        """Return the annotation of an Arrow type; blobs and extension types have others than their storage."""
-        field: SchemaField = lowered.field
-        if field.extra and has_role(field.extra, Role.BLOB):
-            return _binary()
-        if isinstance(arrow_type, pa.BaseExtensionType):
-            if arrow_type.extension_name == "arrow.json":
-                return _JSON
-            if arrow_type.extension_name == "arrow.uuid":
-                return _UUID
-            return self.type(lowered, arrow_type.storage_type)
-        return super().type(lowered, arrow_type)
 
     def refused(self, field: SchemaField) -> Leaf:
         """Report a type that has no annotation."""
@@ -213,11 +202,6 @@ class Leaves(TypeWriter[Leaf]):
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return that of bytes of one length."""
         return _binary(arrow_type.byte_width)
-
-    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
-        """Return that of the values."""
-        # The encoding is kept as an attribute.
-        return self.type(lowered, arrow_type.value_type)
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Refuse what has parts."""

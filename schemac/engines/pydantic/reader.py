@@ -33,8 +33,7 @@ from schemac.engines.pydantic.modules import (
     name_of,
     settings_of,
 )
-from schemac.importers.datasets import enumerated, fitting
-from schemac.importers.declarations import any_json
+from schemac.importers.datasets import any_json, enumerated, fitting, member, with_attributes
 from schemac.importers.importer import Imported, Importer, Notes, refuse, together
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
@@ -165,14 +164,14 @@ class _Reader:
                     path = (*holder, field) if isinstance(field, str) and field != "*" else holder
                     self._notes.add(path, f"not kept: the {word} {function.name}")
 
-    def _member(self, member: Member, holder: FieldPath) -> Json:
+    def _member(self, field: Member, holder: FieldPath) -> Json:
         """Return a field under its alias, if it has one; note a default that is lost."""
-        settings = settings_of(member.value)
+        settings = settings_of(field.value)
         alias = settings.get("alias")
-        path = (*holder, alias if isinstance(alias, str) else member.name)
+        path = (*holder, alias if isinstance(alias, str) else field.name)
         more = settings.get("json_schema_extra")
         has_attributes = isinstance(more, dict) and any("/" in key for key in more)
-        tree = self._with_digits(member.annotation, settings, path)
+        tree = self._with_digits(field.annotation, settings, path)
         tree = self._narrowed(tree, {} if has_attributes else settings, path)
         extra = tree.pop("extra", {})
         if (deprecated := settings.get("deprecated")) is not None and deprecated is not False:
@@ -183,7 +182,7 @@ class _Reader:
             extra |= {key: value for key, value in more.items() if "/" in key}
         if settings.get("default") is not None:
             self._notes.add(path, f"not kept: the default {settings['default']!r}")
-        return {"name": path[-1], "type": tree, **({"extra": extra} if extra else {})}
+        return member(str(path[-1]), tree, extra)
 
     def _with_digits(self, node: ast.expr, settings: Json, path: FieldPath) -> Json:
         """Return the type of an annotation, with the digits of a Decimal from the settings."""
@@ -319,7 +318,7 @@ class _Reader:
         tree = dict(metadata) if is_leaf else {**self._with_digits(arguments[0], settings, path), **metadata}
         tree = self._narrowed(tree, {} if is_leaf else settings, path)
         extra = {**tree.pop("extra", {}), **extra}
-        return {**tree, "extra": extra} if extra else tree
+        return with_attributes(tree, extra)
 
     def _narrowed(self, tree: Json, settings: Json, path: FieldPath) -> Json:
         """Return a type with the constraints of `Field`; the rest is noted."""
@@ -374,7 +373,7 @@ def _digits(settings: Json) -> Json | None:
 def _optional(tree: Json) -> Json:
     """Return a type that may be null; its attributes are next to the outermost kind."""
     extra = tree.pop("extra", {})
-    return {"kind": "Option", "inner": tree, **({"extra": extra} if extra else {})}
+    return with_attributes({"kind": "Option", "inner": tree}, extra)
 
 
 def _optional_null() -> Json:

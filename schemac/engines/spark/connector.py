@@ -45,7 +45,7 @@ from schemac.language.attributes.arrow import DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import are_telling, domain_of, has_role
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import ArrowField, ArrowType, LoweredField, pa
+from schemac.language.physical import ArrowField, ArrowType, LoweredField, pa, parts_of
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
@@ -228,7 +228,7 @@ def _report_field(field: LoweredField, made: MadeField, reported_paths: frozense
     # What is in a vector of plain values Lance itself does not keep.
     if pa.types.is_fixed_size_list(expected_type) and not pa.types.is_struct(expected_type.value_type):
         return
-    parts = _parts(made.type)
+    parts = parts_of(made.type)
     if len(parts) == len(field.children):
         for child, part in zip(field.children, parts, strict=True):
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
@@ -256,15 +256,6 @@ def _layout(type_: ArrowType) -> str:
     if pa.types.is_struct(type_):
         return "a struct"
     return "a list"
-
-
-def _parts(type_: ArrowType) -> list[ArrowField]:
-    """Return the key and value of a map, the members of a struct or the item of a list; empty for a leaf."""
-    if pa.types.is_map(type_):
-        return [type_.key_field, type_.item_field]
-    if pa.types.is_struct(type_):
-        return list(type_.fields)
-    return [type_.value_field] if pa.types.is_nested(type_) else []
 
 
 def _report_metadata(

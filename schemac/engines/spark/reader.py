@@ -31,11 +31,10 @@ from schemac.engines.spark.columns import (
 )
 from schemac.engines.spark.connector import ATOMIC, blob_type
 from schemac.importers.datasets import from_arrow_schema
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse, refuse_column
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
-from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 
@@ -101,8 +100,7 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
                 fields.append(reader.field(member, ()))
             except _UnsupportedError as error:
                 message = f"{dotted(error.path)}: there is no kind for Spark's {error}"
-                help = f"cast it first, or leave the column out with `--skip '{error.path[0]}'`"
-                report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, path=dotted(error.path), help=help)
+                refuse_column(error.path, message, file, report)
     except _MalformedError as error:
         refuse(file, f"it is not a StructType: {error}", report)
         return None

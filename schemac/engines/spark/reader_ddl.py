@@ -35,7 +35,15 @@ from schemac.engines.spark.columns import (
 from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.sql_parsing import SqlParser
-from schemac.importers.importer import Imported, Importer, Notes, dataset_names, refuse, repeated, script_text
+from schemac.importers.importer import (
+    Imported,
+    Importer,
+    Notes,
+    refuse,
+    script_names,
+    script_source,
+    script_text,
+)
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -45,7 +53,6 @@ from schemac.language.logical.model import FieldPath, Part
 from schemac.registry.installed import engines
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText
 from schemac.text.syntax.type_text import ColumnText, MalformedError, TypeText, Word
 
 _TOKEN = re.compile(r"\w+|\S")
@@ -99,7 +106,6 @@ _PROPERTY_MARKS = {
 
 
 _NAME = "ddl"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read(path: Path, report: Report) -> Imported | None:
@@ -110,9 +116,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     """Return the schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
-    source = SourceText(text, file)
-    if not text.isascii() and _SURROGATE.search(text):
-        refuse(file, "a name or text in it is not valid Unicode", report)
+    if (source := script_source(text, file, report)) is None:
         return None
     try:
         tables = read_script(split_words(source.content), source.content)
@@ -129,11 +133,7 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
             help=f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}",
         )
         return None
-    names = dataset_names([table.name for table in tables])
-    if (twice := repeated(names)) is not None:
-        table = tables[names.index(twice)]
-        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
-        refuse(file, reason, report, source=source, span=table.name_span)
+    if (names := script_names(tables, source, report)) is None:
         return None
     datasets = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
     whole = [imported for imported in datasets if imported is not None]

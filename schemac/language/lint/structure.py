@@ -183,12 +183,10 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
     for file in files:
         for definition in file.groups.values():
             if not definition.group.description:
-                report.add(
-                    codes.MISSING_GROUP_DESCRIPTION,
-                    f"the group '{definition.name}' has no description",
-                    location=definition.document.location(definition.path, on_key=True),
-                    help="write `description:` next to its `fields:`",
-                )
+                code = codes.MISSING_GROUP_DESCRIPTION
+                message = f"the group '{definition.name}' has no description"
+                help = "write `description:` next to its `fields:`"
+                definition.document.report(code, message, definition.path, report, help, on_key=True)
 
 
 @rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)

@@ -114,6 +114,11 @@ class SchemaField:
         return [] if self.parent is None else [self.parent, *self.parent.ancestors]
 
     @property
+    def chain(self) -> "list[SchemaField]":
+        """This field after all fields that it lies in, the column first."""
+        return [*reversed(self.ancestors), self]
+
+    @property
     def is_in_key(self) -> bool:
         """Whether this field is the key of a map, or is in one."""
         return any(field.segment is Part.KEY for field in (self, *self.ancestors))

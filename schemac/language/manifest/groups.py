@@ -172,20 +172,21 @@ class GroupFile:
         at = (*base, "imports")
         if not isinstance(written, list):
             message = f"`imports` has to be a list of paths, not {sort_of(written)}"
-            self._add(document, at, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+            document.report(WRONG_TYPE, message, at, self.report, "write `imports: [groups.yaml]`")
             return
         for i, path in enumerate(written):
             if isinstance(path, str) and path:
                 self.imports.append(Import(path, document, (*at, i)))
             else:
                 message = f"an import is the path of a file, not {sort_of(path)}"
-                self._add(document, (*at, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+                help = "write `imports: [groups.yaml]`"
+                document.report(WRONG_TYPE, message, (*at, i), self.report, help)
 
     def _definitions(self, document: Document, at: TreePath, written: Any) -> Iterator[Definition]:
         """Yield the valid groups of a mapping; mistakes are reported, and names of invalid groups go to `unsound`."""
         if not isinstance(written, dict):
             message = f"`groups` has to be a mapping from names to groups, not {sort_of(written)}"
-            self._add(document, at, WRONG_TYPE, message, help="write the name of a group below it")
+            document.report(WRONG_TYPE, message, at, self.report, "write the name of a group below it")
             return
         for name, value in written.items():
             path = (*at, name)
@@ -195,21 +196,7 @@ class GroupFile:
                 self.unsound.add(name)
                 for e in model_errors(error, Group, value, WORDS):
                     at = (*path, *e.path)
-                    self._add(document, at, e.code, e.message, help=e.help, on_key=e.on_key)
-
-    def _add(
-        self,
-        document: Document,
-        path: TreePath,
-        code: Code,
-        message: str,
-        *,
-        help: str = "",
-        on_key: bool = False,
-    ) -> None:
-        """Report a finding at a path of a document; `on_key` marks the key there, not its value."""
-        location = document.location(path, on_key=on_key)
-        self.report.add(code, message, location=location, help=help)
+                    document.report(e.code, e.message, at, self.report, e.help, on_key=e.on_key)
 
 
 def report_clash(
@@ -236,8 +223,8 @@ def check_definition(definition: Definition, report: Report) -> None:
     """Report mistakes of a group that do not depend on its uses: parameters, and attributes that do not fit all of its fields."""
 
     def add(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
-        location = definition.document.location((*definition.path, *path), on_key=on_key)
-        report.add(code, message, location=location, help=help)
+        at = (*definition.path, *path)
+        definition.document.report(code, message, at, report, help, on_key=on_key)
 
     group = definition.group
     named: set[str] = set()

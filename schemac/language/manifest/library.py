@@ -224,16 +224,15 @@ def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Rep
         if match is not None:
             reuse.used.add((match[1].path, name))
     for import_ in scope.unused_imports(file.used):
-        location = import_.document.location(import_.at)
-        message = f"no group of {import_.path} is used here"
-        report.add(UNUSED_GROUP, message, location=location, help=Help.remove(what="the import"))
+        message, help = f"no group of {import_.path} is used here", Help.remove(what="the import")
+        import_.document.report(UNUSED_GROUP, message, import_.at, report, help)
     for name, definition in file.groups.items():
         local_report = Report()
-        location = definition.document.location(definition.path, on_key=True)
+        message = f"nothing uses the group '{name}'"
         help = Help.remove(
             help=f"write `- use: {name}` in a list of fields, or remove the group", is_safe=False
         )
-        local_report.add(UNUSED_GROUP, f"nothing uses the group '{name}'", location=location, help=help)
+        definition.document.report(UNUSED_GROUP, message, definition.path, local_report, help, on_key=True)
         reuse.unused |= {name: local_report.diagnostics[0]}
     return scope
 

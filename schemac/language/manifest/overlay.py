@@ -111,8 +111,7 @@ class Overlay:
         self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY
     ) -> None:
         """Report what is wrong with a key of the file."""
-        location = self.document.location(path, on_key=True)
-        report.add(code, message, location=location, help=help)
+        self.document.report(code, message, path, report, help, on_key=True)
 
 
 def read_overlay(document: Document, report: Report) -> Overlay | None:
@@ -122,8 +121,7 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
         file = OverlayFile.model_validate(document.value, by_name=False)
     except ValidationError as error:
         for e in model_errors(error, OverlayFile, document.value, _WORDS):
-            location = document.location(e.path, on_key=e.on_key)
-            report.add(e.code, e.message, location=location, help=e.help)
+            document.report(e.code, e.message, e.path, report, e.help, on_key=e.on_key)
         return None
     overlay = Overlay(document, file)
     for name, one in file.datasets.items():

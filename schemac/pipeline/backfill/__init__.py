@@ -2,6 +2,6 @@
 
 Layer: pipeline.
 Shape: `frame` compiles one frame of Spark over parts of the table and the sources that are joined, `task` writes the values of a part.
-       `pipeline.runner` drives all of it to one commit. What a pipeline file may say is in `conforming.mode_settings`, what calls Python in
+       `pipeline.runner` drives all of it to one commit. What a pipeline file may say is in `conforming.mapping`, what calls Python in
        `spark.python_functions`.
 """

@@ -145,9 +145,8 @@ def _mismatch(
         else f"try_cast({right} as {left_type})"
     )
     message = f"`{left}` is {left_type} in the table, and `{right}` is {right_type} in `{label}`"
-    return PipelineError(
-        JOIN, message, f'write `on: {{{left}: "{cast}"}}`', place=("joins", label, "on", left)
-    )
+    help = f'write `on: {{{left}: "{cast}"}}`'
+    return PipelineError(JOIN, message, help, place=("joins", label, "on", left))
 
 
 def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
@@ -162,9 +161,8 @@ def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
     unread = sum(row["__broken"] for row in rows)
     if unread:
         message = f"records of `{label}` that cannot be read, or have no key that can be computed: at least {unread:,}"
-        raise PipelineError(
-            JOIN, message, "correct them, or name a source without them", place=("joins", label)
-        )
+        help = "correct them, or name a source without them"
+        raise PipelineError(JOIN, message, help, place=("joins", label))
     if rows:
         keys_text = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:MOST_KEYS])
         keys_text += ", …" if len(rows) > MOST_KEYS else ""

@@ -20,8 +20,14 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.conforming.mapping import with_zones
-from schemac.pipeline.conforming.mode_settings import merge_of, with_marker, without_other_reasons
-from schemac.pipeline.conforming.validation import Validation, key_checked, settings_of, with_warnings
+from schemac.pipeline.conforming.row_constraints import (
+    merge_of,
+    rows_checked,
+    with_marker,
+    with_warnings,
+    without_other_reasons,
+)
+from schemac.pipeline.conforming.validation import Validation, settings_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
@@ -129,9 +135,8 @@ class Scope:
                     if input_ is None:
                         message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
                         known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
-                        raise PipelineError(
-                            INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label)
-                        ) from error
+                        help = did_you_mean(missed, known)
+                        raise PipelineError(INVALID_EXPRESSION, message, help, place=_place(label)) from error
                     self.members[missed] = value_sql(input_)
             else:
                 return
@@ -248,7 +253,7 @@ def conformed(
     conformed_rows = source_records(spark, job, schema, records, may_pack=may_pack)
     merge, frame = merge_of(job, schema), conformed_rows.frame
     frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
-    return conformed_rows._replace(frame=with_warnings(key_checked(frame, schema, job), job))
+    return conformed_rows._replace(frame=with_warnings(rows_checked(frame, schema, job), job))
 
 
 def records_read(counts: Sequence[Observation]) -> int:

@@ -24,9 +24,8 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.manifest.library import Reuse
 from schemac.language.physical import ArrowSchema, LoweredSchema
 from schemac.pipeline.conforming.gather import expression_mistakes, source_mistakes
-from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
-from schemac.pipeline.conforming.mode_settings import backfill_mistakes, merge_mistakes
-from schemac.pipeline.conforming.row_constraints import reference_mistakes
+from schemac.pipeline.conforming.mapping import Mistake, backfill_mistakes, mapping_mistakes
+from schemac.pipeline.conforming.row_constraints import merge_mistakes, reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.parts import Join, ReferencedTable
 from schemac.pipeline.declaration.source_options import option_mistakes
@@ -415,9 +414,8 @@ def check_places(job: Job) -> None:
                 raise PipelineError(UNWRITABLE_TARGET, reason, "name a path inside a folder", place=place)
             if not os.access(nearest, os.W_OK):
                 reason = f"`{whole}` cannot be written: no permission to write in `{nearest}`"
-                raise PipelineError(
-                    UNWRITABLE_TARGET, reason, "name another path, or change the permissions", place=place
-                )
+                help = "name another path, or change the permissions"
+                raise PipelineError(UNWRITABLE_TARGET, reason, help, place=place)
 
 
 def _table(

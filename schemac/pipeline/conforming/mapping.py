@@ -1,4 +1,4 @@
-"""The mistakes in `fields` of a pipeline file, in its date patterns and its time zones, found before Spark starts.
+"""The mistakes in `fields` of a pipeline file, in its date patterns, time zones and backfills, found before Spark starts.
 
 Layer: pipeline.
 Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out. `with_zones` writes the zone
@@ -13,21 +13,24 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 import pyarrow as pa
+from pydantic.alias_generators import to_camel
 
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
+from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.value_columns import column_type
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
-from schemac.rows.judging.timestamps import with_zones as with_zones_of
-from schemac.rows.judging.timestamps import zone_of, zone_of_clock
+from schemac.rows.judging.scalars import with_zones as with_zones_of
+from schemac.rows.judging.scalars import zone_of, zone_of_clock
+from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.identity import Mode
 from schemac.rows.runs.storage import is_local
-from schemac.rows.runs.tables import source_names
+from schemac.rows.runs.tables import sink_names, source_names
 from schemac.text.source.catalogue import (
+    BACKFILL_SETTING,
     CANNOT_WARN,
     CONFLICTING_ORIGIN,
     CONNECTOR,
@@ -212,9 +215,8 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, but the schema has no such field"
-            yield Mistake.at(
-                ("fields", label), UNKNOWN_FIELD, message, did_you_mean(label, schema.names), is_key=True
-            )
+            help = did_you_mean(label, schema.names)
+            yield Mistake.at(("fields", label), UNKNOWN_FIELD, message, help, is_key=True)
         elif origin is not None:
             origins = ("from_", "expr", "value", "python")
             conflicting = [key.rstrip("_") for key in origins if getattr(origin, key) is not None]
@@ -242,31 +244,22 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
             )
             yield Mistake.at(job.place_of(i, ("source", "mode")), MISPLACED_MODE, message, _leave_out("mode"))
     if job.trigger is not None and len(job.parts) > 1:
-        yield Mistake.at(
-            ("sources",),
-            MISPLACED_MODE,
-            "a stream has one source",
-            "write a pipeline for each of the sources",
-        )
+        message = "a stream has one source"
+        yield Mistake.at(("sources",), MISPLACED_MODE, message, "write a pipeline for each of the sources")
     elif job.trigger is not None and len(job.source.path) > 1:
-        yield Mistake.at(
-            ("source", "path"), MISPLACED_MODE, "a stream has one path", "name a folder, or a glob"
-        )
+        message = "a stream has one path"
+        yield Mistake.at(("source", "path"), MISPLACED_MODE, message, "name a folder, or a glob")
     if job.trigger is not None and any(is_incremental):
         message = "a stream finds new files by its checkpoint, an incremental source by the table"
         yield Mistake.at(("trigger",), MISPLACED_MODE, message, "leave `trigger` or `mode` out")
     adds = job.target.mode in (Mode.APPEND, Mode.UPSERT)
     if (job.trigger is not None or any(is_incremental)) and not adds:
         message = f"new records are added to a table, but `mode: {job.target.mode}` does not add to one"
-        yield Mistake.at(
-            ("target", "mode"),
-            MISPLACED_MODE,
-            message,
-            Help.add_keys(
-                "write `mode: append`, or `mode: upsert` for a schema with a primary key: both create the table if it does not exist",
-                ("mode", "append"),
-            ),
+        help = Help.add_keys(
+            "write `mode: append`, or `mode: upsert` for a schema with a primary key: both create the table if it does not exist",
+            ("mode", "append"),
         )
+        yield Mistake.at(("target", "mode"), MISPLACED_MODE, message, help)
 
 
 def _target_mistakes(job: Job) -> Iterator[Mistake]:
@@ -286,30 +279,21 @@ def _target_mistakes(job: Job) -> Iterator[Mistake]:
             yield Mistake.at(("target", "maxRowsPerFile"), CONNECTOR, message, help)
         if target.delete is not None:
             message = "records that delete rows cannot be told apart where a connector writes the rows"
-            yield Mistake.at(
-                ("target", "delete"), CONNECTOR, message, _leave_out("delete", f", or {without}")
-            )
+            help = _leave_out("delete", f", or {without}")
+            yield Mistake.at(("target", "delete"), CONNECTOR, message, help)
         if target.mode is Mode.BACKFILL:
             message = "a backfill adds columns to existing files, which a connector does not do"
             yield Mistake.at(("target", "connector"), CONNECTOR, message, without)
     elif not target.is_of_spark and target.options:
         message = "`options` of a target are for formats of Spark"
-        yield Mistake.at(
-            ("target", "options"),
-            SINK_OPTION,
-            message,
-            _leave_out("options", "; `storage` of the pipeline configures object stores"),
-        )
+        help = _leave_out("options", "; `storage` of the pipeline configures object stores")
+        yield Mistake.at(("target", "options"), SINK_OPTION, message, help)
     if target.is_of_spark and (
         job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
     ):
         message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not record"
-        yield Mistake.at(
-            ("target", "format"),
-            MISPLACED_MODE,
-            message,
-            "leave `format` out of `target`, or read all files in each run",
-        )
+        help = "leave `format` out of `target`, or read all files in each run"
+        yield Mistake.at(("target", "format"), MISPLACED_MODE, message, help)
 
 
 def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
@@ -363,19 +347,13 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     is_temporal = is_scalar(member) and bool(is_.is_date(stored_type) or is_.is_timestamp(stored_type))
     origin_settings = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
     if origin_settings and not is_temporal:
-        yield Mistake.at(
-            (*place, origin_settings[0]),
-            MISPLACED_FORMAT,
-            f"`{label}` is {member.type}: `{origin_settings[0]}` is for dates and timestamps",
-            _leave_out(origin_settings[0], ", or give the field a Date or Timestamp type"),
-        )
+        message = f"`{label}` is {member.type}: `{origin_settings[0]}` is for dates and timestamps"
+        without = _leave_out(origin_settings[0], ", or give the field a Date or Timestamp type")
+        yield Mistake.at((*place, origin_settings[0]), MISPLACED_FORMAT, message, without)
     elif len(origin_settings) == 2:
-        yield Mistake.at(
-            (*place, "epoch"),
-            MISPLACED_FORMAT,
-            f"`{label}` has both `format` and `epoch`",
-            "use `format` for text, and `epoch` for numbers",
-        )
+        message = f"`{label}` has both `format` and `epoch`"
+        help = "use `format` for text, and `epoch` for numbers"
+        yield Mistake.at((*place, "epoch"), MISPLACED_FORMAT, message, help)
     elif (
         origin.format is not None
         and is_.is_timestamp(stored_type)
@@ -383,21 +361,14 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     ):
         yield Mistake((*place, "format"), half)
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
-        yield Mistake.at(
-            (*place, "format"),
-            INVALID_PATTERN,
-            f"the pattern `{origin.format}` cannot be used: {mistake}",
-            "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html",
-        )
+        message = f"the pattern `{origin.format}` cannot be used: {mistake}"
+        help = "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html"
+        yield Mistake.at((*place, "format"), INVALID_PATTERN, message, help)
     if origin.zone is not None and not any(
         is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
     ):
-        yield Mistake.at(
-            (*place, "zone"),
-            MISPLACED_ZONE,
-            f"`{label}` is {member.type}: `zone` is for timestamps",
-            _leave_out("zone"),
-        )
+        message = f"`{label}` is {member.type}: `zone` is for timestamps"
+        yield Mistake.at((*place, "zone"), MISPLACED_ZONE, message, _leave_out("zone"))
 
 
 def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
@@ -405,8 +376,65 @@ def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
     zone = member.type.tz
     if zone is None or zone_of_clock(zone, zone_of(member)) == "UTC" or not has_optional_zone(pattern):
         return None
-    return PipelineError(
-        MISPLACED_FORMAT,
-        f"the pattern `{pattern}` reads a zone only sometimes, and Spark would assume UTC otherwise",
-        "move the zone out of the brackets, or remove it from the pattern",
-    )
+    message = f"the pattern `{pattern}` reads a zone only sometimes, and Spark would assume UTC otherwise"
+    help = "move the zone out of the brackets, or remove it from the pattern"
+    return PipelineError(MISPLACED_FORMAT, message, help)
+
+
+NO_QUARANTINE = (
+    "rows of a backfill stay in their table: a value that does not fit stops the run, with all reasons"
+)
+WITHOUT = {
+    "quarantine": NO_QUARANTINE,
+    "max_quarantined": NO_QUARANTINE,
+    "rules": NO_QUARANTINE,
+    "trigger": "a backfill cannot be a stream: let a schedule run it again, with `where` for the rows that have no value yet",
+    "checkpoint": "a backfill is no stream",
+    "keys": "a backfill adds no rows",
+    "unexpected": "a backfill reads the columns that its fields name",
+}
+"""Settings that a backfill does not have, and why."""
+WITHOUT_IN_TARGET = ("latest", "delete", "allow_empty", "max_rows_per_file", "options")
+
+
+def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """Find settings at the wrong place."""
+    if not job.is_backfill:
+        help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
+        for label in ("joins", "where"):
+            if getattr(job, label):
+                yield _wrong((label,), f"`{label}` is for a backfill", help)
+        for i, part in enumerate(job.parts):
+            for label, origin in part.fields.items():
+                if origin is not None and origin.python is not None:
+                    place = job.place_of(i, ("fields", label, "python"))
+                    yield _wrong(place, "`python` is for a backfill", help)
+        return
+    unused: list[tuple[tuple[str, ...], str]]
+    unused = [((to_camel(one),), f": {why}") for one, why in WITHOUT.items() if one in job.model_fields_set]
+    settings = job.target.model_fields_set
+    unused += [(("target", to_camel(one)), "") for one in WITHOUT_IN_TARGET if one in settings]
+    for place, why in unused:
+        help = Help.remove(help=f"leave it out{why}", is_safe=False)
+        yield _wrong(place, f"a backfill has no `{place[-1]}`", help)
+    if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
+        able = ", ".join(f"`{label}`" for label in sink_names())
+        message = f"columns of a {job.target.format} table cannot be filled"
+        yield _wrong(("target", "format"), message, f"backfills fill tables of {able}", is_key=False)
+    if not job.fields:
+        message = "the backfill names no field to fill"
+        yield _wrong(("target", "mode"), message, "name the columns under `fields`", is_key=False)
+    for label, origin in job.fields.items():
+        if origin is not None and origin.columns and origin.python is None:
+            message = "`columns` is for functions only: an expression names its columns itself"
+            help = Help.remove(help="leave it out", is_safe=False)
+            yield _wrong(("fields", label, "columns"), message, help)
+    for label in job.joins:
+        if label in schema.names:
+            message = f"`{label}` is the name of both a join and a column of the table"
+            yield _wrong(("joins", label), message, "give the join another name")
+
+
+def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> Mistake:
+    """Return a mistake of the backfill's settings at a place; `is_key` marks the key there, not its value."""
+    return Mistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)

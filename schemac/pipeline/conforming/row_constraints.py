@@ -1,30 +1,123 @@
-"""Constraints that no record can break by itself: fields that are unique together, and references to other tables.
+"""Rows that meet other rows: those with the same key or unique fields, references to other tables, and the settings of that.
 
 Layer: pipeline.
-Shape: conformed records in; the same with reasons for those that break one. As in SQL a record with a null among the fields breaks
-none, and neither records that are to be deleted nor those that are no records of their format are looked at.
-Errors: SC697 reference, at its place in the file, and what opening a table may raise.
+Shape: conformed records in; the same with reasons for those that break a constraint that no record can break by itself. As in SQL a
+record with a null among the fields breaks none, and neither records that are to be deleted nor those that are no records of their format
+are looked at.
+Errors: SC665 merge-setting; SC697 reference, at its place in the file, and what opening a table may raise.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window, functions
 from pyspark.sql.types import IntegralType, StringType
 
-from schemac.arrow.constraints import constraints_of
+from schemac.arrow.constraints import constraints_of, key_columns
 from schemac.language.constraints.expressions import FieldNode
-from schemac.language.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
-from schemac.pipeline.declaration.job import Job
+from schemac.language.constraints.rows import (
+    DUPLICATE_RULE,
+    REFERENCE_RULE,
+    UNIQUE_RULE,
+    ReferenceTo,
+    Unique,
+)
+from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Counted, Text, Typed, follow, parse_steps, value_sql
 from schemac.pipeline.reading.source import open_records
-from schemac.pipeline.spark.packed import DELETE, ERRORS
+from schemac.pipeline.spark.packed import DELETE, ERRORS, WARNINGS
 from schemac.pipeline.spark.sql import literal, name, reason, struct
 from schemac.rows.judging.arrays import storage_type
 from schemac.rows.runs.identity import Mode
-from schemac.text.source.catalogue import REFERENCE
+from schemac.rows.runs.tables import Merge
+from schemac.text.source.catalogue import MERGE_SETTING, REFERENCE
+from schemac.text.source.help import Help
+
+MARK = pa.field(DELETE, pa.string())
+_IS = pa.types
+ORDERED = (_IS.is_integer, _IS.is_decimal, _IS.is_temporal, _IS.is_float32, _IS.is_float64, _IS.is_string)
+"""Whether a type is one of those whose values have an order."""
+
+
+def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
+    """Return how rows meet rows with the same key; None where keys do not matter."""
+    keys = tuple(key_columns(schema))
+    constraints = () if UNIQUE_RULE in job.warned else constraints_of(schema).rows.unique
+    unique = tuple(tuple(field.path for field in one.fields) for one in constraints)
+    if job.target.mode is Mode.UPSERT:
+        marker = job.target.delete
+        deletes = None if marker is None else marker.value
+        return Merge(keys, job.target.latest, deletes=deletes, unique=unique)
+    is_refused = job.keys is Keys.REFUSE and job.target.mode is not Mode.OVERWRITE
+    return Merge(keys, is_refused=True, unique=unique) if is_refused else None
+
+
+def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
+    """Yield what the settings ask for and the schema does not have."""
+    target, is_upsert = job.target, job.target.mode is Mode.UPSERT
+    compares = is_upsert or job.keys is Keys.REFUSE
+    setting = "`mode: upsert`" if is_upsert else "`keys: refuse`"
+    place = ("target", "mode") if is_upsert else ("keys",)
+    if target.is_of_spark and compares:
+        # No run looks into such a table.
+        message = f"{setting} compares keys with those of the table, which a run cannot do in a {target.format} target"
+        instead = "write `mode: append` or `mode: overwrite`" if is_upsert else "write `keys: check`"
+        help = f"{instead}, or leave `format` out of `target`"
+        yield PipelineError(MERGE_SETTING, message, help, place=place)
+        return
+    if compares and not key_columns(schema):
+        help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
+        message = f"{setting} needs a primary key, but the schema has none"
+        yield PipelineError(MERGE_SETTING, message, help, place=place)
+    for key, expression in (("latest", target.latest), ("delete", target.delete)):
+        if expression is not None and not is_upsert:
+            message = f"`{key}` has no effect with `mode: {target.mode}`"
+            upsert = Help.add_keys("set `mode: upsert`", ("mode", "upsert"))
+            yield PipelineError(MERGE_SETTING, message, upsert, place=("target", key))
+    if DUPLICATE_RULE in job.warned and compares:
+        message = "records with the same key cannot only warn where rows are compared by key"
+        without = Help.remove(help="leave `duplicate` out", is_safe=False)
+        yield PipelineError(MERGE_SETTING, message, without, place=("rules", DUPLICATE_RULE))
+    if is_upsert and target.latest is not None:
+        place = ("target", "latest")
+        if target.latest not in schema.names:
+            message = f"`latest` names `{target.latest}`, but the schema has no such field"
+            near = did_you_mean(target.latest, schema.names)
+            yield PipelineError(MERGE_SETTING, message, near, place=place)
+        elif not any(is_kind(schema.field(target.latest).type) for is_kind in ORDERED):
+            message = f"the values of `{target.latest}` cannot be ordered, so none of them is the latest"
+            help = "name a field of a number, a date, a timestamp or a text"
+            yield PipelineError(MERGE_SETTING, message, help, place=place)
+
+
+def with_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
+    """Have the marker of deleting records read like a field."""
+    marker = job.target.delete
+    if marker is None:
+        return job, schema
+    origin = FieldSource.model_validate({"from": marker.from_})
+    return job.model_copy(update={"fields": {**job.fields, DELETE: origin}}), schema.append(MARK)
+
+
+def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker | None) -> DataFrame:
+    """Accept records that delete if their key and their order are valid: other fields may be missing.
+
+    Reasons at the marker itself get the path that the author gave it.
+    """
+    if merge.deletes is None or marker is None:
+        return frame
+    # A record that is none at all has no path.
+    paths = ", ".join(literal(path) for path in ("", DELETE, *merge.columns))
+    row_errors = f"filter({ERRORS}, e -> e.path in ({paths}))"
+    reduced = f"if(size({row_errors}) = 0, null, {row_errors})"
+    deletes = f"coalesce({DELETE} = {literal(merge.deletes)}, false)"
+    at_path = f"named_struct('path', {literal(marker.from_)}, 'rule', e.rule, 'value', e.value)"
+    named = (
+        f"transform(if({deletes}, {reduced}, {ERRORS}), e -> if(e.path = {literal(DELETE)}, {at_path}, e))"
+    )
+    return frame.withColumn(ERRORS, functions.expr(named))
 
 
 def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
@@ -37,14 +130,13 @@ def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     for label in job.references:
         if label not in referenced:
             message = f"`references` names `{label}`, but the schema does not refer to such a dataset"
-            yield PipelineError(
-                REFERENCE, message, did_you_mean(label, list(referenced)), place=("references", label)
-            )
+            near = did_you_mean(label, list(referenced))
+            yield PipelineError(REFERENCE, message, near, place=("references", label))
 
 
-def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job, keys: Sequence[str]) -> DataFrame:
-    """Give a reason to each record that breaks a constraint of rows."""
-    rows = constraints_of(schema).rows
+def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
+    """Check the rows against each other and against other tables: constraints, and the primary key where the job asks for it."""
+    rows, keys = constraints_of(schema).rows, key_columns(schema)
     for reference in rows.references:
         if job.references.get(reference.dataset) is not None:
             targets = _opened(frame, reference, schema, job)
@@ -57,11 +149,42 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job, keys: Sequence[s
                 targets.withColumn("__found", functions.lit(True)), reduce(Column.__and__, conditions), "left"
             )
             is_wrong = f"{_counts(job, reference.fields, frame)} and __found is null"
-            checked = _with_reason(joined, is_wrong, reference.path, REFERENCE_RULE, reference.fields)
-            frame = checked.drop(*labels, "__found")
+            values = _values_of(reference.fields)
+            frame = _with_reason(joined, is_wrong, reference.path, REFERENCE_RULE, values)
+            frame = frame.drop(*labels, "__found")
     for unique in rows.unique:
         frame = _with_duplicates(frame, unique, job, keys)
-    return frame
+    if not keys or not (job.compares_keys or DUPLICATE_RULE in job.warned):
+        return frame
+    # Of records with one key the latest counts; those that are equally late are judged as duplicates.
+    keys = [*keys, *([] if job.target.latest is None else [job.target.latest])]
+    is_good = functions.expr(_is_good(job))
+    same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
+    marked = frame.withColumn("__twins", is_good & (functions.count(functions.lit(1)).over(same) > 1))
+    values = ((key, name(key)) for key in keys)
+    return _with_reason(marked, "__twins", ",".join(keys), DUPLICATE_RULE, values).drop("__twins")
+
+
+def with_warnings(frame: DataFrame, job: Job) -> DataFrame:
+    """Take the reasons of rules that only warn out of those that keep a record from the table."""
+    if not job.warned:
+        return frame
+    others = [name(column) for column in frame.columns if column != ERRORS]
+    warned, other = _is_warned(job), _is_warned(job, "not in")
+    split = frame.selectExpr(
+        *others, f"filter({ERRORS}, {warned}) as {WARNINGS}", f"filter({ERRORS}, {other}) as {ERRORS}"
+    )
+    return split.withColumn(ERRORS, functions.expr(f"if(size({ERRORS}) > 0, {ERRORS}, null)"))
+
+
+def _is_warned(job: Job, word: str = "in") -> str:
+    """Write the test whether the rule of a reason only warns."""
+    return f"x -> substring_index(x.rule, ':', 1) {word} ({', '.join(map(literal, ['', *job.warned]))})"
+
+
+def _is_good(job: Job) -> str:
+    """Write the test whether a record has no reason but those that only warn."""
+    return f"not exists(coalesce({ERRORS}, array()), {_is_warned(job, 'not in')})"
 
 
 def _counts(job: Job, fields: Sequence[FieldNode], frame: DataFrame) -> str:
@@ -80,29 +203,29 @@ def _column(field: FieldNode) -> str:
     return ".".join(map(name, field.path))
 
 
+def _values_of(fields: Sequence[FieldNode]) -> Iterator[tuple[str, str]]:
+    """Yield the names of fields, and the columns of SQL that they are."""
+    return ((str(field), _column(field)) for field in fields)
+
+
 def _with_reason(
-    frame: DataFrame, is_wrong: str, path: str, rule: str, fields: Sequence[FieldNode]
+    frame: DataFrame, is_wrong: str, path: str, rule: str, values: Iterable[tuple[str, str]]
 ) -> DataFrame:
-    values = f"to_json({struct((str(field), _column(field)) for field in fields)})"
-    why = f"array({reason(literal(path), literal(rule), values)})"
+    """Add a reason to the rows that are wrong; its value are columns by their names."""
+    why = f"array({reason(literal(path), literal(rule), f'to_json({struct(values)})')})"
     text = f"if({is_wrong}, concat(coalesce({ERRORS}, array()), {why}), {ERRORS})"
     return frame.withColumn(ERRORS, functions.expr(text))
 
 
 def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
     """Compare the records with each other; in an upsert those of one row are not duplicates, and only the latest one counts."""
-    warned = ", ".join(map(literal, ["", *job.warned]))
-    is_bad = f"exists(coalesce({ERRORS}, array()), e -> substring_index(e.rule, ':', 1) not in ({warned}))"
-    is_counted = functions.expr(f"{_counts(job, unique.fields, frame)} and not {is_bad}")
+    is_good = _is_good(job)
+    is_counted = functions.expr(f"{_counts(job, unique.fields, frame)} and {is_good}")
     is_merged = job.target.mode is Mode.UPSERT and bool(keys)
     if is_merged and job.target.latest is not None:
-        of_key = Window.partitionBy(
-            functions.expr(f"not {is_bad}"), *(functions.expr(name(key)) for key in keys)
-        )
-        row_value, newest = (
-            functions.expr(name(job.target.latest)),
-            functions.max(functions.expr(name(job.target.latest))).over(of_key),
-        )
+        of_key = Window.partitionBy(functions.expr(is_good), *(functions.expr(name(key)) for key in keys))
+        row_value = functions.expr(name(job.target.latest))
+        newest = functions.max(row_value).over(of_key)
         is_counted &= newest.isNull() | functions.coalesce(row_value >= newest, functions.lit(False))
     candidates = frame.withColumn("__counted", is_counted)
     same = Window.partitionBy("__counted", *(functions.expr(_column(field)) for field in unique.fields))
@@ -112,7 +235,8 @@ def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[
     else:
         is_duplicate = functions.count(functions.lit(1)).over(same) > 1
     marked = candidates.withColumn("__twins", functions.col("__counted") & is_duplicate)
-    checked = _with_reason(marked, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, unique.fields)
+    values = _values_of(unique.fields)
+    checked = _with_reason(marked, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, values)
     return checked.drop("__counted", "__twins")
 
 
@@ -131,9 +255,8 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
         first, *rest = parse_steps(path)
         if first not in records.columns:
             message = f"the table of `{reference.dataset}` has no column `{first}`"
-            raise PipelineError(
-                REFERENCE, message, did_you_mean(str(first), list(records.columns)), place=place
-            )
+            help = did_you_mean(str(first), list(records.columns))
+            raise PipelineError(REFERENCE, message, help, place=place)
         value = follow(records.columns[str(first)], tuple(rest))
         referenced_type = value.type if isinstance(value, Typed) else StringType()
         value_type = frame.select(functions.expr(_column(field))).schema[0].dataType

@@ -13,14 +13,12 @@ from functools import cached_property
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Window, functions
+from pyspark.sql import DataFrame, functions
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
-from schemac.arrow.constraints import constraints_of, key_columns
-from schemac.language.constraints.rows import DUPLICATE_RULE
+from schemac.arrow.constraints import constraints_of
 from schemac.pipeline.conforming.mapping import has_zone, with_zones
-from schemac.pipeline.conforming.row_constraints import rows_checked
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT
@@ -36,11 +34,10 @@ from schemac.pipeline.reading.inputs import (
     value_sql,
 )
 from schemac.pipeline.reading.records import RECORD, JsonTexts, Records, TypedColumns
-from schemac.pipeline.record_tasks import RecordTask
+from schemac.pipeline.record_tasks import RecordTask, column_type, spark_type
 from schemac.pipeline.spark.executors import mapped
-from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.sql import literal, name, reason, struct, when
-from schemac.pipeline.spark.value_columns import column_type, spark_type
+from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE
+from schemac.pipeline.spark.sql import literal, name, struct, when
 from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import Origin, Settings
 from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
@@ -304,44 +301,3 @@ def _is_of_arrow(field: StructField) -> bool:
     except PySparkException:
         return False
     return not _has(field.dataType, (VariantType, NullType))
-
-
-def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
-    """Check the rows against each other and against other tables: constraints, and the primary key where the job asks for it."""
-    keys = key_columns(schema)
-    frame = rows_checked(frame, schema, job, keys)
-    if not keys or not (job.compares_keys or DUPLICATE_RULE in job.warned):
-        return frame
-    # Of records with one key the latest counts; those that are equally late are judged as duplicates.
-    latest = [job.target.latest] if job.target.latest is not None else []
-    return key_check(frame, [*keys, *latest], job.warned)
-
-
-def with_warnings(frame: DataFrame, job: Job) -> DataFrame:
-    """Take the reasons of rules that only warn out of those that keep a record from the table."""
-    if not job.warned:
-        return frame
-    others = [name(column) for column in frame.columns if column != ERRORS]
-    warned, other = _is_among(job.warned), _is_among(job.warned, "not in")
-    split = frame.selectExpr(
-        *others, f"filter({ERRORS}, {warned}) as {WARNINGS}", f"filter({ERRORS}, {other}) as {ERRORS}"
-    )
-    return split.withColumn(ERRORS, functions.expr(f"if(size({ERRORS}) > 0, {ERRORS}, null)"))
-
-
-def key_check(frame: DataFrame, keys: list[str], warned: Sequence[str] = ()) -> DataFrame:
-    """Add a reason to every record whose key another good record has as well; reasons that only warn leave it good."""
-    is_good = functions.expr(f"not exists(coalesce({ERRORS}, array()), {_is_among(warned, 'not in')})")
-    same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
-    keys_json = f"to_json({struct((key, name(key)) for key in keys)})"
-    path = ",".join(keys)
-    duplicate = f"array({reason(literal(path), literal(DUPLICATE_RULE), keys_json)})"
-    with_counts = frame.withColumn("__twins", functions.count(functions.lit(1)).over(same))
-    more = functions.expr(f"concat(coalesce({ERRORS}, array()), {duplicate})")
-    checked = functions.when(is_good & (functions.col("__twins") > 1), more).otherwise(functions.col(ERRORS))
-    return with_counts.withColumn(ERRORS, checked).drop("__twins")
-
-
-def _is_among(rules: Sequence[str], word: str = "in") -> str:
-    """Write the test whether the rule of a reason is one of these."""
-    return f"x -> substring_index(x.rule, ':', 1) {word} ({', '.join(map(literal, ['', *rules]))})"

@@ -93,11 +93,6 @@ class FieldSource(JobModel):
         default=None, description="Zone of this field's local times, if it differs from the source's."
     )
 
-    @property
-    def is_given(self) -> bool:
-        """Whether the value is the same in every record, or computed: it is at no place of the record."""
-        return self.expr is not None or self.value is not None
-
 
 def _short_for(key: str) -> BeforeValidator:
     """Read a text as a mapping of one key."""
@@ -375,6 +370,11 @@ class Job(JobModel):
     def is_backfill(self) -> bool:
         """Whether rows of the target get values in some columns, in place of new rows."""
         return self.target.mode is Mode.BACKFILL
+
+    @property
+    def origins(self) -> dict[str, FieldSource]:
+        """The fields that are not always null, by name."""
+        return {label: origin for label, origin in self.fields.items() if origin is not None}
 
     @property
     def source(self) -> Source:

@@ -340,9 +340,8 @@ def dialect_of(options: "Options") -> Dialect:
     )
     for name, text in (("quote", dialect.quote), ("escape", dialect.escape), ("comment", dialect.comment)):
         if len(text) > 1:
-            raise PipelineError(
-                SOURCE_OPTION, f"the option `{name}` is `{text}`", "write one character, or ''"
-            )
+            message = f"the option `{name}` is `{text}`"
+            raise PipelineError(SOURCE_OPTION, message, "write one character, or ''")
     if not dialect.sep:
         raise PipelineError(SOURCE_OPTION, "the delimiter `sep` is empty", "write it, such as `sep: ';'`")
     if dialect.sep in (dialect.quote, dialect.escape, dialect.comment) or dialect.comment in {

@@ -1,7 +1,7 @@
 """Reads CSV: records as they are in their files, then their cells, each by the name in the header of its own file.
 
 Layer: pipeline.
-Shape: a `CsvRecords`: batches with the cells of each record, and which column has the cells of each name of a header.
+Shape: batches with the cells of each record, and which column has the cells of each name that all headers have.
 Rule: lines are records where that is certain: where `multiLine` is not told, the files are looked through first for a quote that a
       line leaves open; if there is one, values hold line breaks, and each file is cut by one task.
 Errors: PipelineError for headers that cannot be read, or that lack a column which the header of another file has.
@@ -11,6 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,11 +24,15 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms, Dialect, dialect_of
-from schemac.pipeline.reading.cutting import FileBatches, Listed, RecordTexts, TextBatches, WholeFiles
+from schemac.pipeline.reading.cutting import FileBatches, Listed, RecordTexts, TextBatches, whole_files
 from schemac.pipeline.reading.files import File, FileSplit, codec_name, has_marks, lines_of, lines_of_split
+from schemac.pipeline.reading.inputs import Text
 from schemac.pipeline.reading.texts import BatchSource
 from schemac.pipeline.spark.packed import SOURCE
 from schemac.text.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
+
+if TYPE_CHECKING:
+    from schemac.pipeline.reading.records import Records
 
 UNSOUND = "a quote is not escaped, is not closed, or is next to other text of its value"
 BYTES_WORTH_A_JOB = 32 << 20
@@ -41,17 +48,10 @@ class Header:
     files: tuple[File, ...]
 
 
-@dataclass(frozen=True)
-class CsvRecords:
-    """The records of a source: `cells` are the columns of each name that all headers have, `absent` names a file that lacks one."""
-
-    source: BatchSource
-    cells: dict[str, str]
-    absent: dict[str, str]
-
-
-def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
+def read_csv(spark: SparkSession, source: Source) -> "Records":
     """Read the records of a CSV source."""
+    from schemac.pipeline.reading.records import Columns, Records  # the tasks need neither
+
     options = Options(source)
     dialect, line_break = dialect_of(options), options.text("lineSep")
     encoding = codec_name(options.text("encoding", "UTF-8"))
@@ -66,8 +66,8 @@ def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
         is_joined = has_our_bytes or _has_open_quotes(spark, listed, dialect)
     is_cut = not (is_joined or has_our_bytes or line_break)
     uris = {file.uri: header.text for header in headers for file in header.files}
-    lines = CsvLines(uris if has_header else {}, dialect.comment)
-    whole = WholeFiles(_Splitter(dialect, encoding, line_break, has_header, is_joined))
+    lines = partial(csv_lines, uris if has_header else {}, dialect.comment)
+    whole = partial(whole_files, partial(_records, dialect, encoding, line_break, has_header, is_joined))
     names = list(dict.fromkeys(label for header in headers for label in header.names))
     absent = {
         label: header.files[0].path for label in names for header in headers if label not in header.names
@@ -81,9 +81,8 @@ def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
     ).selecting([*shared.values()])
     batches = TextBatches(lines if is_cut else whole, tuple(listed.partitions.values()), forms)
     files = FileBatches(spark, listed, batches, is_cut)
-    return CsvRecords(
-        BatchSource(lambda: files.texts(tuple(shared.values())), listed.partitions, files), shared, absent
-    )
+    records = BatchSource(lambda: files.texts(tuple(shared.values())), listed.partitions, files)
+    return Records(records, Columns({label: Text(cell) for label, cell in shared.items()}, absent=absent))
 
 
 def _headers(source: Source, listed: Listed, dialect: Dialect, *, has_header: bool) -> list[Header]:
@@ -125,78 +124,52 @@ def _header(text: str, files: tuple[File, ...], dialect: Dialect) -> Header:
 
 def _has_open_quotes(spark: SparkSession, listed: Listed, dialect: Dialect) -> bool:
     """Whether some line leaves a quote open, so that the value goes on in the next."""
-    finder = OpenQuotes(dialect)
+    finder = partial(_open_quotes, dialect)
     if sum(file.size_bytes for file in listed.files) <= BYTES_WORTH_A_JOB:
         return any(True for file in listed.files for _ in finder(FileSplit(file)))
     open_lines = FileBatches(spark, listed, TextBatches(finder), is_cut=True).texts()
     return bool(open_lines.select(SOURCE).head(1))
 
 
-@dataclass(frozen=True)
-class CsvLines:
-    """The records of a piece of a file in which each line is one, without the header; `headers` are texts by addresses of files."""
-
-    headers: Mapping[str, str]
-    comment: str
-
-    def __call__(self, split: FileSplit) -> Iterator[RecordTexts]:
-        """Read the records."""
-        header = self.headers.get(split.file.uri)
-        is_headed = split.start == 0 and header is not None
-        for lines in lines_of_split(split):
-            is_none = pc.match_substring_regex(lines, "^ *$")
-            if self.comment:
-                is_none = pc.or_(is_none, pc.starts_with(lines, self.comment.encode()))
-            records = lines.filter(pc.invert(is_none)) if pc.any(is_none).as_py() else lines
-            if is_headed and len(records):
-                if records[0].as_py() != (header or "").encode():
-                    message = f"`{split.file.path}` changed while it was read: its header is different now"
-                    raise PipelineError(CHANGED_INPUT, message, "run the pipeline again")
-                records, is_headed = records.slice(1), False
-            yield RecordTexts(records)
-        if is_headed and split.end is not None:
-            message = f"the header of `{split.file.path}` is not within its first {split.end:,} bytes"
-            raise PipelineError(UNREADABLE_HEADER, message, "remove the blank lines and comments before it")
+def csv_lines(headers: Mapping[str, str], comment: str, split: FileSplit) -> Iterator[RecordTexts]:
+    """Read a piece of a file in which each line is a record, without the header; `headers` are texts by addresses of files."""
+    header = headers.get(split.file.uri)
+    is_headed = split.start == 0 and header is not None
+    for lines in lines_of_split(split):
+        is_none = pc.match_substring_regex(lines, "^ *$")
+        if comment:
+            is_none = pc.or_(is_none, pc.starts_with(lines, comment.encode()))
+        records = lines.filter(pc.invert(is_none)) if pc.any(is_none).as_py() else lines
+        if is_headed and len(records):
+            if records[0].as_py() != (header or "").encode():
+                message = f"`{split.file.path}` changed while it was read: its header is different now"
+                raise PipelineError(CHANGED_INPUT, message, "run the pipeline again")
+            records, is_headed = records.slice(1), False
+        yield RecordTexts(records)
+    if is_headed and split.end is not None:
+        message = f"the header of `{split.file.path}` is not within its first {split.end:,} bytes"
+        raise PipelineError(UNREADABLE_HEADER, message, "remove the blank lines and comments before it")
 
 
-@dataclass(frozen=True)
-class OpenQuotes:
-    """The lines of a piece that leave a quote open."""
-
-    dialect: Dialect
-
-    def __call__(self, split: FileSplit) -> Iterator[RecordTexts]:
-        """Find them; most lines have no quote, or are seen to be right by a pattern that is quicker than the grammar's."""
-        sep, quote = re.escape(self.dialect.sep), re.escape(self.dialect.quote)
-        cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{sep}{quote}]*)"
-        closed = f"^{cell}(?:{sep}{cell})*$".encode()
-        for lines in lines_of_split(split):
-            quoted = lines.filter(pc.match_substring(lines, self.dialect.quote.encode()))
-            if self.dialect.is_plain and len(quoted):
-                quoted = quoted.filter(pc.invert(pc.match_substring_regex(quoted, closed)))
-            texts_of = (text.decode(errors="replace") for text in quoted.to_pylist())
-            open_texts = [
-                text for text in texts_of if not self.dialect.is_comment(text) and self.dialect.is_open(text)
-            ]
-            if open_texts:
-                yield RecordTexts(pa.array(open_texts, pa.binary()))
+def _open_quotes(dialect: Dialect, split: FileSplit) -> Iterator[RecordTexts]:
+    """Find the lines of a piece that leave a quote open; most have none, or are seen to be right by a pattern that is quicker than the grammar's."""
+    sep, quote = re.escape(dialect.sep), re.escape(dialect.quote)
+    cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{sep}{quote}]*)"
+    closed = f"^{cell}(?:{sep}{cell})*$".encode()
+    for lines in lines_of_split(split):
+        quoted = lines.filter(pc.match_substring(lines, dialect.quote.encode()))
+        if dialect.is_plain and len(quoted):
+            quoted = quoted.filter(pc.invert(pc.match_substring_regex(quoted, closed)))
+        texts_of = (text.decode(errors="replace") for text in quoted.to_pylist())
+        open_texts = [text for text in texts_of if not dialect.is_comment(text) and dialect.is_open(text)]
+        if open_texts:
+            yield RecordTexts(pa.array(open_texts, pa.binary()))
 
 
-@dataclass(frozen=True)
-class _Splitter:
-    """The records of a file, without its header."""
-
-    dialect: Dialect
-    encoding: str
-    line_break: str
-    has_header: bool
-    is_joined: bool
-
-    def __call__(self, path: str) -> Iterator[tuple[str, str | None]]:
-        records = self.dialect.records(
-            lines_of(path, self.encoding, self.line_break), self.line_break, is_joined=self.is_joined
-        )
-        if self.has_header:
-            next(records, None)
-        for record in records:
-            yield texts.decoded(record, self.encoding)
+def _records(
+    dialect: Dialect, encoding: str, line_break: str, has_header: bool, is_joined: bool, path: str
+) -> Iterator[tuple[str, str | None]]:
+    """Read the records of a file, without its header."""
+    records = dialect.records(lines_of(path, encoding, line_break), line_break, is_joined=is_joined)
+    for record in islice(records, int(has_header), None):
+        yield texts.decoded(record, encoding)

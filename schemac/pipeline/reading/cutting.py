@@ -9,7 +9,7 @@ Rule: the records of many small files are put into one batch, for a call of Arro
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -128,7 +128,7 @@ class FileBatches:
             share = max(share, min(most, -(-total // _parallelism(self.spark))))
         file_shares = shares(self.listed.files, share, is_cut=self.is_cut)
         # Looked up here: executors on other machines do not have the variables.
-        task = _Task(self.reader, work, file_shares, current_storage().resolved())
+        task = partial(_worked, self.reader, work, file_shares, current_storage().resolved())
         # A data source of Python does the same in the tasks, but Spark starts two more processes to plan it.
         numbers = self.spark.range(0, len(file_shares), 1, max(1, len(file_shares)))
         return mapped(numbers, task, schema)
@@ -148,20 +148,17 @@ class FileBatches:
         return records.repartition(_parallelism(self.spark)) if is_worth_spreading else records
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What the tasks do: each gets the numbers of the shares that it reads, and gives rows."""
-
-    reader: BatchReader
-    work: Work
-    shares: list[list[FileSplit]]
-    storage: Storage
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Read the pieces of some shares."""
-        with storage_in_use(self.storage):
-            numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-            yield from self.work(self.reader(split for number in numbers for split in self.shares[number]))
+def _worked(
+    reader: BatchReader,
+    work: Work,
+    shares: list[list[FileSplit]],
+    storage: Storage,
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """Do the work of a task over the pieces of the shares whose numbers it gets."""
+    with storage_in_use(storage):
+        numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+        yield from work(reader(split for number in numbers for split in shares[number]))
 
 
 class RecordTexts(NamedTuple):
@@ -267,26 +264,20 @@ Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
 """The records of the file at a path, each with the rule that its text breaks."""
 
 
-@dataclass(frozen=True)
-class WholeFiles:
-    """Reads files that a splitter takes apart from their beginning."""
-
-    splitter: Splitter
-
-    def __call__(self, split: FileSplit) -> Iterator[RecordTexts]:
-        """Read the records of a file, some at a time."""
-        texts: list[str] = []
-        faults: list[str | None] = []
-        size = 0
-        for text, fault in self.splitter(split.file.path):
-            texts.append(text)
-            faults.append(fault)
-            size += len(text)
-            if len(texts) == ROWS_PER_BATCH or size > BYTES_PER_BATCH:
-                yield RecordTexts(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
-                texts, faults, size = [], [], 0
-        if texts:
+def whole_files(splitter: Splitter, split: FileSplit) -> Iterator[RecordTexts]:
+    """Read the records of a file, which a splitter takes apart from its beginning, some at a time."""
+    texts: list[str] = []
+    faults: list[str | None] = []
+    size = 0
+    for text, fault in splitter(split.file.path):
+        texts.append(text)
+        faults.append(fault)
+        size += len(text)
+        if len(texts) == ROWS_PER_BATCH or size > BYTES_PER_BATCH:
             yield RecordTexts(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
+            texts, faults, size = [], [], 0
+    if texts:
+        yield RecordTexts(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,8 @@ def codec_name(encoding: str) -> str:
         codec_info = codecs.lookup(encoding)
     except LookupError as error:
         message = f"there is no encoding `{encoding}`"
-        raise PipelineError(
-            UNKNOWN_ENCODING, message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
-        ) from error
+        help = "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
+        raise PipelineError(UNKNOWN_ENCODING, message, help) from error
     if not codec_info._is_text_encoding:
         raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is not a text encoding", "UTF-8, ISO-8859-1 …")
     return "utf-8" if codec_info.name == "utf-8-sig" else codec_info.name
@@ -83,9 +82,8 @@ def check_encoding(path: str) -> None:
     encoding = _wide_encoding(head)
     if encoding is not None:
         message = f"`{path}` is not UTF-8; it looks like {encoding}"
-        raise PipelineError(
-            UNREADABLE_INPUT, message, f"set `options: {{encoding: {encoding}}}` under `source`"
-        )
+        help = f"set `options: {{encoding: {encoding}}}` under `source`"
+        raise PipelineError(UNREADABLE_INPUT, message, help)
 
 
 def _wide_encoding(head: bytes) -> str | None:

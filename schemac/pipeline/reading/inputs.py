@@ -180,9 +180,8 @@ def variant_path(steps: tuple[Step, ...]) -> str:
         elif '"' not in step:
             parts.append(f'["{step}"]')
         else:
-            raise PipelineError(
-                INVALID_RECORD_PATH, f"key {step!r} has both kinds of quotes: Spark cannot address it"
-            )
+            message = f"key {step!r} has both kinds of quotes: Spark cannot address it"
+            raise PipelineError(INVALID_RECORD_PATH, message)
     return "".join(parts)
 
 
@@ -233,9 +232,8 @@ def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
 
 def unknown_column(label: str, known: list[str]) -> PipelineError:
     """Describe the mistake of naming a column that the source does not have."""
-    return PipelineError(
-        UNKNOWN_SOURCE_COLUMN, f"the source has no column `{label}`", did_you_mean(label, known)
-    )
+    message = f"the source has no column `{label}`"
+    return PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(label, known))
 
 
 MAY_BE_LONG = "[0-9][eE][+-]?[0-9]|[0-9.]{39}"

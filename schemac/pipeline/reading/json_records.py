@@ -10,7 +10,7 @@ Units: a document is read in pieces; no more of it is kept than the longest reco
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow.compute as pc
@@ -250,21 +250,21 @@ def read_json(spark: SparkSession, source: Source) -> BatchSource:
     if is_multi_line is None:
         is_multi_line = not options.text("lineSep") and not _is_line_by_line(spark, source, listed, encoding)
     if is_multi_line:
-        return texts.cut_texts(spark, listed, _Documents(encoding, None))
+        return texts.cut_texts(spark, listed, partial(_documents, encoding, None))
     if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed.files):
-        reader = TextBatches(JsonLines(), tuple(listed.partitions.values()))
+        reader = TextBatches(json_lines, tuple(listed.partitions.values()))
         is_ours = not options.text("lineSep") and texts.is_in_reach(listed)
         files = FileBatches(spark, listed, reader, is_cut=True) if is_ours else None
         return BatchSource(
             lambda: texts.checked_lines(texts.lines(spark, source, listed)), listed.partitions, files
         )
-    return texts.cut_texts(spark, listed, _Lines(encoding, options.text("lineSep")))
+    return texts.cut_texts(spark, listed, partial(_lines, encoding, options.text("lineSep")))
 
 
 def read_geojson(spark: SparkSession, source: Source) -> BatchSource:
     """Read the features of a GeoJSON source."""
     encoding = codec_name(Options(source).text("encoding", "UTF-8"))
-    return texts.cut_texts(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
+    return texts.cut_texts(spark, texts.files_of(spark, source), partial(_documents, encoding, "features"))
 
 
 def _is_line_by_line(spark: SparkSession, source: Source, listed: Listed, encoding: str) -> bool:
@@ -294,38 +294,22 @@ def _first_line(path: str, encoding: str) -> str:
     return start or "{}"
 
 
-@dataclass(frozen=True)
-class JsonLines:
-    """The lines of a piece of a file that are not blank."""
-
-    def __call__(self, split: FileSplit) -> Iterator[RecordTexts]:
-        """Read the lines."""
-        for lines in lines_of_split(split):
-            is_blank = pc.match_substring_regex(lines, f"^[{BLANK}]*$")
-            yield RecordTexts(lines.filter(pc.invert(is_blank)) if pc.any(is_blank).as_py() else lines)
+def json_lines(split: FileSplit) -> Iterator[RecordTexts]:
+    """Read the lines of a piece of a file that are not blank."""
+    for lines in lines_of_split(split):
+        is_blank = pc.match_substring_regex(lines, f"^[{BLANK}]*$")
+        yield RecordTexts(lines.filter(pc.invert(is_blank)) if pc.any(is_blank).as_py() else lines)
 
 
-@dataclass(frozen=True)
-class _Documents:
-    """The records of the documents in a file."""
-
-    encoding: str
-    member: str | None
-
-    def __call__(self, path: str) -> Iterator[tuple[str, str | None]]:
-        for record in records_of(chunks_of(path, self.encoding), self.member):
-            yield texts.decoded(record, self.encoding)
+def _documents(encoding: str, member: str | None, path: str) -> Iterator[tuple[str, str | None]]:
+    """Read the records of the documents in a file."""
+    for record in records_of(chunks_of(path, encoding), member):
+        yield texts.decoded(record, encoding)
 
 
-@dataclass(frozen=True)
-class _Lines:
-    """The lines of a file."""
-
-    encoding: str
-    line_break: str
-
-    def __call__(self, path: str) -> Iterator[tuple[str, str | None]]:
-        for line in lines_of(path, self.encoding, self.line_break):
-            bare = line.removesuffix(self.line_break) if self.line_break else line.rstrip("\r\n")
-            if bare.strip():
-                yield texts.decoded(bare, self.encoding)
+def _lines(encoding: str, line_break: str, path: str) -> Iterator[tuple[str, str | None]]:
+    """Read the lines of a file that are not blank."""
+    for line in lines_of(path, encoding, line_break):
+        bare = line.removesuffix(line_break) if line_break else line.rstrip("\r\n")
+        if bare.strip():
+            yield texts.decoded(bare, encoding)

@@ -82,18 +82,21 @@ def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> Non
 
 
 def _schema_of(path: str) -> pa.Schema | None:
+    """Return the types of a file's columns, and None if it cannot be read."""
     try:
         with open_file(path) as stream:
-            file = pq.ParquetFile(stream)
-            schema: pa.Schema = file.schema_arrow
-            leaves = [file.schema.column(i) for i in range(len(file.schema.names))]
-            # The oldest form of a timestamp: pyarrow calls it nanoseconds, Spark reads it as a timestamp.
-            for leaf in leaves:
-                if leaf.physical_type == "INT96" and (at := schema.get_field_index(leaf.path)) >= 0:
-                    schema = schema.set(at, schema.field(at).with_type(pa.timestamp("us", "UTC")))
-            return schema
+            return _with_instants(pq.ParquetFile(stream))
     except (pa.ArrowException, OSError):
         return None
+
+
+def _with_instants(file: pq.ParquetFile) -> pa.Schema:
+    """Return the types of columns, timestamps for the oldest form of an instant, which does not say that it is one."""
+    schema: pa.Schema = file.schema_arrow
+    for leaf in map(file.schema.column, range(len(file.schema.names))):
+        if leaf.physical_type == "INT96" and (at := schema.get_field_index(leaf.path)) >= 0:
+            schema = schema.set(at, schema.field(at).with_type(pa.timestamp("us", "UTC")))
+    return schema
 
 
 def _leaves(data_type: pa.DataType) -> Iterator[pa.DataType]:
@@ -310,21 +313,19 @@ def _schema(file: File) -> pa.Schema | None:
     """Return the plain types of a file's columns; None if the file cannot be read, or has what only Spark can read."""
     try:
         with seekable_file(file.path) as stream:
-            file_schema = _opened(stream)
-            written: Mapping[bytes, bytes] = file_schema.metadata.metadata or {}
-            schema = file_schema.schema_arrow
-            leaves = [file_schema.schema.column(i) for i in range(len(file_schema.schema.names))]
+            parquet = _opened(stream)
+            written: Mapping[bytes, bytes] = parquet.metadata.metadata or {}
+            schema, leaves = (
+                _with_instants(parquet),
+                map(parquet.schema.column, range(len(parquet.schema.names))),
+            )
+            has_inner_instants = any(
+                leaf.physical_type == "INT96" and schema.get_field_index(leaf.path) < 0 for leaf in leaves
+            )
     except (pa.ArrowException, OSError):
         return None
-    if written.get(WRITER, b"3") < b"3" or any(key in written for key in OLD_CALENDARS):
+    if written.get(WRITER, b"3") < b"3" or any(key in written for key in OLD_CALENDARS) or has_inner_instants:
         return None
-    for leaf in leaves:
-        # The oldest form of an instant, which does not say that it is one.
-        if leaf.physical_type == "INT96":
-            at = schema.get_field_index(leaf.path)
-            if at < 0:
-                return None
-            schema = schema.set(at, schema.field(at).with_type(pa.timestamp("us", "UTC")))
     types = [plain(field.type) for field in schema]
     if any(data_type is None for data_type in types):
         return None

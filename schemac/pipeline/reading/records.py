@@ -1,7 +1,7 @@
 """Records of a source, and where a field finds its value in them; items of a list as records of their own (`explode`).
 
 Layer: pipeline.
-Shape: a `BatchSource` brings the records; `JsonTexts`, `Cells` and `TypedColumns` say, each for one sort of source, which input is at
+Shape: a `BatchSource` brings the records; `JsonTexts`, `Columns` and `TypedColumns` say, each for one sort of source, which input is at
       the place that a field names. Fields that are at no place of a record (expressions, constants, its file) are `ComputedFields`.
       An exploded record has the item in place of its list, once for each item: `lines.sku` is then a path into the item, and `id`
       one into the record around it. Of JSON the record is written again as text, with the digits of its numbers.
@@ -188,9 +188,11 @@ class JsonTexts:
 
 @dataclass(frozen=True)
 class Columns:
-    """Records that have columns, as inputs by their names."""
+    """Records that have columns, as inputs by their names: cells of CSV are texts."""
 
     columns: dict[str, Input]
+    absent: dict[str, str] = field(default_factory=dict, kw_only=True)
+    """For columns that the header of some file lacks, that file."""
 
     def parsed(self, frame: DataFrame) -> DataFrame:
         """Leave the rows as they are: each column is there."""
@@ -202,53 +204,23 @@ class Columns:
         if column_name in self.columns:
             return self.columns[column_name]
         first, *rest = parse_steps(column_name)
-        self.check(str(first))
+        if first in self.absent:
+            message = (
+                f"`{self.absent[str(first)]}` has no column `{first}`, but other files of the source have it"
+            )
+            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, "read these files in two runs")
         if first not in self.columns:
             place = ("source", "path") if origin.from_ is None else ("fields", label, "from")
             raise unknown_column(str(first), [*self.columns, *partitions]).at(*place)
         return follow(self.columns[str(first)], tuple(rest))
 
-    def check(self, column_name: str) -> None:
-        """Refuse a column that only some records have."""
-
-    @property
-    def known(self) -> set[str]:
-        """All columns, also those that only some records have."""
-        return {*self.columns}
-
     def batch_column(self, column_name: str) -> str | None:
         """Name the column of the batches of `BatchSource.files` that is this one; None for a part of a column."""
-        return column_name if column_name in self.columns else None
+        column = self.columns.get(column_name)
+        return column.text if isinstance(column, Text) else None
 
     def is_broken(self, _: dict[str, str]) -> str | None:
         """Return the condition that a record is malformed; None if no record can be."""
-        return None
-
-
-@dataclass(frozen=True)
-class Cells(Columns):
-    """Records of CSV, whose cells are texts; for columns that the header of some file lacks, that file."""
-
-    absent: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def known(self) -> set[str]:
-        """All columns, also those that only some records have."""
-        return {*self.columns, *self.absent}
-
-    def check(self, column_name: str) -> None:
-        """Refuse a column that only some records have."""
-        if column_name in self.absent:
-            message = f"`{self.absent[column_name]}` has no column `{column_name}`, but other files of the source have it"
-            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, "read these files in two runs")
-
-    def batch_column(self, column_name: str) -> str | None:
-        """Name the column of the batches of `BatchSource.files` that is this one."""
-        cell = self.columns.get(column_name)
-        return cell.text if isinstance(cell, Text) else None
-
-    def is_broken(self, _: dict[str, str]) -> str | None:
-        """Return the condition that a record is malformed."""
         return f"{FAULT} is not null"
 
 
@@ -258,6 +230,14 @@ class TypedColumns(Columns):
 
     raw_columns: tuple[str, ...]
     row_text: Callable[[Callable[[str], str]], str]
+
+    def batch_column(self, column_name: str) -> str | None:
+        """Name the column of the batches of `BatchSource.files` that is this one; None for a part of a column."""
+        return column_name if column_name in self.columns else None
+
+    def is_broken(self, _: dict[str, str]) -> str | None:
+        """Return None: no record can be malformed."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -275,7 +255,7 @@ class Records:
     """Records of a source, and how a field finds its value in them."""
 
     source: BatchSource
-    values: JsonTexts | Cells | TypedColumns
+    values: JsonTexts | Columns
     computed: ComputedFields = ComputedFields()
     exploded: BatchSource | None = None
     """The records whose items these are."""
@@ -344,11 +324,13 @@ class Records:
             *self.computed.used,
             *((job.fields.get(label) or FieldSource()).from_ or label for label in read),
         }
-        extra = sorted(self.values.known - used - {path.split(".")[0].split("[")[0] for path in used})
+        extra = sorted(
+            {*self.values.columns, *self.values.absent}
+            - used
+            - {path.split(".")[0].split("[")[0] for path in used}
+        )
         if extra:
-            raise PipelineError(
-                UNEXPECTED_COLUMN,
-                f"no field reads the column `{extra[0]}`"
-                + (f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""),
-                "add the field, or set `unexpected: ignore`",
+            message = f"no field reads the column `{extra[0]}`" + (
+                f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""
             )
+            raise PipelineError(UNEXPECTED_COLUMN, message, "add the field, or set `unexpected: ignore`")

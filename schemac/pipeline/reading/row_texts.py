@@ -13,9 +13,9 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -161,7 +161,8 @@ def _type(type_json: Any) -> DataType:
 def rows_of_texts(texts: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
     """Return the rows of texts in the column `_raw`, next to all columns of the frame."""
     stored_types = StructType([StructField(label, _stored(data_type)) for label, data_type in types.items()])
-    return mapped(texts, _RowReader(stored_types), StructType([*stored_types.fields, *texts.schema.fields]))
+    all_types = StructType([*stored_types.fields, *texts.schema.fields])
+    return mapped(texts, partial(_rows, stored_types), all_types)
 
 
 def _stored(data_type: DataType) -> DataType:
@@ -177,24 +178,16 @@ def _stored(data_type: DataType) -> DataType:
     return data_type
 
 
-@dataclass(frozen=True)
-class _RowReader:
-    """The task that makes rows of texts."""
-
-    types: StructType
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Insert the columns of the rows before those of each batch."""
-        read = _value_of(self.types)
-        # Bytes first, because texts may be none; Arrow would not make those of Python's.
-        with_bytes, with_texts = _arrow_type(self.types, pa.binary()), _arrow_type(self.types, pa.string())
-        for batch in batches:
-            texts = (
-                json.loads(text, parse_int=str, parse_float=str) for text in batch.column(RAW).to_pylist()
-            )
-            rows = pa.array([read(text[ROW]) for text in texts], with_bytes).view(with_texts)
-            names = [*self.types.names, *batch.schema.names]
-            yield pa.RecordBatch.from_arrays([*rows.flatten(), *batch.columns], names=names)
+def _rows(types: StructType, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Insert the columns of the rows before those of each batch."""
+    read = _value_of(types)
+    # Bytes first, because texts may be none; Arrow would not make those of Python's.
+    with_bytes, with_texts = _arrow_type(types, pa.binary()), _arrow_type(types, pa.string())
+    for batch in batches:
+        texts = (json.loads(text, parse_int=str, parse_float=str) for text in batch.column(RAW).to_pylist())
+        rows = pa.array([read(text[ROW]) for text in texts], with_bytes).view(with_texts)
+        names = [*types.names, *batch.schema.names]
+        yield pa.RecordBatch.from_arrays([*rows.flatten(), *batch.columns], names=names)
 
 
 def _arrow_type(data_type: DataType, text: pa.DataType) -> pa.DataType:

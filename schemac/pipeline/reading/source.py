@@ -26,12 +26,11 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.files import check_encoding
-from schemac.pipeline.reading.inputs import FILE, METADATA, NO_FILE_KNOWN, OF_FILE, Text, typed_input
+from schemac.pipeline.reading.inputs import FILE, METADATA, NO_FILE_KNOWN, OF_FILE, typed_input
 from schemac.pipeline.reading.json_records import read_geojson, read_json
 from schemac.pipeline.reading.parquet import in_place, read_parquet, spark_types
 from schemac.pipeline.reading.paths import check_path
 from schemac.pipeline.reading.records import (
-    Cells,
     JsonTexts,
     Records,
     TypedColumns,
@@ -58,11 +57,8 @@ def check_input(job: Job) -> list[str]:
         raise mistake.at("source", "options", option)
     is_table = job.source.format in source_names()
     if not job.source.path and (is_table or job.source.format in WITH_PATH):
-        raise PipelineError(
-            MISSING_PATH,
-            f"`source` has no `path`, but a {job.source.format} source needs one",
-            place=("source",),
-        )
+        message = f"`source` has no `path`, but a {job.source.format} source needs one"
+        raise PipelineError(MISSING_PATH, message, place=("source",))
     is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
     is_utf8 = is_text and not Options(job.source).text("encoding", "")
     findings = []
@@ -106,17 +102,15 @@ def _reading(job: Job) -> Iterator[None]:
             if is_wide
             else f"format is `{job.source.format}`"
         )
-        raise PipelineError(
-            UNREADABLE_INPUT, str(error).strip().splitlines()[0], help, place=("source",)
-        ) from error
+        message = str(error).strip().splitlines()[0]
+        raise PipelineError(UNREADABLE_INPUT, message, help, place=("source",)) from error
     except Py4JError as error:
         # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.
         reason = error_of_text(str(error))
         if reason.code is not PIPELINE_FAILED:
             raise reason from error
-        raise PipelineError(
-            UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`", place=("source",)
-        ) from error
+        help = f"format is `{job.source.format}`"
+        raise PipelineError(UNREADABLE_INPUT, deepest(str(error)), help, place=("source",)) from error
 
 
 def _opened(spark: SparkSession, job: Job) -> Records:
@@ -129,10 +123,7 @@ def _opened(spark: SparkSession, job: Job) -> Records:
             return Records(whole, JsonTexts(is_geojson))
         return Records(items_of_texts(whole, source.explode), JsonTexts(is_geojson), exploded=whole)
     if source.format == "csv":
-        csv = read_csv(spark, source)
-        return Records(
-            csv.source, Cells({label: Text(cell) for label, cell in csv.cells.items()}, csv.absent)
-        )
+        return read_csv(spark, source)
     if source.format in source_names():
         return records_of_frame(*read_tables(spark, source, job.storage_options), explode=source.explode)
     if source.format == "parquet":

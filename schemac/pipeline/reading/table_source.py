@@ -302,9 +302,8 @@ def _table_version(options: Mapping[str, str], engine: str) -> TableVersion:
     if unknown or "path" not in options:
         reason = f"knows no option `{min(unknown)}`" if unknown else "needs the option `path`"
         message = f"reading the format `schemac-{engine}` {reason}"
-        raise PipelineError(
-            SINK_OPTION, message, "the options are `path`, `version`, `filter` and `storageOptions`"
-        )
+        help = "the options are `path`, `version`, `filter` and `storageOptions`"
+        raise PipelineError(SINK_OPTION, message, help)
     # Looked up here: executors on other machines do not have the variables.
     storage = Storage.from_json(options.get("storageOptions", "{}")).resolved()
     newest = _engine(engine).newest_version(options["path"], storage)

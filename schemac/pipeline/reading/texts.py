@@ -12,19 +12,19 @@ Source: Spark's `HadoopFSUtils.shouldFilterOutPathName` says which names are hid
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
-from schemac.pipeline.reading.cutting import FAULT, FileBatches, Listed, Splitter, TextBatches, WholeFiles
+from schemac.pipeline.reading.cutting import FAULT, FileBatches, Listed, Splitter, TextBatches, whole_files
 from schemac.pipeline.reading.files import BAD_ENCODING, File, byte_text, has_marks
 from schemac.pipeline.reading.inputs import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, local_part, spark_path
-from schemac.pipeline.spark.executors import is_connect
+from schemac.pipeline.spark.executors import is_connect, settings_in_place
 from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.tokens import BLANK
@@ -56,19 +56,9 @@ class BatchSource:
         return replace(self, rows=lambda: frame, files=None)
 
 
-@contextmanager
-def folders_as_text(spark: SparkSession) -> Iterator[None]:
+def folders_as_text(spark: SparkSession) -> AbstractContextManager[None]:
     """Values in names of folders as they are there: Spark would make a number of `007`."""
-    key = "spark.sql.sources.partitionColumnTypeInference.enabled"
-    before = spark.conf.get(key, None)
-    spark.conf.set(key, "false")
-    try:
-        yield
-    finally:
-        if before is None:
-            spark.conf.unset(key)
-        else:
-            spark.conf.set(key, before)
+    return settings_in_place(spark, {"spark.sql.sources.partitionColumnTypeInference.enabled": "false"})
 
 
 def file_options(source: Source) -> dict[str, str]:
@@ -139,7 +129,7 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
 
 def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> BatchSource:
     """Read the records that a splitter finds in each file; a file is read by one task."""
-    reader = TextBatches(WholeFiles(splitter), tuple(listed.partitions.values()))
+    reader = TextBatches(partial(whole_files, splitter), tuple(listed.partitions.values()))
     files = FileBatches(spark, listed, reader)
     return BatchSource(files.texts, listed.partitions, files)
 

@@ -69,8 +69,7 @@ def write_report(outcome: Outcome, path: Path) -> None:
     """Write the report in the form of the file's name ending. Raises OSError."""
     ending = path.suffix.lower()
     if ending == ".html":
-        from schemac.pipeline.reports.offenders import first_offenders
-        from schemac.pipeline.reports.run_report import run_page
+        from schemac.pipeline.reports.run_report import first_offenders, run_page
         from schemac.rows.runs.tables import runs_of  # for those who ask for a page
 
         storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options

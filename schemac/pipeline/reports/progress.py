@@ -150,12 +150,9 @@ def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None 
             yield
     except Exception as error:
         if waited.is_over:
-            raise PipelineError(
-                NO_EXECUTOR,
-                f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written",
-                f"{WAIT_ADVICE}; leave `waitForExecutors` out to wait for them",
-                place=("spark", "waitForExecutors"),
-            ) from error
+            message = f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written"
+            help = f"{WAIT_ADVICE}; leave `waitForExecutors` out to wait for them"
+            raise PipelineError(NO_EXECUTOR, message, help, place=("spark", "waitForExecutors")) from error
         raise
     finally:
         if tracker is not None:

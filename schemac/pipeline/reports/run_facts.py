@@ -1,16 +1,18 @@
 """What a run did, as values that all forms of its report are made of, and as text for a terminal or a log.
 
 Layer: pipeline.
+Source: the database of time zones is that of Python's `zoneinfo`: the first folder of `TZPATH` that has a zone, else the package `tzdata`.
 """
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from zoneinfo import TZPATH
 
 from schemac.pipeline.errors import AbsentPath
 from schemac.rows.judging.settings import ReasonCount
-from schemac.rows.judging.zones import zone_database
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.text.source.phrases import counted
 
@@ -148,3 +150,20 @@ def shown(path: str) -> str:
         return Path(path).relative_to(Path.cwd()).as_posix()
     except ValueError:
         return path
+
+
+_VERSION = "# version "
+
+
+def zone_database() -> str:
+    """Name the database: its version, if the system records it, and where it is; `none` if there is none."""
+    for folder in map(Path, TZPATH):
+        if (folder / "UTC").exists():
+            listing = folder / "tzdata.zi"
+            first = listing.read_text(encoding="utf-8").partition("\n")[0] if listing.is_file() else ""
+            name = first.removeprefix(_VERSION) if first.startswith(_VERSION) else "unknown version"
+            return f"{name} in {folder}"
+    try:
+        return f"{version('tzdata')} of the package tzdata"
+    except PackageNotFoundError:
+        return "none"

@@ -73,12 +73,8 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
             return state
     if state.links:
         message = "the versions of the table that record which files were read first no longer exist"
-        raise PipelineError(
-            LOST_HISTORY,
-            message,
-            "list the files that are new as `path`, leave `mode: incremental` out, and run once",
-            place=("source", "mode"),
-        )
+        help = "list the files that are new as `path`, leave `mode: incremental` out, and run once"
+        raise PipelineError(LOST_HISTORY, message, help, place=("source", "mode"))
     return state
 
 

@@ -26,8 +26,8 @@ from schemac.pipeline.spark.python_functions import digest_of_function
 from schemac.rows.runs.errors import CommitState
 from schemac.rows.runs.history import CommittedRun, records_in
 from schemac.rows.runs.identity import Mode, RunIdentity, RunRequest, random_id
-from schemac.rows.runs.storage import is_local, seen_from
-from schemac.rows.runs.tables import Sink, StorageOptions, TableForm, source_of
+from schemac.rows.runs.storage import Storage, is_local, seen_from
+from schemac.rows.runs.tables import Sink, TableForm, source_of
 from schemac.text.source.catalogue import INVALID_RUN
 
 ID_LENGTH = 32
@@ -208,7 +208,7 @@ def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
 
 
 def fence_and_find_commit(
-    identity: RunIdentity, table: str, quarantine: str | None, sink: Sink, storage_options: StorageOptions
+    identity: RunIdentity, table: str, quarantine: str | None, sink: Sink, storage_options: Storage
 ) -> CommittedRun | None:
     """Keep earlier attempts of a run from committing, and find the commit of one that has."""
     sink.fence(identity, (table,) if quarantine is None else (table, quarantine))

@@ -57,9 +57,8 @@ def check_replay(job: Job, replay: Replay) -> int:
         raise PipelineError(REPLAY, message, help, place=("target", "format"))
     if job.target.is_through_connector:
         message = "records of a quarantine cannot be replayed through a connector"
-        raise PipelineError(
-            REPLAY, message, "leave `connector` out of `target`", place=("target", "connector")
-        )
+        help = "leave `connector` out of `target`"
+        raise PipelineError(REPLAY, message, help, place=("target", "connector"))
     if job.is_backfill:
         message = "a backfill has no quarantine that could be replayed"
         raise PipelineError(REPLAY, message, "leave `--replay` out", place=("target", "mode"))
@@ -77,9 +76,8 @@ def check_replay(job: Job, replay: Replay) -> int:
         raise PipelineError(REPLAY, message, "replay where table and quarantine are local", place=("target",))
     if sink_of(job.target.format).find(job.target.path, job.storage_options) is None:
         message = f"there is no table `{job.target.path}`, so no run has quarantined records of it"
-        raise PipelineError(
-            REPLAY, message, "name the table that a run has written", place=("target", "path")
-        )
+        help = "name the table that a run has written"
+        raise PipelineError(REPLAY, message, help, place=("target", "path"))
     runs = [run.id for run in _current(job)]
     if replay.run and replay.run not in runs:
         message = f"the table has no rows of a run `{replay.run}`"

@@ -133,3 +133,20 @@ def active(spark: SparkSession) -> Iterator[None]:
             sessions.setActiveSession(before.get())
         else:
             sessions.clearActiveSession()
+
+
+@contextmanager
+def settings_in_place(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Set settings of a session; it has its own again afterwards."""
+    before = {key: spark.conf.get(key, None) for key in settings}
+    before = {key: text for key, text in before.items() if text != settings[key]}
+    try:
+        for key in before:
+            spark.conf.set(key, settings[key])
+        yield
+    finally:
+        for key, text in before.items():
+            if text is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, text)

@@ -270,9 +270,8 @@ def not_started(text: str, log: str, master: Master) -> PipelineError:
     lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\t", " "))]
     # What Java only warns of is no cause, unless it says nothing else.
     messages = [line for line in lines if not LOGGED.match(line)] or lines
-    return PipelineError(
-        SPARK_NOT_STARTED, f"Spark did not start: {deepest(text)}", "; ".join(messages[-3:])[:500]
-    )
+    message = f"Spark did not start: {deepest(text)}"
+    return PipelineError(SPARK_NOT_STARTED, message, "; ".join(messages[-3:])[:500])
 
 
 def known_cause(text: str) -> PipelineError | None:

@@ -89,9 +89,8 @@ class PythonFunction:
         try:
             module = import_module(self.module) if self.code is None else _executed(self.module, self.code)
         except Exception as error:
-            raise _wrong(
-                self.label, f"`{self.qualified_name}` cannot be loaded: {_error_text(error)}"
-            ) from error
+            message = f"`{self.qualified_name}` cannot be loaded: {_error_text(error)}"
+            raise _wrong(self.label, message) from error
         function: Any = getattr(module, self.name, None)
         if not callable(function):
             known = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
@@ -168,10 +167,8 @@ def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.
             try:
                 as_plain(result, result_type)
             except (pa.ArrowException, ValueError) as error:
-                raise _wrong(
-                    function.label,
-                    f"`{function.qualified_name}` returned {result.type}: {_error_text(error)}",
-                ) from error
+                message = f"`{function.qualified_name}` returned {result.type}: {_error_text(error)}"
+                raise _wrong(function.label, message) from error
             return result_type
     return plain_type(declared)
 

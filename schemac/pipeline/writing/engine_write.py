@@ -14,19 +14,19 @@ from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from schemac.pipeline.conforming.mode_settings import merge_of
+from schemac.pipeline.conforming.row_constraints import merge_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.parts import Limits
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import Seen, note
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
+from schemac.pipeline.writing.batches import stage
 from schemac.pipeline.writing.format_sink import (
     BOOKKEEPING_COLUMNS,
     counted_warnings,
     open_staging,
     write_staging,
 )
-from schemac.pipeline.writing.quarantine_source import stage
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,
     SinkReport,

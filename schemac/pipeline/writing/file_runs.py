@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.failures import error_of_text
-from schemac.pipeline.spark.hadoop_files import HadoopFiles, is_data
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, ordered
 from schemac.rows.runs.identity import Mode, RunIdentity, is_gone, this_process
@@ -39,39 +38,7 @@ from schemac.text.source.catalogue import CONCURRENT_RUN, UNWRITABLE_TARGET
 LOCAL = "file:"
 
 
-class FileSystem(Protocol):
-    """What a commit needs of a file system."""
-
-    @property
-    def renames_folders(self) -> bool:
-        """Whether a folder is renamed in one step, and not file by file."""
-
-    def exists(self, path: str) -> bool:
-        """Whether a file or a folder exists."""
-
-    def names(self, folder: str) -> list[str]:
-        """Return the sorted names in a folder; none if it does not exist."""
-
-    def files(self, folder: str) -> list[str]:
-        """Names of the files at every depth of a folder."""
-
-    def read(self, path: str) -> str:
-        """Read a text in UTF-8."""
-
-    def write(self, path: str, text: str) -> None:
-        """Write a text in UTF-8, in place of what is there."""
-
-    def modified(self, path: str) -> datetime:
-        """Return when a file or a folder was changed last."""
-
-    def rename(self, source: str, to: str) -> None:
-        """Rename a file or a folder; the folder that it comes to is made. Raises PipelineError."""
-
-    def delete(self, path: str) -> None:
-        """Remove a file, or a folder with its content, if it exists."""
-
-
-def open_files(spark: SparkSession, path: str) -> tuple[FileSystem, str]:
+def open_files(spark: SparkSession, path: str) -> "tuple[FileSystem, str]":
     """Return the file system of a path by the session's settings, and the full path."""
     path = hadoop_address(path)
     hadoop = HadoopFiles(spark, path, current_storage().hadoop_options(path))
@@ -170,6 +137,93 @@ def _errors_reported(path: str) -> Iterator[None]:
         message = f"`{_local(path)}` cannot be changed: {error.strerror or error}"
         help = "name a path that can be written, or change the permissions of its folder"
         raise PipelineError(UNWRITABLE_TARGET, message, help, place=("target", "path")) from error
+
+
+ATOMIC = ("file", "hdfs", "viewfs")
+"""File systems that rename a folder in one step; object stores copy the files of it one by one."""
+
+
+def is_data(name: str) -> bool:
+    """Whether Spark reads a file: no part of its name below the folder begins with `_` or `.`, but for folders of partitions."""
+    return not any(part.startswith(("_", ".")) and "=" not in part for part in name.split("/"))
+
+
+class HadoopFiles:
+    """The file system that a path is in."""
+
+    def __init__(self, spark: SparkSession, path: str, options: Mapping[str, str] | None = None) -> None:
+        self._jvm: Any = spark._jvm
+        settings = spark._jsparkSession.sessionState().newHadoopConf()
+        for name, text in (options or {}).items():
+            settings.set(name, text)
+        self._system = self._path(path).getFileSystem(settings)
+
+    @property
+    def renames_folders(self) -> bool:
+        """Whether a folder is renamed in one step, and not file by file."""
+        return str(self._system.getUri().getScheme()) in ATOMIC
+
+    def _path(self, path: str) -> Any:
+        """Return a path as an object of Hadoop's Java class."""
+        return self._jvm.org.apache.hadoop.fs.Path(path)
+
+    def qualified(self, path: str) -> str:
+        """Spell a path in full, without a slash at its end."""
+        return str(self._system.makeQualified(self._path(path)).toString()).rstrip("/")
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or a folder exists."""
+        return bool(self._system.exists(self._path(path)))
+
+    def names(self, folder: str) -> list[str]:
+        """Return the sorted names in a folder; none if it does not exist."""
+        if not self.exists(folder):
+            return []
+        return sorted(status.getPath().getName() for status in self._system.listStatus(self._path(folder)))
+
+    def files(self, folder: str) -> list[str]:
+        """Names of the files at every depth of a folder."""
+        base, names = self.qualified(folder) + "/", []
+        statuses = self._system.listFiles(self._path(folder), True)
+        while statuses.hasNext():
+            names.append(str(statuses.next().getPath().toString()).removeprefix(base))
+        return sorted(names)
+
+    def read(self, path: str) -> str:
+        """Read a text in UTF-8."""
+        stream = self._system.open(self._path(path))
+        try:
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def write(self, path: str, text: str) -> None:
+        """Write a text in UTF-8, in place of what is there."""
+        stream = self._system.create(self._path(path), True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+
+    def modified(self, path: str) -> datetime:
+        """Return when a file or a folder was changed last."""
+        millis = self._system.getFileStatus(self._path(path)).getModificationTime()
+        return datetime.fromtimestamp(millis / 1000, UTC)
+
+    def rename(self, source: str, to: str) -> None:
+        """Rename a file or a folder; the folder that it comes to is made. Raises PipelineError."""
+        self._system.mkdirs(self._path(to).getParent())
+        if not self._system.rename(self._path(source), self._path(to)):
+            message = f"`{source}` cannot be renamed to `{to}`"
+            help = "name a path that can be written"
+            raise PipelineError(UNWRITABLE_TARGET, message, help, place=("target", "path"))
+
+    def delete(self, path: str) -> None:
+        """Remove a file, or a folder with its content, if it exists."""
+        self._system.delete(self._path(path), True)
+
+
+FileSystem = LocalFiles | HadoopFiles
 
 
 STAGING = ".schemac-staging-"

@@ -172,7 +172,7 @@ class FormatTarget:
         try:
             good = persisted.where(f"{ERRORS} is null")
             # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
-            from schemac.pipeline.writing.quarantine_source import stage
+            from schemac.pipeline.writing.batches import stage
 
             sink_of(None).open_staging(place)
             rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
@@ -245,9 +245,8 @@ class FormatTarget:
         there = self.schema()
         if there is not None and target.mode is Mode.CREATE:
             message = f"there is already a table at `{target.path}`"
-            raise PipelineError(
-                TABLE_EXISTS, message, "set `mode: append` or `mode: overwrite` under `target`", place=MODE
-            )
+            help = "set `mode: append` or `mode: overwrite` under `target`"
+            raise PipelineError(TABLE_EXISTS, message, help, place=MODE)
         if there is None or target.mode is not Mode.APPEND or self.format in WITHOUT_TYPES:
             return
         expected = frame.drop(*BOOKKEEPING_COLUMNS).schema

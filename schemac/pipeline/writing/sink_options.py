@@ -68,11 +68,8 @@ class SinkOptions:
                     return pa.ipc.read_schema(pa.BufferReader(file.read()))
             return pa.ipc.read_schema(pa.BufferReader(base64.b64decode(self.schema, validate=True)))
         except (OSError, ValueError) as error:
-            raise PipelineError(
-                SINK_OPTION,
-                f"option `schema` cannot be read: {error}",
-                "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64",
-            ) from error
+            help = "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64"
+            raise PipelineError(SINK_OPTION, f"option `schema` cannot be read: {error}", help) from error
 
 
 def encode_schema(schema: pa.Schema) -> str:
@@ -162,20 +159,14 @@ def nothing_fits(report: SinkReport, path: str) -> PipelineError:
     reasons_text = ", ".join(f"`{one.path}` {one.rule} {one.count}".removeprefix("`` ") for one in worst)
     count = report.rows_quarantined
     no_record = "the only record does not fit" if count == 1 else f"none of the {count} records fits"
-    return PipelineError(
-        EMPTIED_TABLE,
-        f"{no_record}, so `{path}` was not created ({reasons_text})",
-        "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is intended",
-        place=("target", "mode"),
-    )
+    message = f"{no_record}, so `{path}` was not created ({reasons_text})"
+    help = "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is intended"
+    return PipelineError(EMPTIED_TABLE, message, help, place=("target", "mode"))
 
 
 def too_many_quarantined(passed: Passed, report: SinkReport) -> PipelineError:
     """Describe the limit that was passed, with the reasons that come most often."""
     worst = ", ".join(f"`{one.path}` {one.rule} {one.count}" for one in report.reasons[:MOST_REASONS])
-    return PipelineError(
-        TOO_MANY_QUARANTINED,
-        f"{passed.message}; nothing was written",
-        f"most of them: {worst}",
-        place=("maxQuarantined", *passed.place),
-    )
+    message = f"{passed.message}; nothing was written"
+    help = f"most of them: {worst}"
+    return PipelineError(TOO_MANY_QUARANTINED, message, help, place=("maxQuarantined", *passed.place))

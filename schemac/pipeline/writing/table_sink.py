@@ -45,7 +45,6 @@ from schemac.rows.runs.tables import (
     Merge,
     Merged,
     Sink,
-    StorageOptions,
     TableForm,
     WriteTarget,
     check_same_schema,
@@ -130,12 +129,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             self.sink.recover(options.path, options.quarantine if is_split else None, self._storage_options())
         self.table = self._place(options.path, "overwrite" if overwrite else "append")
         if self.table.mode != "create" and options.must_create:
-            raise PipelineError(
-                TABLE_EXISTS,
-                f"there is already a table at `{options.path}`",
-                "write with the mode `append` or `overwrite`, without the option `must_create`",
-                place=("target", "mode"),
-            )
+            message = f"there is already a table at `{options.path}`"
+            help = "write with the mode `append` or `overwrite`, without the option `must_create`"
+            raise PipelineError(TABLE_EXISTS, message, help, place=("target", "mode"))
         self.merge = None if options.merge is None else Merge.parse(options.merge)
         if self.table.mode == "append":
             # What metadata says is compared at the end of a run: it does not keep rows out.
@@ -180,7 +176,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             run=self.run,
         )
 
-    def _storage_options(self) -> StorageOptions:
+    def _storage_options(self) -> Storage:
         # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
         return Storage.from_json(self.options.storage_options).resolved()
 
@@ -359,12 +355,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         rows = self.sink.count_rows(self.table.path, self.table.storage_options)
         if rows:
             message = f"there is no record to replace the rows of `{self.table.path}` ({rows:,})"
-            raise PipelineError(
-                EMPTIED_TABLE,
-                message,
-                "set `allowEmpty: true` under `target` if that is intended",
-                place=("target", "mode"),
-            )
+            help = "set `allowEmpty: true` under `target` if that is intended"
+            raise PipelineError(EMPTIED_TABLE, message, help, place=("target", "mode"))
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Remove what was written, also where the process that committed was killed between its two commits."""

@@ -4,12 +4,14 @@ Layer: rows.
 Shape: `laid_out` takes an array of any layout, and returns the same values without extensions, dictionaries, runs and views, at every
        depth. `value_array` makes an array of judged values (see `judge.Judged`) in the plain type of their field; `to_field` brings an
        array of plain types to the field's own type. Buffers are shared where they can be. A blob counts as one value, whatever its
-       storage.
+       storage. The loose type of a field is its plain type, nullable at every depth, with lists for vectors and texts and bytes in their
+       large layout: it also holds values which do not fit. What is stored in a form of its own, such as a blob, keeps that form where the
+       source has it too.
 Errors: pyarrow.ArrowInvalid for what does not fit; MissingMemberError if a struct lacks a member.
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -18,8 +20,15 @@ import pyarrow.compute as pc
 from schemac.arrow.metadata import extension_roles
 from schemac.language.attributes.attribute import Role
 from schemac.language.constraints.constraint import entries_of, lists_of, mask_of
+from schemac.language.physical import with_parts
 
 _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+_OWN_LAYOUTS = (
+    pa.types.is_dictionary,
+    pa.types.is_run_end_encoded,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
 
 
 def laid_out(array: pa.Array) -> pa.Array:
@@ -51,21 +60,11 @@ def laid_out(array: pa.Array) -> pa.Array:
 
 def is_laid_out(type_: pa.DataType) -> bool:
     """Whether nothing in a type has a different layout."""
-    is_ = pa.types
     if isinstance(type_, pa.BaseExtensionType) or type_ in _PLAIN:
         return False
-    if (
-        is_.is_dictionary(type_)
-        or is_.is_run_end_encoded(type_)
-        or is_.is_list_view(type_)
-        or is_.is_large_list_view(type_)
-    ):
+    if any(has_layout(type_) for has_layout in _OWN_LAYOUTS):
         return False
-    if is_.is_map(type_):
-        return is_laid_out(type_.key_type) and is_laid_out(type_.item_type)
-    if is_.is_struct(type_):
-        return all(is_laid_out(part.type) for part in type_)
-    return is_laid_out(type_.value_type) if is_.is_nested(type_) else True
+    return all(is_laid_out(type_.field(i).type) for i in range(type_.num_fields))
 
 
 def maps_of(lists: pa.Array, keys: pa.Array, items: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -89,6 +88,18 @@ def role_of(field: pa.Field) -> Role | None:
     """Return the role of a field's extension type: JSON, a blob, bfloat16; None for any other."""
     name = extension_name(field)
     return None if name is None else extension_roles().get(name)
+
+
+def keeps_value(member: pa.Field, source: pa.Field) -> bool:
+    """Whether a value is stored in a form of its own, which the source has as well."""
+    role = role_of(member)
+    return role is not None and not is_string(storage_type(member.type)) and role_of(source) is role
+
+
+def takes_bytes(member: pa.Field) -> bool:
+    """Whether values of a field are bytes."""
+    role = role_of(member)
+    return role is Role.BLOB or (role is None and is_bytes(storage_type(member.type)))
 
 
 def storage_type(data_type: pa.DataType) -> pa.DataType:
@@ -122,6 +133,11 @@ def is_binary(data_type: pa.DataType) -> bool:
     return bool(is_.is_binary(data_type) or is_.is_large_binary(data_type) or is_.is_binary_view(data_type))
 
 
+def is_bytes(data_type: pa.DataType) -> bool:
+    """Whether values of a type are bytes, of any length or of one."""
+    return is_binary(data_type) or bool(pa.types.is_fixed_size_binary(data_type))
+
+
 def is_list(data_type: pa.DataType) -> bool:
     """Whether values of the type are lists."""
     is_ = pa.types
@@ -134,28 +150,6 @@ def is_scalar(field: pa.Field) -> bool:
         return True
     data_type = field.type
     return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
-
-
-_LISTS = (
-    (pa.types.is_list, pa.list_),
-    (pa.types.is_large_list, pa.large_list),
-    (pa.types.is_list_view, pa.list_view),
-    (pa.types.is_large_list_view, pa.large_list_view),
-)
-"""Lists of any length, and what makes their types."""
-
-
-def with_parts(data_type: pa.DataType, changed: Callable[[pa.Field], pa.Field]) -> pa.DataType:
-    """Return a type of which each part is changed; one without parts stays as it is."""
-    if pa.types.is_struct(data_type):
-        return pa.struct([changed(part) for part in data_type])
-    if pa.types.is_map(data_type):
-        key, item = changed(data_type.key_field), changed(data_type.item_field)
-        return pa.map_(key, item, data_type.keys_sorted)
-    if pa.types.is_fixed_size_list(data_type):
-        return pa.list_(changed(data_type.value_field), data_type.list_size)
-    made = next((made for is_kind, made in _LISTS if is_kind(data_type)), None)
-    return data_type if made is None else made(changed(data_type.value_field))
 
 
 def opened(field: pa.Field) -> pa.Field:
@@ -432,17 +426,37 @@ def value_type(field: pa.Field) -> pa.DataType:
         return pa.large_binary()
     if is_scalar(field):
         return storage_type(data_type)
-    if pa.types.is_struct(data_type):
-        return pa.struct([_value_field(part) for part in data_type])
-    if pa.types.is_map(data_type):
-        return pa.map_(_value_field(data_type.key_field), _value_field(data_type.item_field))
-    item = _value_field(data_type.value_field)
-    if pa.types.is_fixed_size_list(data_type):
-        return pa.list_(item, data_type.list_size)
-    assert is_list(data_type)
-    return pa.large_list(item) if pa.types.is_large_list(data_type) else pa.list_(item)
+    return with_parts(data_type, _value_field)
 
 
 def _value_field(part: pa.Field) -> pa.Field:
     # Its metadata may say what its storage stands for.
     return part.with_type(value_type(part))
+
+
+def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
+    """Return the loose type of a field; `source` is the field that its values come from, where they have a type."""
+    target_type, is_ = member.type, pa.types
+    if source is not None and keeps_value(member, source):
+        return storage_type(source.type)
+    if is_scalar(member):
+        result = value_type(member)
+        if is_string(result):
+            return pa.large_string()
+        # Bytes of another length than the field's are kept, too.
+        return pa.large_binary() if is_bytes(result) else result
+    source_type = None if source is None else storage_type(source.type)
+    if is_.is_struct(target_type):
+        has_parts = source_type is not None and is_.is_struct(source_type)
+        members = {part.name: part for part in source_type or ()} if has_parts else {}
+        return pa.struct(
+            [pa.field(part.name, nullable_type(part, members.get(part.name))) for part in target_type]
+        )
+    if is_.is_map(target_type):
+        of_map = source_type if source_type is not None and is_.is_map(source_type) else None
+        key = nullable_type(target_type.key_field, None if of_map is None else of_map.key_field)
+        item = nullable_type(target_type.item_field, None if of_map is None else of_map.item_field)
+        return pa.map_(pa.field("key", key, nullable=False), pa.field("value", item))
+    assert is_list(target_type)
+    item_field = source_type.value_field if source_type is not None and is_list(source_type) else None
+    return pa.list_(pa.field("item", nullable_type(target_type.value_field, item_field)))

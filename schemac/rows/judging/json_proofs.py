@@ -21,11 +21,21 @@ import pyarrow.compute as pc
 from msgspec import Raw
 
 from schemac.language.attributes.attribute import Role
-from schemac.rows.judging.arrays import is_list, is_scalar, is_string, maps_of, role_of, storage_type
-from schemac.rows.judging.nullable_arrays import nullable_type
+from schemac.rows.judging.arrays import is_list, is_scalar, is_string, nullable_type, role_of, storage_type
 from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.settings import Settings, Step, Unexpected
-from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, either, some, without
+from schemac.rows.judging.text_proofs import (
+    Proof,
+    Proven,
+    TextProof,
+    either,
+    numpy_mask,
+    proven_lists,
+    proven_maps,
+    proven_structs,
+    some,
+    without,
+)
 from schemac.rows.judging.tokens import (
     LONGEST_KEY,
     LONGEST_NUMBER,
@@ -196,7 +206,7 @@ class Tokens:
 
     def __call__(self, texts: pa.Array) -> tuple[dict[tuple[Step, ...], pa.Array], Any]:
         """Return the columns, and a mask of the records that have to be read one by one, whose values in the columns are meaningless."""
-        unsound = ~_fill(pc.match_substring_regex(texts, r"^[ \t]*\{"))
+        unsound = ~numpy_mask(pc.match_substring_regex(texts, r"^[ \t]*\{"))
         raw = _bytes_of(pc.fill_null(texts, ""))
         if not self._root.lessons:
             self._root.learn(raw)
@@ -243,7 +253,7 @@ class Tokens:
             is_object = _begins(column, "{")
             node = self._nodes.get(steps) or self._nodes.setdefault(steps, self._compiled(steps))
             columns, unsound = node.of_tokens(column.filter(is_object))
-            odd[_fill(is_object)] |= unsound
+            odd[numpy_mask(is_object)] |= unsound
             for key, tokens in columns.items():
                 odd |= self._below((*steps, key), _spread(tokens, is_object), total)
         numbers = [step for step in inner if isinstance(step, int)]
@@ -257,11 +267,6 @@ class Tokens:
                 items = column_of([row[number] if number < len(row) else NOTHING for row in rows])
                 odd |= self._below((*steps, number), _spread(items, is_of_items), total)
         return odd
-
-
-def _fill(mask: pa.Array) -> Any:
-    """Return a mask as an array of numpy, False for null."""
-    return pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
 
 
 def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
@@ -335,24 +340,6 @@ def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, 
     )
 
 
-def _of_rows(doubtful: pa.Array | None, rows: Any, count: int) -> pa.Array | None:
-    """Return which of so many rows have a doubtful part; `rows` are those of the parts."""
-    if doubtful is None:
-        return None
-    is_doubtful = np.zeros(count, bool)
-    is_doubtful[rows[_fill(doubtful)]] = True
-    return pa.array(is_doubtful)
-
-
-def _offsets(is_there: pa.Array, lengths: Any) -> Any:
-    """Return offsets with an empty list for each token that is not there; `lengths` are those of the others."""
-    sizes = np.zeros(len(is_there), np.int32)
-    sizes[_fill(is_there)] = lengths
-    offsets = np.zeros(len(sizes) + 1, np.int32)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
 @dataclass(frozen=True)
 class _JsonList:
     member: pa.Field
@@ -374,17 +361,8 @@ class _JsonList:
             split = pc.split_pattern(without(content, some(pc.equal(content, ""))), ",")
             lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
             item_tokens = split.flatten()
-        offsets = _offsets(is_there, lengths)
-        items, odd = self.item(item_tokens)
-        rows = np.repeat(np.arange(len(tokens)), np.diff(offsets))
-        doubtful = either(doubtful, _of_rows(odd, rows, len(tokens)))
-        data_type = self.member.type
-        if pa.types.is_fixed_size_list(data_type):
-            is_other = pa.array(np.diff(offsets) != data_type.list_size)
-            doubtful = either(doubtful, some(pc.and_(is_there, is_other)))
-        mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
-        type_ = nullable_type(self.member)
-        return Proven(pa.ListArray.from_arrays(pa.array(offsets), items, type_, mask=mask), doubtful)
+        type_, is_list_there = nullable_type(self.member), numpy_mask(is_there)
+        return proven_lists(self.member, type_, is_list_there, lengths, self.item(item_tokens), doubtful)
 
 
 @dataclass(frozen=True)
@@ -396,25 +374,25 @@ class _JsonMap:
         is_there, doubtful = _parts(tokens, "{", self.member)
         texts = _bytes_of(tokens.filter(is_there))
         maps = _decode_objects(_joined(texts))
-        offsets = _offsets(is_there, np.fromiter(map(len, maps), np.int32, len(maps)))
+        lengths = np.fromiter(map(len, maps), np.int32, len(maps))
         keys = pa.array(list(chain.from_iterable(maps)), pa.string())
-        values = column_of(list(chain.from_iterable(map(dict.values, maps))))
-        rows = np.repeat(np.arange(len(tokens)), np.diff(offsets))
+        tokens_of = column_of(list(chain.from_iterable(map(dict.values, maps))))
         counts = np.zeros(len(keys) + 1, np.int64)
-        np.cumsum(np.ones(len(keys), np.int64) + _colons(keys) + _colons(values), out=counts[1:])
-        counted = counts[offsets[1:]] - counts[offsets[:-1]]
-        positions = np.zeros(len(tokens), np.int64)
-        positions[_fill(is_there)] = [text.count(b":") for text in texts]
+        np.cumsum(np.ones(len(keys), np.int64) + _colons(keys) + _colons(tokens_of), out=counts[1:])
+        ends = np.cumsum(lengths)
+        counted = counts[ends] - counts[ends - lengths]
         # An escape may stand in a key, whose colons are not those of its text then; very long keys are refused.
-        is_odd = pc.and_(is_there, pc.or_(pa.array(counted != positions), pc.match_substring(tokens, "\\")))
-        items, odd = self.item(values)
+        is_odd = counted != [text.count(b":") for text in texts]
+        is_odd |= np.fromiter((b"\\" in text for text in texts), bool, len(texts))
+        is_map = numpy_mask(is_there)
+        rows = np.zeros(len(tokens), bool)
+        rows[is_map] = is_odd
+        items = self.item(tokens_of)
         if len(keys) and pc.max(pc.binary_length(keys)).as_py() >= LONGEST_KEY:
-            odd = either(odd, pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
-        doubtful = either(either(doubtful, some(is_odd)), _of_rows(odd, rows, len(tokens)))
-        type_ = nullable_type(self.member)
-        mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
-        lists = pa.ListArray.from_arrays(pa.array(offsets), items, mask=mask)
-        return Proven(maps_of(lists, keys.cast(type_.key_type), items, type_), doubtful)
+            is_long = pc.greater_equal(pc.binary_length(keys), LONGEST_KEY)
+            items = items._replace(doubtful=either(items.doubtful, is_long))
+        doubtful = either(doubtful, some(pa.array(rows)))
+        return proven_maps(nullable_type(self.member), is_map, lengths, keys, items, doubtful)
 
 
 @dataclass(frozen=True)
@@ -426,17 +404,5 @@ class _JsonStruct:
     def __call__(self, tokens: pa.Array) -> Proven:
         is_there, doubtful = _parts(tokens, "{", self.member)
         columns, unsound = self.members.of_tokens(tokens.filter(is_there))
-        rows, count = np.flatnonzero(_fill(is_there)), len(tokens)
-        doubtful = either(doubtful, _of_rows(pa.array(unsound), rows, count) if unsound.any() else None)
-        children = []
-        for part, proof in zip(self.member.type, self.parts, strict=True):
-            values, odd = proof(columns[part.name])
-            doubtful = either(doubtful, _of_rows(odd, rows, count))
-            children.append(values)
-        type_ = nullable_type(self.member)
-        struct = pa.StructArray.from_arrays(children, fields=list(type_))
-        if len(rows) < count:
-            places = np.zeros(count, np.int64)
-            places[rows] = np.arange(len(rows))
-            struct = struct.take(pa.array(places, mask=~_fill(is_there)))
-        return Proven(struct, doubtful)
+        parts = [proof(columns[part.name]) for part, proof in zip(self.member.type, self.parts, strict=True)]
+        return proven_structs(nullable_type(self.member), numpy_mask(is_there), parts, doubtful, unsound)

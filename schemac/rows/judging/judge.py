@@ -1,25 +1,25 @@
 """The definition of which records fit a schema: a judge, and the readers of fields that it compiles.
 
 Layer: rows.
-Shape: a `Judge` compiles a `Reader` for each field of an Arrow schema. Records are texts of JSON (`json`), or cells by the names of their
-       columns (`csv`). A `Reader`, of a field of any depth, is called for each record: it takes a value as `tokens` reads it, its path,
-       and a `Run` that collects the reasons, and returns the value, None where there is none. The value of a map is a list of pairs in
-       the order of the keys. A path is a string, or a pair of a path and a step, which become a text where a reason needs it.
+Shape: a `Judge` compiles a `Reader` for each field of an Arrow schema, for records of JSON; `cell_reader` compiles one for a cell of
+       CSV. A `Reader`, of a field of any depth, is called for each record: it takes a value as `tokens` reads it, its path, and a `Run`
+       that collects the reasons, and returns the value, None where there is none. The value of a map is a list of pairs in the order of
+       the keys. A path is a string, or a pair of a path and a step, which become a text where a reason needs it.
 Rule: what the judge does not know it does not judge: `uncovered` names the fields of types that no record has.
 """
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 
 from schemac.rows.judging import tokens
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
 from schemac.rows.judging.reasons import Reason
-from schemac.rows.judging.scalars import Scalar, Token, scalar_of
+from schemac.rows.judging.scalars import Scalar, Token, scalar_of, with_zones
 from schemac.rows.judging.settings import (
     GEOJSON_ALWAYS,
     GEOJSON_GEOMETRY,
@@ -33,7 +33,6 @@ from schemac.rows.judging.settings import (
     UnreadablePathError,
     parse_steps,
 )
-from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, with_objects, with_pairs, written
 from schemac.rows.judging.values import BrokenRuleError
 
@@ -102,20 +101,7 @@ def json_reader(member: pa.Field, context: Context, epoch: str | None = None) ->
         return _struct_reader(member, context)
     inner = Context(context.settings, is_record=False)
     if is_list(member.type):
-        item, absent = json_reader(member.type.value_field, inner), absent_reader(member)
-        size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
-
-        def read_list(x: Any, path: Path, run: Run) -> Any:
-            if x is None:
-                return absent(path, run)
-            if type(x) is not list:
-                return run.object_to(path, "type", written(x))
-            items = [item(part, (path, i), run) for i, part in enumerate(x)]
-            if size is not None and len(x) != size:
-                run.object_to(path, "length", str(len(x)))
-            return items
-
-        return read_list
+        return list_reader(member, json_reader(member.type.value_field, inner))
     read_map = _map_reader(member, inner)
     return with_pairs(read_map) if context.settings.takes_objects else read_map
 
@@ -125,6 +111,27 @@ def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
     if member.nullable:
         return lambda path, run: None
     return lambda path, run: run.object_to(path, "required", None)
+
+
+def unless_absent(member: pa.Field, read: Reader) -> Reader:
+    """Return a reader that reads where there is a value."""
+    absent = absent_reader(member)
+    return lambda x, path, run: absent(path, run) if x is None else read(x, path, run)
+
+
+def list_reader(member: pa.Field, item: Reader) -> Reader:
+    """Compile the reader of a list, or of a vector of one length."""
+    size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if type(x) is not list:
+            return run.object_to(path, "type", written(x))
+        items = [item(part, (path, i), run) for i, part in enumerate(x)]
+        if size is not None and len(x) != size:
+            run.object_to(path, "length", str(len(x)))
+        return items
+
+    return unless_absent(member, read)
 
 
 def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
@@ -222,11 +229,9 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
     key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
-    absent, is_identity = absent_reader(member), known_scalar(key_field).is_identity
+    is_identity = known_scalar(key_field).is_identity
 
     def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         if type(x) is not dict:
             return run.object_to(path, "type", written(x))
         entries = []
@@ -237,36 +242,24 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
             check_duplicate_keys([pair[0] for pair in entries], path, run)
         return entries
 
-    return read
+    return unless_absent(member, read)
 
 
 def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
     """Object to keys of a map that are equal."""
-    there = [
-        "NaN" if isinstance(value, float) and math.isnan(value) else value
-        for value in keys
-        if value is not None
-    ]
+    there = ["NaN" if isinstance(x, float) and math.isnan(x) else x for x in keys if x is not None]
     if len(set(there)) < len(there):
-        run.object_to(
-            path,
-            "key",
-            written(
-                [value if value is None or isinstance(value, bool | str) else Number(value) for value in keys]
-            ),
-        )
+        texts = [key if key is None or isinstance(key, bool | str) else Number(key) for key in keys]
+        run.object_to(path, "key", written(texts))
 
 
 def _struct_reader(member: pa.Field, context: Context) -> Reader:
     """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
     members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
-    absent = absent_reader(member)
     is_strict = context.settings.unexpected is Unexpected.REJECT
     known, is_first = frozenset(label for label, _, _ in members), context.is_record
 
     def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         if type(x) is not dict:
             return run.object_to(path, "type", written(x))
         if is_strict and is_first:
@@ -278,7 +271,7 @@ def _struct_reader(member: pa.Field, context: Context) -> Reader:
             object_to_unexpected(x, known, path, run)
         return members_read
 
-    return cast("Reader", read)
+    return unless_absent(member, read)
 
 
 def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
@@ -286,9 +279,6 @@ def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Pa
     if not known.issuperset(record):
         for label in (label for label in record if label not in known):
             run.object_to((path, "." + label) if path else label, "unexpected", label)
-
-
-OF_FILE = "_metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,8 +301,16 @@ class Judge:
         origins = {label: settings.origin_of(label) for label in schema.names}
         zones = {label: origin.zone for label, origin in origins.items() if origin is not None}
         self.schema = with_zones(schema, zones.get, settings.timezone)
-        self.json_readers, self.uncovered = self._readers(is_json=True)
-        self._cell_readers, self.uncovered_cells = self._readers(is_json=False)
+        self.json_readers: list[tuple[str, tuple[Step, ...], Reader]] = []
+        """Each field with its place, without steps where it comes from nowhere, and its reader."""
+        uncovered = []
+        for member in self.schema:
+            try:
+                self.json_readers.append((member.name, *_compiled(self, member)))
+            except (NotCoveredError, UnreadablePathError):
+                uncovered.append(member.name)
+        self.uncovered = tuple(uncovered)
+        """The names of fields that cannot be read."""
         self.objects: list[tuple[tuple[Step, ...], frozenset[str], str]] = []
         """Each JSON object that fields are taken from, with the keys that some field takes, and its path; if others are rejected."""
         if settings.unexpected is Unexpected.REJECT:
@@ -327,19 +325,6 @@ class Judge:
                 if settings.is_geojson and steps == ("geometry",):
                     keys |= {*GEOJSON_GEOMETRY}
                 self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
-
-    def _readers(
-        self, *, is_json: bool
-    ) -> tuple[Sequence[tuple[str, tuple[Step, ...], Reader]], tuple[str, ...]]:
-        """Return each field with its place, without steps where it comes from nowhere, and its reader; and the names of fields that cannot be read."""
-        readers: list[tuple[str, tuple[Step, ...], Reader]] = []
-        uncovered = []
-        for member in self.schema:
-            try:
-                readers.append((member.name, *_compiled(self, member, is_json=is_json)))
-            except (NotCoveredError, UnreadablePathError):
-                uncovered.append(member.name)
-        return readers, tuple(uncovered)
 
     def steps_of(self, label: str, origin: Origin) -> tuple[Step, ...]:
         """Where a field is in a JSON record. Raises UnreadablePathError."""
@@ -359,7 +344,8 @@ class Judge:
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
             return Judged(None, (malformed(text),))
-        return _judged(*self.read(record))
+        values, run = self.read(record)
+        return Judged(None if run.reasons else values, tuple(run.reasons))
 
     def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
         """Return the values of a record that was parsed, also if others are wrong, and the reasons."""
@@ -376,35 +362,17 @@ class Judge:
             if type(value) is dict:
                 object_to_unexpected(value, known, path, run)
 
-    def read_cells(self, cells: Mapping[str, str | None]) -> tuple[dict[str, Any], Run]:
-        """Return the values of cells by the names of their columns, also if others are wrong, and the reasons."""
-        run, values = Run(), {}
-        for label, steps, read in self._cell_readers:
-            values[label] = read(cells[str(steps[0])] if steps else None, label, run)
-        return values, run
 
-    def csv(self, cells: Mapping[str, str | None]) -> Judged:
-        """Judge a record of cells, by the names of their columns; None is an empty cell without quotes."""
-        assert not self.uncovered_cells, self.uncovered_cells
-        return _judged(*self.read_cells(cells))
-
-
-def _compiled(judge: Judge, member: pa.Field, *, is_json: bool) -> tuple[tuple[Step, ...], Reader]:
-    """Return the steps to a field's value, none for a constant, and its reader. Raises NotCoveredError for a part of the file, or an `epoch` of anything but dates and timestamps."""
-    settings, origin = judge.settings, judge.settings.origin_of(member.name)
-    epoch = None if origin is None else origin.epoch
-    data_type, is_ = storage_type(member.type), pa.types
-    if epoch is not None and not (is_.is_date(data_type) or is_.is_timestamp(data_type)):
-        raise NotCoveredError
+def _compiled(judge: Judge, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
+    """Return the steps to a field's value, none for a constant, and its reader. Raises NotCoveredError for an `epoch` of anything but dates and timestamps."""
+    origin, context = judge.settings.origin_of(member.name), Context(judge.settings)
     if origin is None:
-        read = json_reader(member, Context(settings))
+        read = json_reader(member, context)
         return (), lambda x, path, run: read(None, path, run)
-    if is_json:
-        steps = judge.steps_of(member.name, origin)
-        return steps, json_reader(member, Context(settings), epoch)
-    if (origin.path or "").startswith(f"{OF_FILE}."):
+    data_type, is_ = storage_type(member.type), pa.types
+    if origin.epoch is not None and not (is_.is_date(data_type) or is_.is_timestamp(data_type)):
         raise NotCoveredError
-    return (origin.path or member.name,), cell_reader(member, settings, epoch)
+    return judge.steps_of(member.name, origin), json_reader(member, context, origin.epoch)
 
 
 def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
@@ -420,8 +388,3 @@ def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
 def malformed(text: str) -> Reason:
     """Return the reason of a malformed text or row."""
     return Reason("", "malformed", text[:LONGEST_VALUE])
-
-
-def _judged(values: dict[str, Any], run: Run) -> Judged:
-    """Return the values with the reasons against the record; None for the values if there is a reason."""
-    return Judged(None if run.reasons else values, tuple(run.reasons))

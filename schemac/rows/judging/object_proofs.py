@@ -7,11 +7,11 @@ Rule: pyarrow makes integers of booleans, texts of their subclasses and instants
       one of those that the field names. Whatever else there is stays in doubt, and so does a column of which pyarrow makes no array.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
-from itertools import accumulate, chain
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -23,14 +23,28 @@ import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import is_utc
-from schemac.rows.judging.arrays import is_list, is_scalar, is_string, maps_of, role_of, storage_type
+from schemac.rows.judging.arrays import (
+    is_list,
+    is_scalar,
+    is_string,
+    nullable_type,
+    role_of,
+    storage_type,
+    takes_bytes,
+)
 from schemac.rows.judging.column_proofs import proof_of
-from schemac.rows.judging.nullable_arrays import nullable_type
+from schemac.rows.judging.scalars import zone_of
 from schemac.rows.judging.settings import Settings, Unexpected
-from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, either
-from schemac.rows.judging.timestamps import zone_of
+from schemac.rows.judging.text_proofs import (
+    Proof,
+    Proven,
+    TextProof,
+    either,
+    proven_lists,
+    proven_maps,
+    proven_structs,
+)
 from schemac.rows.judging.tokens import is_uuid
-from schemac.rows.judging.typed_values import takes_bytes
 
 Objects = Sequence[Any]
 ObjectProof = Callable[[Objects], Proven]
@@ -217,29 +231,13 @@ def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[
     return lambda values: pa.array(values, source_type).cast(target_type)
 
 
-def _offsets(lengths: Iterable[int]) -> Any:
-    """Return offsets of 32 bits from zero on, one more than there are lengths."""
-    return np.fromiter(accumulate(lengths, initial=0), np.int32)
-
-
-def _with_doubtful(doubtful: pa.Array | None, offsets: Any) -> pa.Array | None:
-    """Return which lists have a doubtful item."""
-    if doubtful is None:
-        return None
-    counts = np.concatenate(([0], np.cumsum(doubtful.to_numpy(zero_copy_only=False))))
-    return pa.array(counts[offsets[1:]] > counts[offsets[:-1]])
-
-
-def _certain(
-    member: pa.Field, values: Objects, *classes: type
-) -> tuple[Objects, pa.Array | None, pa.Array | None]:
-    """Return the objects of some classes, None for the others; which of these are None, and which are in doubt; None for none."""
+def _certain(member: pa.Field, values: Objects, *classes: type) -> tuple[list[Any], Any, pa.Array | None]:
+    """Return the objects of some classes, which rows have one, and which are in doubt; None for none."""
     certain = _of_class(values, *classes)
     values = _only(values, certain)
-    if all(value is not None for value in values):
-        return values, None, None
-    mask = pa.array([value is None for value in values], pa.bool_())
-    return values, mask, either(_mask(certain), None if member.nullable else mask)
+    is_there = np.fromiter((value is not None for value in values), bool, len(values))
+    absent = None if member.nullable or is_there.all() else pa.array(~is_there)
+    return [value for value in values if value is not None], is_there, either(_mask(certain), absent)
 
 
 @dataclass(frozen=True)
@@ -248,19 +246,10 @@ class _ObjectLists:
     item: ObjectProof
 
     def __call__(self, values: Objects) -> Proven:
-        values, mask, doubtful = _certain(self.member, values, list, tuple)
-        there = values if mask is None else [value or () for value in values]
-        offsets = _offsets(map(len, there))
-        items, odd = self.item(list(chain.from_iterable(there)))
-        doubtful = either(doubtful, _with_doubtful(odd, offsets))
-        data_type = self.member.type
-        if pa.types.is_fixed_size_list(data_type):
-            is_other = np.diff(offsets) != data_type.list_size
-            if mask is not None:
-                is_other &= ~mask.to_numpy(zero_copy_only=False)
-            doubtful = either(doubtful, pa.array(is_other))
-        lists = pa.ListArray.from_arrays(pa.array(offsets), items, nullable_type(self.member), mask=mask)
-        return Proven(lists, doubtful)
+        lists, is_there, doubtful = _certain(self.member, values, list, tuple)
+        items = self.item(list(chain.from_iterable(lists)))
+        type_ = nullable_type(self.member)
+        return proven_lists(self.member, type_, is_there, list(map(len, lists)), items, doubtful)
 
 
 @dataclass(frozen=True)
@@ -269,19 +258,16 @@ class _ObjectMaps:
     item: ObjectProof
 
     def __call__(self, values: Objects) -> Proven:
-        values, mask, doubtful = _certain(self.member, values, dict)
-        there = values if mask is None else [value or {} for value in values]
-        offsets, type_ = _offsets(map(len, there)), nullable_type(self.member)
-        labels = list(chain.from_iterable(there))
-        items, odd = self.item(list(chain.from_iterable(map(dict.values, there))))
+        dicts, is_there, doubtful = _certain(self.member, values, dict)
+        labels, type_ = list(chain.from_iterable(dicts)), nullable_type(self.member)
+        items = self.item(list(chain.from_iterable(map(dict.values, dicts))))
         if not {str}.issuperset(map(type, labels)):
             return _in_doubt(self.member, len(values))
         try:
             keys = pa.array(labels, type_.key_type)
         except _NOT_ARROW:
             return _in_doubt(self.member, len(values))
-        lists = pa.ListArray.from_arrays(pa.array(offsets), items, mask=mask)
-        return Proven(maps_of(lists, keys, items, type_), either(doubtful, _with_doubtful(odd, offsets)))
+        return proven_maps(type_, is_there, list(map(len, dicts)), keys, items, doubtful)
 
 
 @dataclass(frozen=True)
@@ -291,22 +277,9 @@ class _ObjectStructs:
     takes_others: bool
 
     def __call__(self, values: Objects) -> Proven:
-        values, mask, doubtful = _certain(self.member, values, dict)
-        there = values if mask is None else [value for value in values if value is not None]
-        columns, others, odd = members_of(there, [part.name for part in self.member.type])
-        is_odd = np.zeros(len(there), bool)
+        dicts, is_there, doubtful = _certain(self.member, values, dict)
+        columns, others, odd = members_of(dicts, [part.name for part in self.member.type])
+        is_odd = np.zeros(len(dicts), bool)
         is_odd[odd if self.takes_others else others] = True
-        children = []
-        for column, proof in zip(columns, self.parts, strict=True):
-            array, in_doubt = proof(column)
-            children.append(array)
-            if in_doubt is not None:
-                is_odd |= in_doubt.to_numpy(zero_copy_only=False)
-        structs = pa.StructArray.from_arrays(children, fields=list(nullable_type(self.member)))
-        if mask is not None:
-            is_there = ~mask.to_numpy(zero_copy_only=False)
-            structs = structs.take(pa.array(np.cumsum(is_there) - 1, pa.int64(), mask=~is_there))
-            spread = np.zeros(len(values), bool)
-            spread[is_there] = is_odd
-            is_odd = spread
-        return Proven(structs, either(doubtful, pa.array(is_odd) if is_odd.any() else None))
+        parts = [proof(column) for column, proof in zip(columns, self.parts, strict=True)]
+        return proven_structs(nullable_type(self.member), is_there, parts, doubtful, is_odd)

@@ -1,19 +1,29 @@
 """The values of Arrow's types without children: how each is written in JSON, and what `values` makes of its text.
 
 Layer: rows.
-Shape: for each type a `Scalar`: the kind of token that it is written as, and its value out of a text, or the rule that such a text breaks.
-Units: precision and scale in decimal digits; lengths in bytes.
+Shape: for each type a `Scalar`: the kind of token that it is written as, and its `Value` out of a text, or the rule that such a text breaks.
+Rule: A clock without a zone, and the instant that it means: nothing is guessed. A clock is an instant only where its zone is told, or
+      the field's own zone is UTC; a time that the clocks of the zone skip, or show twice, is none.
+Units: precision and scale in decimal digits; lengths in bytes. A date is a count of days (of milliseconds for date64), timestamps, times
+      of day and durations are counts in the unit of their type. Nanoseconds since 1970-01-01T00:00 in UTC, or on the clock itself.
 """
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import tzinfo
+from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperation
 from enum import StrEnum
 from typing import Any, NoReturn
 
 import pyarrow as pa
 
 from schemac.language.attributes.attribute import Role
-from schemac.rows.judging import timestamps, values
+from schemac.language.attributes.builtin import find_zone, is_utc
+from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
+from schemac.language.physical import with_parts
+from schemac.rows.judging import values
 from schemac.rows.judging.arrays import (
     extension_name,
     integer_limits,
@@ -22,9 +32,10 @@ from schemac.rows.judging.arrays import (
     role_of,
     storage_type,
 )
-from schemac.rows.judging.timestamps import Clock, zone_of, zone_of_clock
+from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, NANOSECONDS_PER
 from schemac.rows.judging.tokens import NotJsonError, parse
-from schemac.rows.judging.values import BrokenRuleError
+from schemac.rows.judging.values import BrokenRuleError, local_time_at
+from schemac.versions.evolution.diff import declared_clock
 
 Value = Callable[[str], Any]
 
@@ -63,21 +74,21 @@ def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
         token = Token.STRING if epoch is None else Token.NUMBER
         if pa.types.is_date(data_type):
             if epoch is None:
-                return Scalar(token, timestamps.date_of_text(data_type))
-            return Scalar(token, timestamps.date_of_count(data_type, epoch))
+                return Scalar(token, date_of_text(data_type))
+            return Scalar(token, date_of_count(data_type, epoch))
         clock = clock_of(data_type, zone_of(field))
         if epoch is not None:
-            return Scalar(token, timestamps.timestamp_of_count(data_type, epoch, clock))
+            return Scalar(token, timestamp_of_count(data_type, epoch, clock))
         if data_type.tz is not None:
-            return Scalar(token, timestamps.instant_of_text(data_type, clock))
-        return Scalar(token, timestamps.clock_of_text(data_type))
+            return Scalar(token, instant_of_text(data_type, clock))
+        return Scalar(token, clock_of_text(data_type))
     for fits, build in _BUILDERS:
         if fits(data_type):
             return build(data_type)
     return None
 
 
-def clock_of(data_type: pa.DataType, zone: str | None) -> Clock:
+def clock_of(data_type: pa.DataType, zone: str | None) -> "Clock":
     """Return the clock of a timestamp, whose zone is that of the field or its own."""
     return Clock(zone_of_clock(data_type.tz or "UTC", zone))
 
@@ -126,7 +137,189 @@ _BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Sc
     (pa.types.is_decimal, _decimal),
     (is_binary, lambda _: Scalar(Token.STRING, values.bytes_of)),
     (pa.types.is_fixed_size_binary, _fixed_binary),
-    (pa.types.is_time, lambda data_type: Scalar(Token.STRING, timestamps.time_of_day(data_type))),
+    (pa.types.is_time, lambda data_type: Scalar(Token.STRING, time_of_day(data_type))),
     (pa.types.is_duration, lambda _: Scalar(Token.NUMBER, values.count_of)),
     (pa.types.is_null, lambda _: Scalar(Token.ANY, _not_null)),
 )
+
+
+CLOCK_ZONE = b"schemac.dev/clockZone"
+
+
+def zone_of(field: pa.Field) -> str | None:
+    """Give the zone that was declared for a field's clocks."""
+    declared = (field.metadata or {}).get(CLOCK_ZONE)
+    if declared is None:
+        return None
+    text = declared.decode()
+    return str(json.loads(text)) if text.startswith('"') else text
+
+
+def with_zones(
+    schema: pa.Schema, zone_of_field: Callable[[str], str | None], of_source: str | None
+) -> pa.Schema:
+    """Note the zone of its clocks next to each timestamp of a schema that has one, at every depth."""
+    fields = [_with_zone(field, zone_of_field(field.name), of_source) for field in schema]
+    return pa.schema(fields, metadata=schema.metadata)
+
+
+def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.Field:
+    data_type, is_ = field.type, pa.types
+    if is_.is_nested(data_type):
+        return field.with_type(with_parts(data_type, lambda part: _with_zone(part, zone, of_source)))
+    value_type = data_type.value_type if is_.is_dictionary(data_type) else data_type
+    pair = (zone, zone_of(field)) if getattr(value_type, "tz", None) is not None else (zone_of(field), zone)
+    declared = declared_clock(*pair, None) or of_source
+    if declared is None or not is_.is_timestamp(value_type):
+        return field
+    return field.with_metadata({**(field.metadata or {}), CLOCK_ZONE: json.dumps(declared).encode()})
+
+
+def zone_of_clock(field_zone: str, declared: str | None) -> str | None:
+    """Return the zone of local times of a field whose values are shown in `field_zone`; None if it is not set."""
+    zone = declared_clock(declared, None, field_zone)
+    return "UTC" if is_utc(zone) else zone
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How local times become instants of one field; `zone` is None if it is not set."""
+
+    zone: str | None
+
+    @property
+    def rules(self) -> tzinfo | None:
+        """The rules of the zone; None if it is not set."""
+        return None if self.zone is None else find_zone(self.zone)
+
+    def shown(self, instant: int) -> int:
+        """Return what the clock shows at an instant, both in nanoseconds."""
+        rules = find_zone(self.zone or "UTC")
+        assert rules is not None, self.zone
+        return local_time_at(instant, rules)
+
+
+_EXACT, _MOST_DIGITS = Context(prec=1000, traps=[Inexact, InvalidOperation]), 60
+_BEYOND_ALL = Decimal(10**_MOST_DIGITS)
+"""Stands for counts of more digits, which are no timestamp."""
+_COUNT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+)?")
+
+
+def _per_day(data_type: pa.DataType) -> int:
+    return 86_400_000 if pa.types.is_date64(data_type) else 1
+
+
+def date_of_text(data_type: pa.DataType) -> Value:
+    """Read a day."""
+    factor = _per_day(data_type)
+    return lambda t: values.day_of(t) * factor
+
+
+def date_of_count(data_type: pa.DataType, epoch: str) -> Value:
+    """Read a day out of a count."""
+    factor, per_unit = _per_day(data_type), NANOSECONDS_PER[epoch]
+    return lambda t: _day(_counted(t, per_unit, values.DAY) // values.DAY) * factor
+
+
+def _day(days: int) -> int:
+    """Return days since 1970 as they are. Raises BrokenRuleError outside of the years 0001 to 9999."""
+    if not FIRST_DAY <= days <= LAST_DAY:
+        raise BrokenRuleError("range", "not in the years 0001 to 9999")
+    return days
+
+
+def _counted(t: str, per_unit: int, step: int) -> int:
+    """Return a count as nanoseconds, exactly, which have to be whole steps."""
+    if not _COUNT.fullmatch(t):
+        raise BrokenRuleError("cast", "not a count")
+    try:
+        count = _EXACT.normalize(Decimal(t))
+        is_beyond = count and count.adjusted() > _MOST_DIGITS
+        found = _BEYOND_ALL if is_beyond else _EXACT.multiply(count, per_unit)
+    except DecimalException:
+        raise BrokenRuleError("precision", "more digits than the unit has") from None
+    if found != found.to_integral_value() or int(found) % step:
+        raise BrokenRuleError("precision", "more digits than the unit has")
+    return int(found)
+
+
+def _nanoseconds_per(data_type: pa.DataType) -> int:
+    return 10**9 // ARROW_PER_SECOND[data_type.unit]
+
+
+def nanoseconds_of_years(data_type: pa.TimestampType) -> tuple[int, int]:
+    """Return the first and the last nanosecond that a timestamp shows with a year of four digits, in its own zone too."""
+    margin = margin_of(data_type)
+    return values.FIRST + margin, values.LAST - margin - 1
+
+
+def margin_of(data_type: pa.TimestampType) -> int:
+    """Return how many nanoseconds a timestamp stays away from the first and the last year: its zone may show another day."""
+    return 0 if data_type.tz is None or is_utc(data_type.tz) else values.DAY
+
+
+def clock_of_text(data_type: pa.DataType) -> Value:
+    """Read a clock that stays one: a field without a zone."""
+    digits, step = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type)
+    return lambda t: values.clock_of(t, digits) // step
+
+
+def instant_of_text(data_type: pa.DataType, clock: Clock) -> Value:
+    """Read an instant out of a text with a zone; or without one, as the clock has it."""
+    digits, step, margin = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type), margin_of(data_type)
+    rules = clock.rules
+    return lambda t: values.instant_of(t, digits, rules, margin) // step
+
+
+def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Value:
+    """Read a timestamp out of a count."""
+    per_unit, step = NANOSECONDS_PER[epoch], _nanoseconds_per(data_type)
+    is_converted = data_type.tz is None and clock.zone != "UTC"
+    first, last = nanoseconds_of_years(data_type)
+
+    def value(t: str) -> int:
+        nanoseconds = _counted(t, per_unit, step)
+        if is_converted:
+            # A count is an instant; the field has what the clocks of the zone show at it.
+            if not values.FIRST <= nanoseconds < values.LAST:
+                raise BrokenRuleError("range", "not in the years 0001 to 9999")
+            nanoseconds = clock.shown(nanoseconds)
+        if data_type.unit == "ns":
+            return values.in_64_bits(nanoseconds)
+        if not first <= nanoseconds <= last:
+            raise BrokenRuleError("range", "not in the years 0001 to 9999")
+        return nanoseconds // step
+
+    return value
+
+
+def of_pattern(data_type: pa.DataType, clock: Clock | None, *, has_zone: bool) -> Callable[[int], int]:
+    """Make a date or a timestamp of the microseconds that a pattern reads."""
+    if clock is None:
+        factor = _per_day(data_type)
+        return lambda micros: _day(micros * 1000 // values.DAY) * factor
+
+    takes_instants, step = data_type.tz is not None, _nanoseconds_per(data_type)
+    first, last = nanoseconds_of_years(data_type)
+
+    def timestamp(micros: int) -> int:
+        result = micros * 1000
+        if takes_instants and not has_zone:
+            result = values.instant_at(result, clock.rules)
+        if not first <= result <= last:
+            raise BrokenRuleError("range", "not in the years 0001 to 9999")
+        if has_zone and not takes_instants:
+            result = clock.shown(result)
+        if data_type.unit == "ns":
+            return values.in_64_bits(result)
+        if result % step:
+            raise BrokenRuleError("precision", "more digits than the unit has")
+        return result // step
+
+    return timestamp
+
+
+def time_of_day(data_type: pa.DataType) -> Value:
+    """Read a time of day such as `13:45:00.5`."""
+    digits, step = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type)
+    return lambda t: values.time_of(t, digits) // step

@@ -7,7 +7,7 @@ Shape: for an Arrow type without children a `Form`: a pattern in RE2's dialect o
 Rule: a form says too little rather than too much. Whatever it does not match is read, or refused, one by one.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -24,14 +24,14 @@ from schemac.rows.judging.arrays import (
     integer_limits,
     is_scalar,
     is_string,
+    maps_of,
+    nullable_type,
     role_of,
     storage_type,
     to_field,
 )
-from schemac.rows.judging.nullable_arrays import nullable_type
-from schemac.rows.judging.scalars import Token
+from schemac.rows.judging.scalars import Token, zone_of
 from schemac.rows.judging.settings import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
-from schemac.rows.judging.timestamps import zone_of
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 
 INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
@@ -149,6 +149,76 @@ def some(mask: pa.Array) -> pa.Array | None:
 def without(values: pa.Array, mask: pa.Array | None) -> pa.Array:
     """Return values with null where a mask is true."""
     return values if mask is None else pc.if_else(mask, pa.scalar(None, values.type), values)
+
+
+def numpy_mask(mask: pa.Array) -> Any:
+    """Return a mask as an array of numpy, False for null."""
+    return pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
+
+
+def _offsets(is_there: Any, lengths: Any) -> Any:
+    """Return offsets with an empty list for what is not there; `lengths` are those of the others."""
+    offsets = np.zeros(len(is_there) + 1, np.int32)
+    offsets[1:][is_there] = lengths
+    return np.cumsum(offsets, dtype=np.int32)
+
+
+def _with_doubtful(items: pa.Array | None, offsets: Any) -> pa.Array | None:
+    """Return which lists have a doubtful item; None if none has."""
+    if items is None:
+        return None
+    counts = np.concatenate(([0], np.cumsum(numpy_mask(items))))
+    return pa.array(counts[offsets[1:]] > counts[offsets[:-1]])
+
+
+def _null_mask(is_there: Any) -> pa.Array | None:
+    return None if is_there.all() else pa.array(~is_there)
+
+
+def proven_lists(
+    member: pa.Field,
+    type_: pa.DataType,
+    is_there: Any,
+    lengths: Any,
+    items: Proven,
+    doubtful: pa.Array | None,
+) -> Proven:
+    """Join items to lists of some lengths where something is there; in doubt is, too, a list with a doubtful item or of another length than the field's."""
+    offsets = _offsets(is_there, lengths)
+    doubtful = either(doubtful, _with_doubtful(items.doubtful, offsets))
+    if pa.types.is_fixed_size_list(member.type):
+        is_other = is_there & (np.diff(offsets) != member.type.list_size)
+        doubtful = either(doubtful, some(pa.array(is_other)))
+    lists = pa.ListArray.from_arrays(pa.array(offsets), items.values, type_, mask=_null_mask(is_there))
+    return Proven(lists, doubtful)
+
+
+def proven_maps(
+    type_: pa.DataType, is_there: Any, lengths: Any, keys: pa.Array, items: Proven, doubtful: pa.Array | None
+) -> Proven:
+    """Join keys and items to maps in the same way."""
+    offsets = _offsets(is_there, lengths)
+    lists = pa.ListArray.from_arrays(pa.array(offsets), items.values, mask=_null_mask(is_there))
+    maps = maps_of(lists, keys.cast(type_.key_type), items.values, type_)
+    return Proven(maps, either(doubtful, _with_doubtful(items.doubtful, offsets)))
+
+
+def proven_structs(
+    type_: pa.DataType, is_there: Any, parts: Sequence[Proven], doubtful: pa.Array | None, is_odd: Any = False
+) -> Proven:
+    """Join parts to structs: those of all rows, or only of the rows where something is there; `is_odd` marks further ones in doubt."""
+    for part in parts:
+        is_odd = is_odd if part.doubtful is None else is_odd | numpy_mask(part.doubtful)
+    values, fields = [part.values for part in parts], list(type_)
+    if len(values[0]) == len(is_there):
+        structs = pa.StructArray.from_arrays(values, fields=fields, mask=_null_mask(is_there))
+        is_doubtful = is_there & is_odd
+    else:
+        places = pa.array(np.cumsum(is_there) - 1, mask=~is_there)
+        structs = pa.StructArray.from_arrays(values, fields=fields).take(places)
+        is_doubtful = np.zeros(len(is_there), bool)
+        is_doubtful[is_there] = is_odd
+    return Proven(structs, either(doubtful, pa.array(is_doubtful) if is_doubtful.any() else None))
 
 
 @dataclass(frozen=True)

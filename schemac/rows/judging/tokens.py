@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from schemac.language.attributes.attribute import Role
 from schemac.language.kinds.answers import ARROW_PER_SECOND
-from schemac.rows.judging.arrays import is_binary, role_of, storage_type
+from schemac.rows.judging.arrays import extension_name, is_bytes, role_of, storage_type
 
 BLANK = " \t"
 """What may stand before the brace of a record."""
@@ -365,17 +365,14 @@ def _text_of(member: pa.Field) -> Callable[[Any], str | None]:
         return lambda x: _duration(x, data_type) if isinstance(x, timedelta) else None
     if is_uuid(member):
         return _uuid
-    if is_binary(data_type) or is_.is_fixed_size_binary(data_type) or role_of(member) is Role.BLOB:
+    if is_bytes(data_type) or role_of(member) is Role.BLOB:
         return _base64
     return lambda x: None
 
 
 def is_uuid(member: pa.Field) -> bool:
     """Whether values of a field are UUIDs."""
-    name = getattr(member.type, "extension_name", None) or (member.metadata or {}).get(
-        b"ARROW:extension:name"
-    )
-    return name in ("arrow.uuid", b"arrow.uuid")
+    return extension_name(member) == "arrow.uuid"
 
 
 def _uuid(x: Any) -> str | None:

@@ -13,36 +13,49 @@ Errors: UnreadableTypeError for a column that can never become its field; Missin
 import base64
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from itertools import accumulate, chain
 from typing import Any
 
 import pyarrow as pa
 
-from schemac.language.attributes.attribute import Role
+from schemac.language.constraints.constraint import whole
 from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.rows.judging.arrays import (
     MissingMemberError,
     extension_name,
+    is_bytes,
     is_list,
     is_scalar,
     is_string,
+    keeps_value,
+    maps_of,
+    nullable_type,
     role_of,
     storage_type,
+    takes_bytes,
 )
 from schemac.rows.judging.judge import (
     Path,
     Reader,
     Run,
-    absent_reader,
     cell_reader,
     check_duplicate_keys,
+    list_reader,
     scalar_reader,
     text_reader,
+    unless_absent,
 )
-from schemac.rows.judging.scalars import Scalar, scalar_of
+from schemac.rows.judging.scalars import (
+    Clock,
+    Scalar,
+    nanoseconds_of_years,
+    scalar_of,
+    zone_of,
+    zone_of_clock,
+)
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, Settings
-from schemac.rows.judging.timestamps import Clock, nanoseconds_of_years, zone_of, zone_of_clock
 from schemac.rows.judging.tokens import double_text, quoted
 
 DAY = 86_400
@@ -239,29 +252,23 @@ def typed_reader(
             raise UnreadableTypeError(member, source_type)
         return _of_text(member, counts, lambda x: cast_text(x, source_type))
     if keeps_value(member, source):
-        absent = absent_reader(member)
-        return lambda x, path, run: absent(path, run) if x is None else x
+        return unless_absent(member, lambda x, path, run: x)
     if is_string(source_type):
         if is_column or not is_scalar(member):
             return cell_reader(member, settings)
         return text_reader(member, settings.null_values)
     if pa.types.is_null(source_type):
-        return lambda x, path, run: absent_reader(member)(path, run)
+        return unless_absent(member, lambda x, path, run: x)
     if is_scalar(member):
         return _scalar_reader(member, source_type)
     if is_list(member.type) and is_list(source_type):
-        return _list_reader(member, source_type, settings)
+        of_items = source_type.value_field
+        return list_reader(member, typed_reader(member.type.value_field, of_items, settings, is_column=False))
     if pa.types.is_map(member.type) and pa.types.is_map(source_type):
         return _map_reader(member, source_type, settings)
     if pa.types.is_struct(member.type) and pa.types.is_struct(source_type):
         return _struct_reader(member, source_type, settings)
     raise UnreadableTypeError(member, source_type)
-
-
-def keeps_value(member: pa.Field, source: pa.Field) -> bool:
-    """Whether a value is stored in a form of its own, which the source has as well."""
-    role = role_of(member)
-    return role is not None and not is_string(storage_type(member.type)) and role_of(source) is role
 
 
 def binary_width(member: pa.Field) -> int | None:
@@ -270,19 +277,6 @@ def binary_width(member: pa.Field) -> int | None:
         return 16
     source_type = storage_type(member.type)
     return int(source_type.byte_width) if pa.types.is_fixed_size_binary(source_type) else None
-
-
-def is_bytes(data_type: pa.DataType) -> bool:
-    """Whether values of a type are bytes, of any length or of one."""
-    is_ = pa.types
-    result = is_.is_binary(data_type) or is_.is_large_binary(data_type) or is_.is_fixed_size_binary(data_type)
-    return bool(result or is_.is_binary_view(data_type))
-
-
-def takes_bytes(member: pa.Field) -> bool:
-    """Whether values of a field are bytes."""
-    role = role_of(member)
-    return role is Role.BLOB or (role is None and is_bytes(storage_type(member.type)))
 
 
 def _scalar_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
@@ -352,16 +346,14 @@ def _of_text(member: pa.Field, scalar: Scalar, text: Text) -> Reader:
 
 
 def _bytes_reader(member: pa.Field) -> Reader:
-    absent, width = absent_reader(member), binary_width(member)
+    width = binary_width(member)
 
     def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         if width is not None and len(x) != width:
             run.object_to(path, "length", str(len(x)))
         return x
 
-    return read
+    return unless_absent(member, read)
 
 
 def range_of(target_type: pa.DataType) -> tuple[int, int] | None:
@@ -379,61 +371,38 @@ def range_of(target_type: pa.DataType) -> tuple[int, int] | None:
 
 
 def _alike_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
-    absent, target_type = absent_reader(member), storage_type(member.type)
+    target_type = storage_type(member.type)
     limits = range_of(target_type)
     per_day = 86_400_000 if pa.types.is_date64(target_type) else 1
 
     def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         if limits is not None and not limits[0] <= x <= limits[1]:
             return run.object_to(path, "range", cast_text(x, source_type))
         return x * per_day if per_day != 1 else x
 
-    return read
+    return unless_absent(member, read)
 
 
 def _duration_reader(member: pa.Field, target_type: pa.DataType, source_type: pa.DataType) -> Reader:
-    absent = absent_reader(member)
     to, of = ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[source_type.unit]
 
     def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         count, rest = divmod(x * to, of)
         if rest:
             return run.object_to(path, "precision", str(x))
         return count if -(2**63) <= count < 2**63 else run.object_to(path, "range", str(x))
 
-    return read
-
-
-def _list_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) -> Reader:
-    item = typed_reader(member.type.value_field, source_type.value_field, settings, is_column=False)
-    absent = absent_reader(member)
-    size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
-
-    def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
-        result = [item(part, (path, i), run) for i, part in enumerate(x)]
-        if size is not None and len(x) != size:
-            run.object_to(path, "length", str(len(x)))
-        return result
-
-    return read
+    return unless_absent(member, read)
 
 
 def _map_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) -> Reader:
     keys_settings = Settings(timezone=settings.timezone)
     key = typed_reader(member.type.key_field, source_type.key_field, keys_settings, is_column=False)
     item = typed_reader(member.type.item_field, source_type.item_field, settings, is_column=False)
-    absent, key_type = absent_reader(member), source_type.key_type
+    key_type = source_type.key_type
     is_hashed = is_scalar(member.type.key_field) and not pa.types.is_nested(storage_type(key_type))
 
     def read(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         result = []
         for label, value in x:
             at = (path, f'["{cast_text(label, key_type)}"]')
@@ -442,7 +411,7 @@ def _map_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) 
             check_duplicate_keys([pair[0] for pair in result], path, run)
         return result
 
-    return read
+    return unless_absent(member, read)
 
 
 def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) -> Reader:
@@ -453,11 +422,71 @@ def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: Setting
             raise MissingMemberError(part.name)
         read = typed_reader(part, source_type.field(place), settings, is_column=False)
         members.append((part.name, "." + part.name, read))
-    absent = absent_reader(member)
 
     def read_struct(x: Any, path: Path, run: Run) -> Any:
-        if x is None:
-            return absent(path, run)
         return {label: read(x[label], (path, step), run) for label, step, read in members}
 
-    return read_struct
+    return unless_absent(member, read_struct)
+
+
+def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | None = None) -> pa.Array:
+    """Make an array of values that were read, also of those that do not fit: a map with a key that is absent or twice is null there."""
+    if source is not None and keeps_value(member, source):
+        return pa.array(values, storage_type(source.type))
+    is_ = pa.types
+    type_ = nullable_type(member, source)
+    if role_of(member) is not None or not is_.is_nested(type_):
+        return _scalars(values, type_)
+    return _array(values, type_)
+
+
+def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """Return an array of Python's values, with lists and structs built from the arrays of their parts."""
+    is_ = pa.types
+    if is_.is_struct(type_) and type_.num_fields:
+        children = [
+            _array([None if value is None else value[part.name] for value in values], part.type)
+            for part in type_
+        ]
+        return pa.StructArray.from_arrays(children, fields=list(type_), mask=_absent(values))
+    if is_.is_map(type_):
+        remaining = [None if value is None or _has_duplicate_keys(value) else value for value in values]
+        pairs = list(chain.from_iterable(value or () for value in remaining))
+        keys = _array([key for key, _ in pairs], type_.key_type)
+        items = _array([item for _, item in pairs], type_.item_type)
+        return maps_of(_lists(remaining, keys), keys, items, type_)
+    if is_.is_list(type_):
+        items = _array(list(chain.from_iterable(value or () for value in values)), type_.value_type)
+        return _lists(values, items, type_)
+    return _scalars(values, type_)
+
+
+def _lists(values: Sequence[Any], items: pa.Array, type_: pa.DataType | None = None) -> pa.Array:
+    """Return lists over the items of all values, null for None; without `type_` the type is that of the items."""
+    offsets = [0, *accumulate(0 if value is None else len(value) for value in values)]
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, type_, mask=_absent(values))
+
+
+def _absent(values: Sequence[Any]) -> pa.Array | None:
+    """Return a mask of the values that are None; None if there are none."""
+    result = [value is None for value in values]
+    return pa.array(result, pa.bool_()) if any(result) else None
+
+
+def _has_duplicate_keys(pairs: Sequence[tuple[Any, Any]]) -> bool:
+    keys = [repr(key) for key, _ in pairs]
+    return len({*keys}) < len(keys) or any(key is None for key, _ in pairs)
+
+
+def _scalars(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """Return an array of values without parts; decimals whose scale is not within their precision are built from their bytes."""
+    if not pa.types.is_decimal(type_) or 0 <= type_.scale <= type_.precision:
+        return pa.array(values, type_)
+    # pyarrow counts the digits of such decimals by itself, and finds too few, or too many.
+    width = type_.bit_width // 8
+    data = b"".join(
+        (0 if value is None else whole(value, type_.scale)).to_bytes(width, "little", signed=True)
+        for value in values
+    )
+    there = pa.array([None if value is None else True for value in values], pa.bool_())
+    return pa.Array.from_buffers(type_, len(values), [there.buffers()[0], pa.py_buffer(data)])

@@ -109,13 +109,9 @@ class FileRecord:
         committed_run = CommittedRun.of(commit_properties, version, committed)
         assert committed_run is not None
         names = tuple(files)
-        text = {
-            "committed": committed.isoformat(),
-            "version": version,
-            "properties": commit_properties,
-            "files": names,
-        }
-        return cls(committed_run, names, json.dumps(text))
+        record = {"committed": committed.isoformat(), "version": version}
+        record |= {"properties": commit_properties, "files": names}
+        return cls(committed_run, names, json.dumps(record))
 
     @classmethod
     def parse(cls, text: str) -> "FileRecord | None":
@@ -138,12 +134,12 @@ def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
     for name, text in texts.items():
         record = FileRecord.parse(text)
         if record is None:
-            raise PipelineError(
-                UNREADABLE_TABLE,
-                f"`{path}/{LEDGER}/{name}` is not the record of a run: it is damaged, or of another program",
-                f"restore it from a copy; or delete it: then the run `{name.removesuffix(SUFFIX)}` no longer counts,"
-                " and its rows stay",
+            message = (
+                f"`{path}/{LEDGER}/{name}` is not the record of a run: it is damaged, or of another program"
             )
+            run = name.removesuffix(SUFFIX)
+            help = f"restore it from a copy; or delete it: then the run `{run}` no longer counts, and its rows stay"
+            raise PipelineError(UNREADABLE_TABLE, message, help)
         records.append(record)
     return sorted(records, key=lambda record: (record.run.version, record.run.committed), reverse=True)
 

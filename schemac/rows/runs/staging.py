@@ -334,9 +334,7 @@ FOLDER_PREFIX, OWNER_FILE = "schemac-run-", "owner.txt"
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Make a folder of this process; remove it at the end."""
-    sweep()
-    folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-    (folder / OWNER_FILE).write_text(this_process())
+    folder = _new_temporary_folder()
     try:
         yield folder
     finally:
@@ -346,10 +344,16 @@ def temporary_folder() -> Iterator[Path]:
 @functools.cache
 def folder_of_process() -> Path:
     """Return a folder that goes with this process, for what goes on to its end, as Java does."""
+    folder = _new_temporary_folder()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _new_temporary_folder() -> Path:
+    """Make a folder that says whose it is, after those of processes that are gone were removed."""
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
     (folder / OWNER_FILE).write_text(this_process())
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 

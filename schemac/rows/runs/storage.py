@@ -63,12 +63,8 @@ class Bucket:
     def parse(cls, settings: Mapping[str, Any]) -> "Bucket":
         """Read the settings as they are in a pipeline file."""
         texts = {name: str(settings[name]) for name in NAMES if settings.get(name) is not None}
-        return cls(
-            texts,
-            settings.get("pathStyle"),
-            dict(settings.get("options") or {}),
-            dict(settings.get("hadoop") or {}),
-        )
+        options, hadoop = (dict(settings.get(name) or {}) for name in ("options", "hadoop"))
+        return cls(texts, settings.get("pathStyle"), options, hadoop)
 
     def to_json(self) -> Json:
         """Write the settings as `parse` reads them."""
@@ -82,12 +78,10 @@ class Bucket:
         def value(name: str, text: str, match: re.Match[str]) -> str:
             known = environment.get(match["name"])
             if not known:
-                raise PipelineError(
-                    STORAGE_SETTING,
-                    f"`{name}` of `{address}` is `{text}`, and the environment has no `{match['name']}`",
-                    f"set it where the pipeline is started: export {match['name']}=…",
-                    place=("storage", address, name),
-                )
+                variable = match["name"]
+                message = f"`{name}` of `{address}` is `{text}`, and the environment has no `{variable}`"
+                help = f"set it where the pipeline is started: export {variable}=…"
+                raise PipelineError(STORAGE_SETTING, message, help, place=("storage", address, name))
             return known
 
         def all_of(texts: Mapping[str, str]) -> dict[str, str]:

@@ -85,9 +85,6 @@ class Merged:
     """Records that count, and delete the row of their key, if there is one."""
 
 
-StorageOptions = Storage
-
-
 @dataclass(frozen=True)
 class TableForm:
     """What a table is to be."""
@@ -116,7 +113,7 @@ class WriteTarget:
     staging: str
     mode: str
     read_version: int
-    storage_options: StorageOptions
+    storage_options: Storage
     storage_version: str | None
     max_rows_per_file: int
     run: RunIdentity
@@ -165,11 +162,11 @@ class Sink(ABC):
         """Spell an Arrow schema as the batches that are written have to have it."""
 
     @abstractmethod
-    def find(self, path: str, storage_options: StorageOptions) -> ExistingTable | None:
+    def find(self, path: str, storage_options: Storage) -> ExistingTable | None:
         """Look at the table at a path; None if there is none. Raises PipelineError if it cannot be opened."""
 
     @abstractmethod
-    def count_rows(self, path: str, storage_options: StorageOptions) -> int:
+    def count_rows(self, path: str, storage_options: Storage) -> int:
         """Count the rows of a table; 0 if there is none."""
 
     @abstractmethod
@@ -178,20 +175,20 @@ class Sink(ABC):
 
     @abstractmethod
     def differences(
-        self, path: str, form: TableForm, storage_options: StorageOptions, *, ids: bool = True
+        self, path: str, form: TableForm, storage_options: Storage, *, ids: bool = True
     ) -> tuple[str, ...]:
         """How a table differs from its form, as sentences; `ids=False` compares by path only."""
 
     @abstractmethod
-    def runs(self, table: str | Any, storage_options: StorageOptions | None = None) -> Iterator[CommittedRun]:
+    def runs(self, table: str | Any, storage_options: Storage | None = None) -> Iterator[CommittedRun]:
         """List the runs that a table has the commits of, the last one first. `table` is a path or an open table of the engine."""
 
     @abstractmethod
-    def find_run(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> CommittedRun | None:
+    def find_run(self, run: RunIdentity, table: str, storage_options: Storage) -> CommittedRun | None:
         """Find the commit of a run in the table; one that was made before this attempt of the run started is not looked for."""
 
     @abstractmethod
-    def recover(self, table: str, quarantine: str | None, storage_options: StorageOptions) -> None:
+    def recover(self, table: str, quarantine: str | None, storage_options: Storage) -> None:
         """Leave both as if runs that died had never been, or had come to their end."""
 
     @abstractmethod
@@ -215,7 +212,7 @@ class Sink(ABC):
         path: str,
         mode: str,
         *,
-        storage_options: StorageOptions,
+        storage_options: Storage,
         storage_version: str | None,
         max_rows_per_file: int,
         run: RunIdentity,
@@ -313,12 +310,12 @@ class Source(ABC):
     """Names of the options that a source takes; `version` pins the version of a table."""
 
     @abstractmethod
-    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
+    def newest_version(self, path: str, storage_options: Storage = NO_STORAGE) -> int | None:
         """Return the newest version of the table at a path; None if there is none."""
 
     @abstractmethod
     def schema(
-        self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE, *, is_exact: bool = False
+        self, path: str, version: int, storage_options: Storage = NO_STORAGE, *, is_exact: bool = False
     ) -> pa.Schema:
         """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers.
 
@@ -326,12 +323,10 @@ class Source(ABC):
         """
 
     @abstractmethod
-    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
+    def parts(self, path: str, version: int, storage_options: Storage = NO_STORAGE) -> list[int]:
         """Return the numbers of the parts that can be read side by side."""
 
-    def added(
-        self, path: str, after: int, version: int, storage_options: StorageOptions = NO_STORAGE
-    ) -> list[int]:
+    def added(self, path: str, after: int, version: int, storage_options: Storage = NO_STORAGE) -> list[int]:
         """Return the parts that a version has, and an earlier one (0: none) did not. PipelineError where rows changed in between."""
         raise NotImplementedError
 
@@ -342,13 +337,13 @@ class Source(ABC):
         version: int,
         part: int,
         projection: Projection = WHOLE_ROWS,
-        storage_options: StorageOptions = NO_STORAGE,
+        storage_options: Storage = NO_STORAGE,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
 
     @abstractmethod
     def check_filter(
-        self, path: str, version: int, filter: str, storage_options: StorageOptions = NO_STORAGE
+        self, path: str, version: int, filter: str, storage_options: Storage = NO_STORAGE
     ) -> None:
         """Raise PipelineError if a version of a table cannot be filtered so."""
 
@@ -382,16 +377,13 @@ def source_of(name: str) -> Source | None:
     return SOURCE.of(engine(name)) if name in source_names() else None
 
 
-def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: StorageOptions) -> None:
+def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: Storage) -> None:
     """Refuse rows that a table cannot take as they are. Raises PipelineError."""
     differences = sink.differences(path, form, storage_options, ids=False)
     if differences:
-        raise PipelineError(
-            SCHEMA_MISMATCH,
-            f"the table `{path}` has a different schema: {'; '.join(differences[:5])}",
-            "`schemac plan` shows how to change the table to the schema; `mode: overwrite` replaces it",
-            place=("target", "path"),
-        )
+        message = f"the table `{path}` has a different schema: {'; '.join(differences[:5])}"
+        help = "`schemac plan` shows how to change the table to the schema; `mode: overwrite` replaces it"
+        raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
 
 
 def table_runs(

@@ -16,7 +16,8 @@ import pyarrow as pa
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
+from schemac.rows.judging.arrays import nullable_type
+from schemac.rows.judging.typed_values import nullable_array
 from schemac.rows.samples.numbers import Draws, drawn_native, indices
 from schemac.rows.samples.values import NULLS, Values, leaves_of, optional, values_of
 

@@ -17,7 +17,7 @@ from schemac.language.constraints.expressions import AmongNode, ComparisonNode, 
 from schemac.language.constraints.rows import ReferenceTo, RowConstraints
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.rows.judging.nullable_arrays import nullable_type
+from schemac.rows.judging.arrays import nullable_type
 from schemac.rows.samples.columns import Column, Counter, Digit, Nothing, Path, Reference, Targets
 from schemac.rows.samples.values import NoValueError, Values, values_of
 

@@ -33,7 +33,8 @@ from schemac.language.constraints.field_constraints import (
 from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.rows.judging.arrays import opened, to_batches, with_parts
+from schemac.language.physical import with_parts
+from schemac.rows.judging.arrays import opened, to_batches
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.tokens import Number, parse, quoted
 from schemac.rows.samples.numbers import Draws

@@ -32,11 +32,11 @@ from schemac.language.constraints.evaluation import (
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.model import dotted
-from schemac.rows.judging.arrays import is_string, storage_type
+from schemac.rows.judging.arrays import is_bytes, is_string, storage_type
 from schemac.rows.judging.reasons import REASON, Reasons, repeated
 from schemac.rows.judging.settings import LONGEST_VALUE
 from schemac.rows.judging.tokens import quoted
-from schemac.rows.judging.typed_values import cast_text, count_text, is_bytes, json_text, key_text, raw_values
+from schemac.rows.judging.typed_values import cast_text, count_text, json_text, key_text, raw_values
 from schemac.rows.validation.result import JudgedBatch
 from schemac.text.source.phrases import closest
 

@@ -1,7 +1,7 @@
 """The result of a validation of rows: of a batch, and of all of them.
 
 Layer: rows.
-Shape: a `JudgedBatch` has every column in its loose type (see `judging.nullable_arrays`), also the values that do not fit, and the
+Shape: a `JudgedBatch` has every column in its loose type (see `judging.arrays`), also the values that do not fit, and the
        reasons by rows. A `Validation` has good rows as an Arrow table of the dataset's schema; bad rows as they came, with their numbers and reasons; counts.
 Errors: SC350 unfit-rows, by `raise_if_bad`.
 """

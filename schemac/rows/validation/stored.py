@@ -17,8 +17,8 @@ from schemac.language.constraints.evaluation import Offence, Target, survey
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.registry.installed import blamed, engines
 from schemac.rows.judging.arrays import MissingMemberError, opened
+from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Settings
-from schemac.rows.judging.timestamps import with_zones
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.constraints import UnusableTargetError, target_of
 from schemac.rows.validation.validator import FieldReader, validated_columns
@@ -66,12 +66,8 @@ def open_rows(path: str, report: Report) -> StoredRows | None:
         message = f"{path}: its rows need {error.name}, which is not installed"
         report.add(UNCHECKED_ROWS, message, file=path, help=f"{install_help(error)}; or {HELP_FOR_ROWS}")
     except _ERRORS as error:
-        report.add(
-            UNCHECKED_ROWS,
-            f"{path}: its rows cannot be read: {_reason(error)}",
-            file=path,
-            help=HELP_FOR_ROWS,
-        )
+        message = f"{path}: its rows cannot be read: {_reason(error)}"
+        report.add(UNCHECKED_ROWS, message, file=path, help=HELP_FOR_ROWS)
     return None
 
 
@@ -90,13 +86,8 @@ class Comparison:
             if name not in source.names:
                 near = closest(name, source.names)
                 help = f"did you mean `{near}`?" if near else f"its columns are {', '.join(source.names)}"
-                report.add(
-                    TABLE_DRIFT,
-                    f"{self.name}: there is no column {name}",
-                    file=self.name,
-                    path=name,
-                    help=help,
-                )
+                message = f"{self.name}: there is no column {name}"
+                report.add(TABLE_DRIFT, message, file=self.name, path=name, help=help)
             else:
                 try:
                     self._typed([name], source)
@@ -108,9 +99,8 @@ class Comparison:
         for name in source.names:
             if name not in expected.names:
                 help = "add a field, or leave the column out"
-                report.add(
-                    TABLE_DRIFT, f"{self.name}: the schema has no field {name}", file=self.name, help=help
-                )
+                message = f"{self.name}: the schema has no field {name}"
+                report.add(TABLE_DRIFT, message, file=self.name, help=help)
         return () if report.has_errors else tuple(expected.names)
 
     def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
@@ -227,13 +217,9 @@ def report_offence(offence: Offence, table: str, rows_text: Shown, report: Repor
     """Report the rows that break a constraint, with the command that shows them."""
     count, values = _count_and_values(offence)
     verb = "is" if offence.count == 1 else "are"
-    report.add(
-        BROKEN_CONSTRAINT,
-        f"{table}: {offence.path}: {count} {verb} not {offence.text}{values} ({offence.rule.partition(':')[0]})",
-        file=table,
-        path=offence.path,
-        help=f"{rows_text(offence.rows)} shows {'them' if offence.count <= len(offence.rows) else 'the first of them'}",
-    )
+    message = f"{table}: {offence.path}: {count} {verb} not {offence.text}{values} ({offence.rule.partition(':')[0]})"
+    help = f"{rows_text(offence.rows)} shows {'them' if offence.count <= len(offence.rows) else 'the first of them'}"
+    report.add(BROKEN_CONSTRAINT, message, file=table, path=offence.path, help=help)
 
 
 def report_failed(
@@ -242,13 +228,9 @@ def report_failed(
     """Say which rows are in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
     count, values = _count_and_values(offence)
     verb = "does" if offence.count == 1 else "do"
-    report.add(
-        FAILED_CHECK,
-        f"{path}: {question}, but {count} {verb} not satisfy it{values}",
-        file=table,
-        path=path,
-        help=f"{rows_text} shows them; correct or remove these rows, or change the schema; {state}",
-    )
+    message = f"{path}: {question}, but {count} {verb} not satisfy it{values}"
+    help = f"{rows_text} shows them; correct or remove these rows, or change the schema; {state}"
+    report.add(FAILED_CHECK, message, file=table, path=path, help=help)
 
 
 def _count_and_values(offence: Offence) -> tuple[str, str]:

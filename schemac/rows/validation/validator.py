@@ -4,7 +4,7 @@ Layer: rows.
 Shape: a `Validator` takes batches with the texts of records of JSON, or with columns: texts such as the cells of CSV, or values with a type.
        A record is taken apart into one column of tokens for each field; a field is then read from its column: many values at once
        where a proof takes them, the others of this one field one by one. Constraints are evaluated over the columns. A `JudgedBatch` has
-       every column in its loose type (see `judging.nullable_arrays`), also the values that do not fit, and the reasons by rows.
+       every column in its loose type (see `judging.arrays`), also the values that do not fit, and the reasons by rows.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
-from schemac.rows.judging.arrays import is_string, laid_out, opened, storage_type
+from schemac.rows.judging.arrays import is_string, laid_out, nullable_type, opened, storage_type
 from schemac.rows.judging.column_proofs import proof_of
 from schemac.rows.judging.judge import (
     Context,
@@ -29,14 +29,12 @@ from schemac.rows.judging.judge import (
     malformed,
     value_at,
 )
-from schemac.rows.judging.nullable_arrays import nullable_array, nullable_type
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
-from schemac.rows.judging.scalars import clock_of
+from schemac.rows.judging.scalars import clock_of, of_pattern, zone_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
 from schemac.rows.judging.text_proofs import Proven
-from schemac.rows.judging.timestamps import of_pattern, zone_of
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
-from schemac.rows.judging.typed_values import raw_values, typed_reader
+from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
 from schemac.rows.validation.result import JudgedBatch

@@ -13,7 +13,7 @@ from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple
 
-from schemac.text.source.diagnostic import Label
+from schemac.text.source.diagnostic import Code, Label
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Span
@@ -86,6 +86,19 @@ class Document:
             return Location(document.source, root.span, labels, root=root, is_exact=is_exact)
         span = entry.key_span if on_key and is_exact else entry.value
         return Location(document.source, span, labels, entry, is_exact=is_exact)
+
+    def report(
+        self,
+        code: Code,
+        message: str,
+        path: TreePath,
+        report: Report,
+        help: str = "",
+        *,
+        on_key: bool = False,
+    ) -> None:
+        """Report a finding about a value, or about its key."""
+        report.add(code, message, location=self.location(path, on_key=on_key), help=help)
 
 
 class Via(NamedTuple):

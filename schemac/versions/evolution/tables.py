@@ -226,25 +226,17 @@ def has_replaced_fields(
         if field.is_member and restored < id and restored not in former and id not in after.values():
             is_refused = True
             restore_argument = shlex.quote(f"{field.path_text}={id}")
-            report.add(
-                REFUSED_CHANGE,
-                f"{name}: {field.path_text} is the field {id} of the lock, and {new.label} has the former field"
-                f" {restored} in its place, whose values the table no longer has",
-                file=name,
-                path=field.path_text,
-                help=f"to keep the values of the table, run `schemac lock --restore {restore_argument}`",
-            )
+            message = f"{name}: {field.path_text} is the field {id} of the lock, and {new.label} has the former field {restored} in its place, whose values the table no longer has"
+            help = f"to keep the values of the table, run `schemac lock --restore {restore_argument}`"
+            report.add(REFUSED_CHANGE, message, file=name, path=field.path_text, help=help)
     return is_refused
 
 
 def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
     """Report SC430 for every name, where no engine in question rounds anything."""
     for name in sorted(set(rounded)):
-        report.add(
-            POINTLESS_ROUNDING,
-            f"no value of {name} is rounded: {why}",
-            help=f"remove `--allow-rounding {name}`",
-        )
+        message = f"no value of {name} is rounded: {why}"
+        report.add(POINTLESS_ROUNDING, message, help=f"remove `--allow-rounding {name}`")
 
 
 class TableField(NamedTuple):
@@ -353,20 +345,15 @@ def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: 
     labels = " or ".join(candidate.version.label for candidate in candidates)
     doubt = "nothing in the table shows which one it is"
     if recorded is not None:
-        reason = (
-            "it may have been replaced since"
-            if table.is_replaced
-            else "its ids are not those of a table of that version"
-        )
+        reason = "its ids are not those of a table of that version"
+        if table.is_replaced:
+            reason = "it may have been replaced since"
         doubt = f"it records version {recorded.version.number}, but {reason}"
     elif table.recorded is not None:
         doubt = f"it records version {table.recorded}, which is not one of them"
-    report.add(
-        UNUSABLE_TABLE,
-        f"{table.name} may be at {labels}: its columns are the same in these versions, and {doubt}",
-        file=table.name,
-        help=f"specify its version, as in: {state_version(table.name, candidates[0].version)}",
-    )
+    message = f"{table.name} may be at {labels}: its columns are the same in these versions, and {doubt}"
+    help = f"specify its version, as in: {state_version(table.name, candidates[0].version)}"
+    report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
     return None
 
 

@@ -121,8 +121,8 @@ def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVer
     return LockedSchemaVersion(opened.logical, f"lock:{number}", history, opened.ids, opened.numbers)
 
 
-def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> LockedSchemaVersion:
-    """Return a version with those of its columns and members alone that have these paths, in the order of the paths."""
+def narrowed_tree(dataset: LogicalDataset, paths: Sequence[FieldPath]) -> Json:
+    """Return a schema as JSON with those of its columns and members alone that have these paths, in the order of the paths."""
     order = {path: index for index, path in enumerate(paths)}
 
     def members(trees: Sequence[Json], fields: Sequence[SchemaField]) -> list[Json]:
@@ -144,8 +144,15 @@ def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> Locked
         inner = {key: type_of(tree[key], child) for key, child in zip(parts, field.children, strict=True)}
         return {**tree, **inner}
 
-    tree = version.dataset.schema.model_dump(mode="json", by_alias=True)
-    schema = Schema.model_validate({**tree, "fields": members(tree["fields"], version.dataset.columns)})
+    fields = tuple([field for field in dataset.schema.fields if (field.name,) in order])
+    schema = dataset.schema.model_copy(update={"fields": fields})
+    tree: Json = schema.model_dump(mode="json", by_alias=True)
+    return {**tree, "fields": members(tree["fields"], dataset.columns)}
+
+
+def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> LockedSchemaVersion:
+    """Return a version with those of its columns and members alone that have these paths, in the order of the paths."""
+    schema = Schema.model_validate(narrowed_tree(version.dataset, paths))
     dataset = replace(version.dataset, schema=schema, columns=columns(schema))
     fields = {field.path: field for field in version.ids}
     before = {field: fields[field.path] for field in preorder(dataset.columns)}

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import schemac
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.pipeline import conform, write
-from schemac.pipeline.spark.value_columns import column_type
+from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.writing.batches import to_schema
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.plain_types import plain_field

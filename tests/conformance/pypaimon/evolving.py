@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
-from schemac.engines.paimon.changes import SchemaChange, SetOption, changes_between
+from schemac.engines.paimon.changes import SchemaChange, changes_between
 from schemac.engines.paimon.live_table import differences, errors_of, open_paimon_table, table_schema
 from schemac.engines.paimon.reader import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
@@ -82,7 +82,7 @@ class Evolution:
     @property
     def is_asked(self) -> bool:
         """Whether there is an operation beside the one that says which version the table has."""
-        return any(not isinstance(c, SetOption) or c.key != TABLE_VERSION for c in self.changes)
+        return any((c.action, c.arguments.get("key")) != ("setOption", TABLE_VERSION) for c in self.changes)
 
     def place(self, warehouse: Path, table: str = "t") -> Path:
         """The empty table of the first version."""

@@ -113,7 +113,7 @@ def hold(seed: int, catalog: Any) -> set[Outcome]:
     assert made is not None, report.diagnostics
     # The values that are drawn fit, which is seen by looking at them.
     assert apply_iceberg(made, report), report.diagnostics
-    report_iceberg_drift(name, new, report)
+    report_iceberg_drift(name, new, report, new.locked)
     assert not report.diagnostics
     handle = catalog.load_table(f"n.t{seed}")
     read = handle.scan().to_arrow().to_pylist()

@@ -385,7 +385,7 @@ def test_fill_columns_of_every_shape(tmp_path: Path, shape: str) -> None:
 
 def test_new_columns_have_the_ids_of_the_lock(tmp_path: Path) -> None:
     path = make(tmp_path)
-    fields = [pb.Field.FromString(text) for text in lance_fields_of(FORM.schema)]
+    fields = lance_fields_of(FORM.schema)
     fields[2].id = 7
     form = replace(FORM, native=encode(pb.Schema(fields=fields)), version="2-a")
     settle(begin(path, form=form))

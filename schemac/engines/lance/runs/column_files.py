@@ -9,7 +9,7 @@ Rule: The columns of a Lance table that a run fills, and the schema of the table
       and new columns get the next free ids.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,9 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import decode
 from schemac.engines.lance.dataset import lance_errors
 from schemac.engines.lance.tables.fields import differences, in_preorder, lance_fields_of
-from schemac.engines.lance.tables.steps import MARK
-from schemac.engines.lance.transactions import added_file, lasting_ids, schema_parts
+from schemac.engines.lance.tables.recipe import write_columns
+from schemac.engines.lance.tables.steps import new_column
+from schemac.engines.lance.transactions import schema_parts
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.rows.runs.columns import ADDRESSES, Filling
 from schemac.rows.runs.errors import PipelineError
@@ -37,10 +38,7 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
 
     schema = filling.read_schema()
     written = pa.schema(
-        [
-            pa.field(_name(number), field.type, nullable=True, metadata=field.metadata)
-            for number, field in enumerate(schema)
-        ]
+        [field.with_name(new_column(number)).with_nullable(True) for number, field in enumerate(schema)]
     )
     fragment = table.get_fragment(part)
     retained = [name for name in schema.names if filling.columns.keeps and name in table.schema.names]
@@ -61,24 +59,21 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
     try:
         with lance_errors():
             function = BatchUDF(make, output_schema=written)
-            metadata, made = fragment.merge_columns(function, columns=[ROW_ADDRESS, *retained])
+            file = write_columns(fragment, function, [ROW_ADDRESS, *retained], filling.ids)
     except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
         raise failure[0] if failure else error from None
     values.check_end()
-    columns = {_name(number): ids for number, ids in enumerate(filling.ids)}
-    return added_file(fragment.metadata, metadata, lasting_ids(made, columns))
+    return file
 
 
 def check_retainable(table: Any, columns: tuple[str, ...]) -> None:
     """Refuse to keep values that Lance does not give as they are written: of JSON it gives the text, of blobs places in files."""
     for name in columns:
-        if name in table.schema.names and isinstance(table.schema.field(name).type, pa.BaseExtensionType):
-            raise PipelineError(
-                UNFIT_VALUES,
-                f"rows that `where` leaves out cannot keep their value of `{name}`, which is {table.schema.field(name).type}",
-                "leave `where` out, so that every row gets a value",
-                place=("where",),
-            )
+        type_ = table.schema.field(name).type if name in table.schema.names else None
+        if isinstance(type_, pa.BaseExtensionType):
+            message = f"rows that `where` leaves out cannot keep their value of `{name}`, which is {type_}"
+            help = "leave `where` out, so that every row gets a value"
+            raise PipelineError(UNFIT_VALUES, message, help, place=("where",))
 
 
 def check_required(filling: Filling, table: Any, rows: int) -> None:
@@ -86,17 +81,9 @@ def check_required(filling: Filling, table: Any, rows: int) -> None:
     required = [field.name for field in filling.read_schema() if not field.nullable]
     new = [name for name in required if name not in table.schema.names]
     if rows and new:
-        raise PipelineError(
-            UNFIT_VALUES,
-            f"`{new[0]}` is required, and rows that `where` leaves out would have no value",
-            "leave `where` out, or give the field an Option type",
-            place=("where",),
-        )
-
-
-def _name(number: int) -> str:
-    """Return the reserved name of the new column with a number."""
-    return f"{MARK}new_{number}"
+        message = f"`{new[0]}` is required, and rows that `where` leaves out would have no value"
+        help = "leave `where` out, or give the field an Option type"
+        raise PipelineError(UNFIT_VALUES, message, help, place=("where",))
 
 
 class _RowValues:
@@ -175,19 +162,16 @@ class Columns:
 
 def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> Columns:
     """Compare a version with its form. Raises PipelineError if they differ."""
-    metadata, messages = schema_parts(table.lance_schema)
-    there = [pb.Field.FromString(message) for message in messages]
+    metadata, there = schema_parts(table.lance_schema)
     if form.version is not None:
         metadata[TABLE_VERSION] = form.version.encode()
         metadata.pop(TABLE_IDS, None)
-    expected = (
-        list(decode(form.native).fields)
-        if form.native
-        else [pb.Field.FromString(message) for message in lance_fields_of(form.schema)]
-    )
+    expected = list(decode(form.native).fields) if form.native else lance_fields_of(form.schema)
     tops = {field.name for field in there if field.parent_id < 0}
     new = tuple(name for name in columns if name not in tops)
-    known = [field for field in expected if _column(field, expected) not in new]
+    column_of = _columns_of(expected)
+    known = [field for field in expected if column_of[field.id] not in new]
+    added = [field for field in expected if column_of[field.id] in new]
     may_be_null = {f.name for f in there if f.parent_id < 0 and f.nullable and f.name in columns}
     for field in known:
         if field.parent_id < 0 and field.name in may_be_null:
@@ -195,36 +179,35 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     # Of a column that was dropped, the values in some data file would be read again.
     files = (file for fragment in table.get_fragments() for file in fragment.data_files())
     used = {field.id for field in there} | {id for file in files for id in file.fields if id >= 0}
-    messages = [field.SerializeToString(deterministic=True) for field in known]
-    added = [field for field in expected if _column(field, expected) in new]
     has_ids = form.version is not None or (
-        used.isdisjoint(field.id for field in added) and not differences(messages, table.lance_schema)
+        used.isdisjoint(field.id for field in added) and not differences(known, table.lance_schema)
     )
-    mismatches = differences(messages, table.lance_schema, ids=has_ids)
+    mismatches = differences(known, table.lance_schema, ids=has_ids)
     mismatches += tuple(
         f"the id {field.id} of `{field.name}` is taken" for field in added if has_ids and field.id in used
     )
     if mismatches:
-        raise PipelineError(
-            SCHEMA_MISMATCH,
-            f"the table `{path}` has a different schema: {'; '.join(mismatches[:5])}",
-            "update the table with `schemac apply` first, or name the missing columns under `fields`",
-            place=("target", "path"),
-        )
+        message = f"the table `{path}` has a different schema: {'; '.join(mismatches[:5])}"
+        help = "update the table with `schemac apply` first, or name the missing columns under `fields`"
+        raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
     if not has_ids:
         added = _numbered(added, max(used, default=-1) + 1)
-    fields = _in_order(there, added, [field.name for field in expected if field.parent_id < 0])
-    by_name = {field.name: field for field in fields if field.parent_id < 0}
-    ids = tuple(tuple(field.id for field in _tree(fields, by_name[name])) for name in columns)
+    # In the order of the form, each column with its children.
+    fields = in_preorder([*there, *added])
+    column_of = _columns_of(fields)
+    names = [field.name for field in expected if field.parent_id < 0]
+    places = {name: place for place, name in enumerate(names)}
+    fields.sort(key=lambda field: places.get(column_of[field.id], len(places)))
+    ids = tuple(tuple(field.id for field in fields if column_of[field.id] == name) for name in columns)
     return Columns(new, ids, fields, metadata)
 
 
-def _column(field: pb.Field, fields: list[pb.Field]) -> str:
-    """Name the column that a field is in."""
-    by_id = {one.id: one for one in fields}
-    while field.parent_id >= 0:
-        field = by_id[field.parent_id]
-    return str(field.name)
+def _columns_of(fields: Iterable[pb.Field]) -> dict[int, str]:
+    """Return the name of the column that each field is in, by its id; parents come before their children."""
+    names: dict[int, str] = {}
+    for field in fields:
+        names[field.id] = names.get(field.parent_id, field.name)
+    return names
 
 
 def _numbered(fields: list[pb.Field], first: int) -> list[pb.Field]:
@@ -233,21 +216,3 @@ def _numbered(fields: list[pb.Field], first: int) -> list[pb.Field]:
     for field in fields:
         field.id, field.parent_id = ids[field.id], ids.get(field.parent_id, -1)
     return fields
-
-
-def _in_order(there: list[pb.Field], added: list[pb.Field], names: list[str]) -> list[pb.Field]:
-    """Sort columns in the order of the form, each with its children."""
-    fields = in_preorder([*there, *added])
-    tops = [field for field in fields if field.parent_id < 0]
-    place = {name: number for number, name in enumerate(names)}
-    ordered = sorted(tops, key=lambda field: place.get(field.name, len(place)))
-    return [field for top in ordered for field in _tree(fields, top)]
-
-
-def _tree(fields: list[pb.Field], top: pb.Field) -> Iterator[pb.Field]:
-    """Yield a top field and all fields below it, in the order of the list."""
-    inside = {top.id}
-    for field in fields:
-        if field is top or field.parent_id in inside:
-            inside.add(field.id)
-            yield field

@@ -27,7 +27,6 @@ import pyarrow as pa
 import pyarrow.fs
 
 from schemac.engines.lance import transactions
-from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
 from schemac.engines.lance.runs.column_files import (
     Columns,
@@ -175,14 +174,6 @@ def adopt_filled(place: WriteTarget) -> None:
         staging.remove(folder)
 
 
-def remove_filled(place: WriteTarget) -> Iterator[str]:
-    """Yield the folders that runs which died have kept values in: after another commit of new files they count no more."""
-    for folder in staging.folders_of(place.path):
-        is_current_run = str(folder) == place.staging
-        if not is_current_run and staging.is_retained(folder) and staging.take_dead(folder):
-            yield str(folder)
-
-
 class LanceColumnSink(ColumnSink):
     """Columns of Lance tables in folders and object stores."""
 
@@ -311,7 +302,10 @@ class LanceColumnSink(ColumnSink):
         table = find_dataset(place.path, place.storage_options)
         named = set() if table is None else data_files(table)
         if place.is_staged:
-            for folder in (place.staging, *remove_filled(place)):
+            others = [folder for folder in staging.folders_of(place.path) if str(folder) != place.staging]
+            # After a commit of new files, the values that runs which died have kept count no more.
+            dead = [folder for folder in others if staging.is_retained(folder) and staging.take_dead(folder)]
+            for folder in (place.staging, *map(str, dead)):
                 moved = [name for name in staging.moved_files(folder) if name not in named]
                 transactions.remove_data(place.path, moved)
                 staging.remove(folder)
@@ -357,7 +351,7 @@ def _message(schema: pa.Schema) -> bytes:
 
 def columns_digest(table: Any) -> str:
     """Digest the columns of a version: their ids, names and types."""
-    fields = map(pb.Field.FromString, transactions.schema_parts(table.lance_schema)[1])
+    fields = transactions.schema_parts(table.lance_schema)[1]
     descriptors = [[f.id, f.parent_id, f.name, f.logical_type, f.nullable] for f in fields]
     return hashlib.sha256(json.dumps(descriptors).encode()).hexdigest()
 

@@ -53,12 +53,10 @@ def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, mer
             named = [".".join(path) for path in fields]
             how_many = f"{len(refused)} rows" if len(refused) > 1 else "another row"
             examples = format_rows(refused.rename_columns(named))
-            raise PipelineError(
-                KEY_EXISTS,
-                f"`{', '.join(named)}` is unique, and {how_many} of the table would have the values of a record: {examples}",
-                "correct the records or these rows; `rules: {unique: warn}` writes the records in any case",
-                place=("keys",) if merge.is_refused else ("target", "mode"),
-            )
+            message = f"`{', '.join(named)}` is unique, and {how_many} of the table would have the values of a record: {examples}"
+            help = "correct the records or these rows; `rules: {unique: warn}` writes the records in any case"
+            setting = ("keys",) if merge.is_refused else ("target", "mode")
+            raise PipelineError(KEY_EXISTS, message, help, place=setting)
 
 
 def _values(rows: pa.Table, fields: tuple[tuple[str, ...], ...]) -> pa.Table:
@@ -121,12 +119,11 @@ def judge(
         if any(len(part) for part in existing):
             rows = pa.concat_tables(existing)
             how_many = f"{len(rows)} records have keys" if len(rows) > 1 else "a record has a key"
-            raise PipelineError(
-                KEY_EXISTS,
-                f"{how_many} that the table already has: {format_rows(rows)}",
-                "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway",
-                place=("keys",),
+            message = f"{how_many} that the table already has: {format_rows(rows)}"
+            help = (
+                "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway"
             )
+            raise PipelineError(KEY_EXISTS, message, help, place=("keys",))
     if table is not None and merge.latest is not None:
         winners = _not_stale(table, winners, merge)
     if table is not None and merge.unique:

@@ -225,23 +225,13 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
         dead += _dead_folders(quarantine, table)
         if not is_local(quarantine):
             _sweep_remote_quarantine(table, quarantine, storage_options)
-        for run, decides in {
-            (dead_run.run, dead_run.table): None for dead_run in dead if dead_run.run is not None
-        }:
-            if find_run(run, decides, storage_options) is not None:
-                continue
-            if find_dataset(decides, storage_options) is None:
-                # What decides may be a folder of files that shares the quarantine.
-                try:
-                    records = records_in(decides, storage_options) or ()
-                except (OSError, ValueError):
-                    continue
-                if any(record.run.id == run.id for record in records):
-                    continue
-            # Another attempt of the run may be alive, whose rows are under the same id.
-            attempts = [*staging.of_run(decides, run), *staging.of_run(quarantine, run)]
-            if all(map(staging.take_dead, attempts)):
-                _take_rows_back(quarantine, run, storage_options)
+        runs = dict.fromkeys((one.run, one.table) for one in dead)
+        for run, decides in runs:
+            if run is not None and _has_never_been(run, decides, storage_options):
+                # Another attempt of the run may be alive, whose rows are under the same id.
+                attempts = [*staging.of_run(decides, run), *staging.of_run(quarantine, run)]
+                if all(map(staging.take_dead, attempts)):
+                    _take_rows_back(quarantine, run, storage_options)
     for dead_run in dead:
         _undo(dead_run, storage_options)
     for path in {dead_run.path for dead_run in dead}:
@@ -252,6 +242,18 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
             for name in (transactions.TRANSACTIONS, transactions.VERSIONS):
                 shutil.rmtree(Path(path, name), ignore_errors=True)
         transactions.remove_if_empty(path)
+
+
+def _has_never_been(run: RunIdentity, table: str, storage_options: Storage) -> bool:
+    """Whether it is certain that a table has no commit of a run; it may be a folder of files that shares the quarantine."""
+    if find_run(run, table, storage_options) is not None:
+        return False
+    if find_dataset(table, storage_options) is not None:
+        return True
+    try:
+        return all(record.run.id != run.id for record in records_in(table, storage_options) or ())
+    except (OSError, ValueError):
+        return False
 
 
 def holds_only_leftovers(folder: Path) -> bool:

@@ -34,14 +34,13 @@ from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import UNFINISHED, CommittedRun
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.staging import AGAIN, JOIN
-from schemac.rows.runs.storage import NO_STORAGE, absolute, is_local
+from schemac.rows.runs.storage import NO_STORAGE, Storage, absolute, is_local
 from schemac.rows.runs.tables import (
     ExistingTable,
     Merge,
     Merged,
     Sink,
     StagedRows,
-    StorageOptions,
     TableForm,
     WriteTarget,
 )
@@ -64,12 +63,12 @@ class LanceSink(Sink):
         """Spell an Arrow schema as Lance gives it back."""
         return as_lance_reads(schema)
 
-    def find(self, path: str, storage_options: StorageOptions) -> ExistingTable | None:
+    def find(self, path: str, storage_options: Storage) -> ExistingTable | None:
         """Look at the table at a path."""
         table = find_dataset(path, storage_options)
         return None if table is None else ExistingTable(int(table.version), tuple(table.schema.names))
 
-    def count_rows(self, path: str, storage_options: StorageOptions) -> int:
+    def count_rows(self, path: str, storage_options: Storage) -> int:
         """Count the rows of a table."""
         table = find_dataset(path, storage_options)
         return 0 if table is None else int(table.count_rows())
@@ -79,27 +78,26 @@ class LanceSink(Sink):
         return recovery.holds_only_leftovers(Path(path))
 
     def differences(
-        self, path: str, form: TableForm, storage_options: StorageOptions, *, ids: bool = True
+        self, path: str, form: TableForm, storage_options: Storage, *, ids: bool = True
     ) -> tuple[str, ...]:
         """How a table differs from its form; that of plain Arrow may have any metadata."""
         table = open_dataset(path, storage_options=storage_options)
         if not form.native:
             return differences(lance_fields_of(form.schema), table.lance_schema, ids=ids)
         message = decode(form.native)
-        fields = [field.SerializeToString(deterministic=True) for field in message.fields]
-        metadata = dict(message.metadata) if ids else None
-        return differences(fields, table.lance_schema, metadata=metadata, ids=ids)
+        metadata = message.metadata if ids else None
+        return differences(message.fields, table.lance_schema, metadata=metadata, ids=ids)
 
-    def runs(self, table: str | Any, storage_options: StorageOptions | None = None) -> Iterator[CommittedRun]:
+    def runs(self, table: str | Any, storage_options: Storage | None = None) -> Iterator[CommittedRun]:
         """List the runs of a path or a `LanceDataset`. Raises Lance's error if there is no table."""
         opened = open_dataset(table, storage_options=storage_options) if isinstance(table, str) else table
         return recovery.committed_runs(opened)
 
-    def find_run(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> CommittedRun | None:
+    def find_run(self, run: RunIdentity, table: str, storage_options: Storage) -> CommittedRun | None:
         """Find the commit of a run in the table."""
         return recovery.find_run(run, table, storage_options)
 
-    def recover(self, table: str, quarantine: str | None, storage_options: StorageOptions) -> None:
+    def recover(self, table: str, quarantine: str | None, storage_options: Storage) -> None:
         """Clean up after runs that died."""
         recovery.recover(table, quarantine, storage_options)
 
@@ -121,7 +119,7 @@ class LanceSink(Sink):
         path: str,
         mode: str,
         *,
-        storage_options: StorageOptions,
+        storage_options: Storage,
         storage_version: str | None,
         max_rows_per_file: int,
         run: RunIdentity,
@@ -291,8 +289,7 @@ def _commit_with_ids(place: WriteTarget, fragments: list[str], message: pb.Schem
     new_fragments = [transactions.with_field_ids(text, field_ids) for text in fragments]
     if place.mode == "overwrite":
         table = open_dataset(place.path, place.read_version, place.storage_options)
-        expected = [field.SerializeToString() for field in message.fields]
-        if not differences(expected, table.lance_schema):
+        if not differences(message.fields, table.lance_schema):
             old = [fragment.fragment_id for fragment in table.get_fragments()]
             replaced = lance.LanceOperation.Update(removed_fragment_ids=old, new_fragments=new_fragments)
             return transactions.commit_version(place, replaced, table.version)

@@ -11,6 +11,8 @@ Errors: SC421 unusable-table, SC422 failed-check, SC423 table-changed, SC424 tab
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,8 @@ from schemac.engines.lance.tables.steps import (
     Check,
     Index,
     Rewrite,
+    RuleCheck,
     SetSchema,
-    Subject,
     Swap,
     Unlooked,
     build,
@@ -77,12 +79,9 @@ def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | 
         for _ in range(MOST_STARTS):
             if run.is_through():
                 return True
-        report.add(
-            TABLE_CHANGED,
-            f"{name} gets new rows faster than its new columns can be written",
-            file=name,
-            help=f"run the command again when there are fewer writes; {run.state}",
-        )
+        message = f"{name} gets new rows faster than its new columns can be written"
+        help = f"run the command again when there are fewer writes; {run.state}"
+        report.add(TABLE_CHANGED, message, file=name, help=help)
     except _StoppedError:
         pass
     except (OSError, ValueError, RuntimeError) as error:
@@ -154,10 +153,9 @@ class _Run:
 
     def check(self) -> None:
         """All checks, over every fragment that was not looked at yet, before anything is changed."""
-        checks = self.plan.of(Check)
-        questions = [Question(check, self.plan) for check in checks if check.subject is not Subject.RULE]
-        rules = [check for check in checks if check.subject is Subject.RULE]
-        fragments = self.dataset.get_fragments() if checks else []
+        questions = [Question(check, self.plan) for check in self.plan.of(Check)]
+        rules = self.plan.of(RuleCheck)
+        fragments = self.dataset.get_fragments() if questions or rules else []
         fresh = [f for f in fragments if Files.of(f.metadata) not in self.made.checked]
         for number, question in enumerate(questions):
             self.progress(f"checking {question.check.title}", number, len(questions))
@@ -168,10 +166,9 @@ class _Run:
                 question.ask(batch)
             question.report(self.plan.table.name, self.state, self.report)
         if rules:
-            self.progress("checking constraints", 0, 1)
-            is_of_all = any(isinstance(check.rule.subject, Unique) for check in rules if check.rule)
-            report_failed(self.plan, rules, fragments if is_of_all else fresh, self.state, self.report)
-            self.progress("checking constraints", 1, 1)
+            is_of_all = any(isinstance(check.rule.subject, Unique) for check in rules)
+            with self.step("checking constraints"):
+                report_failed(self.plan, rules, fragments if is_of_all else fresh, self.state, self.report)
         if self.report.has_errors:
             raise _StoppedError
         self.made.checked |= {Files.of(f.metadata) for f in fresh}
@@ -241,18 +238,15 @@ class _Run:
             entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.field_ids)
         if not entries:
             return version + 1
-        self.progress("record the remaining steps", 0, 1)
-        newest.update_config(entries)
-        self.progress("record the remaining steps", 1, 1)
+        with self.step("record the remaining steps"):
+            newest.update_config(entries)
         return version + 2
 
     def going(self, dataset: Any) -> list[Index]:
         """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
         table, pair = self.plan.table, self.plan.pair
-        indices = [table.with_field(index) for index in indices_of(dataset)]
-        return [
-            i for i in indices if is_going(i, table, self.plan.target) and path_after(i, pair) is not None
-        ]
+        indices = [index for index in map(table.with_field, indices_of(dataset)) if path_after(index, pair)]
+        return [index for index in indices if is_going(index, table, self.plan.target)]
 
     def remember_late(self, version: int) -> None:
         """Record the indices that were created just before the swap, which dropped them."""
@@ -277,31 +271,32 @@ class _Run:
     def build_indices(self) -> None:
         """Each index that went with its field again, and out of the list of those that wait."""
         now = self.finished()
-        known = {step.index.name: step.index for step in self.plan.of(BuildIndex) if step.index is not None}
+        indices = {step.index.name: step.index for step in self.plan.of(BuildIndex)}
         waiting = noted_indices(now)
-        for index in waiting.values():
-            path = path_after(index, self.plan.pair)
-            known.setdefault(index.name, index)
-            if path is None:
-                del known[index.name]
+        for name, index in waiting.items():
+            indices.setdefault(name, index)
         standing = {description.name for description in now.describe_indices()}
-        for index in known.values():
+        for index in indices.values():
             path = path_after(index, self.plan.pair)
-            assert path is not None
-            if index.name not in standing:
-                self.progress(f"build index {index.name}", 0, 1)
-                build(self.finished(), index, path)
-                self.progress(f"build index {index.name}", 1, 1)
+            if path is not None and index.name not in standing:
+                with self.step(f"build index {index.name}"):
+                    build(self.finished(), index, path)
         if waiting:
             open_dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
 
     def commit(self, what: str, operation: Any, read_version: int) -> int:
         """Commit an operation that was made for a version, if there is no later one; return the number of the new version."""
-        self.progress(what, 0, 1)
-        version = make_version(self.plan.table.name, operation, read_version, {})
-        self.commits += 1
-        self.progress(what, 1, 1)
+        with self.step(what):
+            version = make_version(self.plan.table.name, operation, read_version, {})
+            self.commits += 1
         return version
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """Report the beginning and the end of something that has no parts."""
+        self.progress(title, 0, 1)
+        yield
+        self.progress(title, 1, 1)
 
 
 def _path_texts(roots: tuple[SchemaField, ...]) -> tuple[str, ...]:
@@ -312,25 +307,20 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
     """Report how a table differs from a schema, by the ids of its fields."""
     field_ids = field_ids_for(table, new)
     target = to_message(new.lowered, field_ids)
-    metadata = {key: bytes(value) for key, value in target.metadata.items()}
-    fields = [field.SerializeToString() for field in target.fields]
     there = {
         id: lance_ids(table.schema_version.numbers[field]) for field, id in table.schema_version.ids.items()
     }
     pairs = [(lance_ids(field_ids[field]), there.get(id, ())) for field, id in new.ids.items()]
     same = {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
-    lines = differences(fields, table.dataset.lance_schema, metadata=metadata, same=same)
-    requested, version = metadata.get(STORAGE_VERSION.key), table.dataset.data_storage_version
+    lines = differences(target.fields, table.dataset.lance_schema, metadata=target.metadata, same=same)
+    requested, version = target.metadata.get(STORAGE_VERSION.key), table.dataset.data_storage_version
     # The version of the dataset counts, not the one in its schema's metadata.
     if requested is not None and json.loads(requested) != version:
         target_version = json.loads(requested)
-        report.add(
-            TABLE_DRIFT,
-            f"{table.name}: its files have storage version {version}, but the schema specifies {target_version}",
-            file=table.name,
-            help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
-            f' data_storage_version="{target_version}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
-        )
+        message = f"{table.name}: its files have storage version {version}, but the schema specifies {target_version}"
+        copy = f'lance.write_dataset(lance.dataset(old), new, data_storage_version="{target_version}")'
+        help = f'the storage version of a table cannot change: copy the table with `{copy}`, or write `{STORAGE_VERSION.key}: "{version}"`'
+        report.add(TABLE_DRIFT, message, file=table.name, help=help)
     report_differences(table.name, lines, report)
 
 

@@ -24,8 +24,16 @@ from schemac.engines.lance import judge as engine
 from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.judge import version_before
 from schemac.engines.lance.tables.convert import is_named
-from schemac.engines.lance.tables.filters import column_name, constraint_filter, misfit_filter, null_filter
-from schemac.engines.lance.tables.steps import Check, Subject, Unlooked
+from schemac.engines.lance.tables.steps import (
+    Check,
+    RuleCheck,
+    Subject,
+    Unlooked,
+    column_name,
+    constraint_filter,
+    misfit_filter,
+    null_filter,
+)
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import CLOCK_ZONE
 from schemac.language.constraints.constraint import Constraint
@@ -224,7 +232,7 @@ def checks(
 
 
 def _checks(
-    subject: Subject,
+    subject: Subject | None,
     pair: VersionPair,
     before: SchemaField,
     field: SchemaField,
@@ -248,12 +256,12 @@ def _checks(
         is_rounded = is_named(field, rounded)
         question = "; then ".join(_question(*cast, field.path_text if is_rounded else "") for cast in casts)
         query = misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
-        yield Check(field.path_text, question=question, query=query, field=field)
+        yield Check(field.path_text, question=question, query=query, field=field, subject=subject)
 
 
 def rule_checks(
     rules: Iterable[Rule], pair: VersionPair, references: Mapping[str, str]
-) -> Iterator[Check | Unlooked]:
+) -> Iterator[RuleCheck | Unlooked]:
     """Yield what is asked of the rows as they will be; `references` are tables of datasets that are referred to."""
     for rule in rules:
         question, query = rule.question, ""
@@ -265,7 +273,7 @@ def rule_checks(
                 question = f"{question} ({references[dataset]})"
             case Constraint() if (before := pair.before.get(rule.fields[0])) is not None:
                 query = constraint_filter(pair, before, rule.subject)
-        yield Check(rule.path, question=question, query=query, subject=Subject.RULE, rule=rule)
+        yield RuleCheck(rule.path, question=question, query=query, rule=rule)
 
 
 def report_pointless_rounding(

@@ -1,4 +1,4 @@
-"""Values of one schema as values of another, maps included.
+"""Values of one schema as values of another, maps included, and as people read them.
 
 Layer: engines.
 Shape: arrays, one a field, as long as the rows that they belong to. Fields follow their identity, whatever they are called and wherever
@@ -9,8 +9,10 @@ Rule: keys may not become equal that were not. -0.0 and 0.0 are equal but not th
 Errors: what does not fit is null in the result and reported to `on_misfit`; without one, ValueError with the field and the values.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import json
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,20 @@ import pyarrow.compute as pc
 
 from schemac.arrow.from_arrow import storage_of
 from schemac.engines.lance.attributes import JSON
-from schemac.engines.lance.tables.cast_results import CastTarget, format_values
-from schemac.engines.lance.tables.casts import cast, check_json
+from schemac.engines.lance.tables.casts import (
+    FIRST_SECOND,
+    LAST_SECOND,
+    CastTarget,
+    cast,
+    numbers_of,
+    one_by_one,
+)
 from schemac.language.attributes.attribute import Family
+from schemac.language.kinds.answers import ARROW_PER_SECOND
 from schemac.language.logical.model import Castability
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
-from schemac.language.physical import LoweredField
+from schemac.language.physical import ArrowField, LoweredField
+from schemac.text.source.phrases import counted
 from schemac.versions.evolution.castability import castability
 from schemac.versions.evolution.diff import clock_of
 from schemac.versions.evolution.version_pair import VersionPair
@@ -94,22 +104,13 @@ def made_equal(maps: Any, old: Any, new: Any) -> Any:
     there = np.flatnonzero(new.is_valid().to_numpy(zero_copy_only=False))
     # Among those that are equal, and among those that are the same.
     for zero in (0.0, None):
-        for group in _groups(maps[there], _codes(new, zero)[there]):
-            places = there[group]
-            if len(np.unique(_codes(old.take(pa.array(places)), zero))) > 1:
-                duplicates[places] = True
+        keys = np.stack([maps[there], _codes(new, zero)[there]])
+        _, groups, counts = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+        if counts.max(initial=1) > 1:
+            groups = groups.reshape(-1)
+            olds = np.unique(np.stack([groups, _codes(old, zero)[there]]), axis=1)
+            duplicates[there] |= np.bincount(olds[0])[groups] > 1
     return duplicates
-
-
-def _groups(maps: Any, codes: Any) -> Iterator[Any]:
-    """Yield the places in one map that have the same code; there are two of each at least."""
-    order = np.lexsort((codes, maps))
-    is_next = (np.diff(maps[order]) == 0) & (np.diff(codes[order]) == 0)
-    for start in np.flatnonzero(is_next & ~np.concatenate([[False], is_next[:-1]])):
-        end = start + 1
-        while end <= len(is_next) and is_next[end - 1]:
-            end += 1
-        yield order[start:end]
 
 
 def _codes(values: Any, zero: float | None) -> Any:
@@ -170,8 +171,7 @@ class Conversion:
         self._before = pair.before
         self._rounded = frozenset(rounded)
         self._on_misfit = on_misfit
-        self._old = _by_field(pair.old.lowered.fields)
-        self._new = _by_field(pair.new.lowered.fields)
+        self._new = {field.field: field for top in pair.new.lowered.fields for field in top.preorder()}
 
     def build(self, field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
         """Return the values of a field that is a column, or is in structs only."""
@@ -181,15 +181,12 @@ class Conversion:
 
     def sources(self, field: SchemaField) -> set[str]:
         """Return the old columns that a field's values come from."""
-        column_names: set[str] = set()
-        stack = [field]
-        while stack:
-            here = stack.pop()
-            stack.extend(here.children)
-            old = self._before.get(here)
-            if old is not None:
-                column_names.add(str(old.column.segment))
-        return column_names
+        olds = [self._before[inner] for inner in preorder([field]) if inner in self._before]
+        return {str(old.column.segment) for old in olds}
+
+    def arrow_field(self, field: SchemaField) -> ArrowField:
+        """Return what a new field is in Arrow."""
+        return self._new[field].arrow
 
     def _array(
         self,
@@ -228,7 +225,8 @@ class Conversion:
         values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
         stored = storage_of(type_)
         if JSON.read(field.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
-            self._report_misfits(field, values, check_json(values).misfits)
+            texts = one_by_one(values.cast(pa.large_string()), pa.large_string(), _json_in)
+            self._report_misfits(field, values, texts.misfits)
         plain = stored.value_type if pa.types.is_dictionary(stored) else stored
         zone = clock_of(old, field) or ""
         is_rounded = is_named(field, self._rounded)
@@ -343,8 +341,60 @@ def _flat(source: Any, size: int | None) -> pa.Array:
 
 def is_named(field: SchemaField, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
-    return any(here.path_text in names for here in (field, *field.ancestors))
+    return any(here.path_text in names for here in field.chain)
 
 
-def _by_field(fields: tuple[LoweredField, ...]) -> Mapping[SchemaField, LoweredField]:
-    return {field.field: field for top in fields for field in top.preorder()}
+def _json_in(text: str) -> str | None:
+    """Return a text that is JSON; None for any other."""
+
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    try:
+        json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return None
+    return text
+
+
+_LONGEST = 60
+
+
+def format_values(values: Any) -> list[str]:
+    """Each value as short as it can be read; instants in UTC."""
+    type_ = values.type
+    if pa.types.is_timestamp(type_):
+        numbers, _ = numbers_of(values)
+        return [_timestamp_text(int(number), type_) for number in numbers]
+    if pa.types.is_temporal(type_) and not pa.types.is_date(type_):
+        numbers, _ = numbers_of(values)
+        return [f"{number} {type_.unit}" for number in numbers]
+    return [_value(value) for value in values]
+
+
+def _value(scalar: Any) -> str:
+    """Return a value as messages show it, cut at a greatest length; lists as a count of items."""
+    try:
+        value = scalar.as_py()
+    except (ValueError, OverflowError):
+        # Python's calendar is narrower than Arrow's.
+        return f"day {scalar.value}"
+    if isinstance(value, bytes):
+        text = f"0x{value[:_LONGEST].hex()}"
+    elif isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=True)
+    elif isinstance(value, list):
+        text = f"a list of {counted(len(value), 'item')}"
+    else:
+        text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _timestamp_text(number: int, type_: Any) -> str:
+    seconds, rest = divmod(number, ARROW_PER_SECOND[type_.unit])
+    if not FIRST_SECOND <= seconds <= LAST_SECOND:
+        return f"{number} {type_.unit} since 1970"
+    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    digits = len(str(ARROW_PER_SECOND[type_.unit])) - 1
+    fraction = f".{rest:0{digits}}" if rest else ""
+    return f"{at:%Y-%m-%d %H:%M:%S}{fraction}{'Z' if type_.tz else ''}"

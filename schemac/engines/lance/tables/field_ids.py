@@ -14,7 +14,6 @@ from schemac.engines.lance.fields import NAME as LANCE
 from schemac.engines.lance.fields import Node, lance_ids, nodes_by_field, nodes_of, words, words_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
-from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Segment, dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.versions.evolution.tables import Candidate, TableRecord, lock_ids
@@ -24,7 +23,7 @@ from schemac.versions.evolution.version_pair import (
     in_order_of,
     locked_schema_version,
 )
-from schemac.versions.identity.lock import LockedDataset, Numbers, State
+from schemac.versions.identity.lock import LockedDataset, Numbers
 from schemac.versions.identity.match import Ids
 from schemac.versions.identity.opening import open_version
 
@@ -155,44 +154,44 @@ def _without_nullability(shape: Sequence[_NodeShape]) -> list[_NodeShape]:
     return [node._replace(is_nullable=True) for node in shape]
 
 
-def ids_by_name(logical: LogicalDataset, version: LockedSchemaVersion) -> tuple[Ids, list[str]]:
-    """Return the ids of the fields that a version has under the same names and with the same types, and the fields that it does not have."""
-    there, here = places(version), words_of(logical)
+class IdentifiedFields(NamedTuple):
+    """The fields of a table, as far as a lock knows them."""
+
+    ids: Ids
+    unknown: tuple[str, ...]
+    """The paths of the others."""
+
+
+def ids_by_name(table: SchemaVersion, version: LockedSchemaVersion) -> IdentifiedFields:
+    """Return the ids of the fields that a version has under the same names and with the same types."""
+    there, here = places(version), words(table)
     ids: Ids = {}
     unknown: list[str] = []
-    for field in preorder(logical.columns):
+    for field in preorder(table.dataset.columns):
         locked_field = there.get((field.path, here[field]))
         if locked_field is not None:
             ids[field] = version.ids[locked_field]
         elif here[field]:
             unknown.append(field.path_text)
-    return ids, unknown
+    return IdentifiedFields(ids, tuple(unknown))
 
 
-def new_tables_of(
-    logical: LogicalDataset,
-    field_ids: Mapping[SchemaField, Numbers],
-    locked: LockedDataset,
-    *,
-    is_fresh: bool,
-) -> Iterator[LockedSchemaVersion]:
-    """Yield the versions of which a new table had these ids; the newest first.
+def new_tables_of(table: LockedSchemaVersion, *, is_fresh: bool) -> Iterator[LockedSchemaVersion]:
+    """Yield the versions of which a new table had the ids of this one; the newest first.
 
     Some of its fields may be gone. Where none is (`is_fresh`), its writer may have had the columns in any order.
     """
-    here = words_of(logical)
-    fields = preorder(logical.columns)
-    for version in reversed(locked.versions):
-        schema_version = locked_schema_version(locked, version.number)
-        there = places(schema_version)
-        fresh = nodes_by_field(schema_version.lowered, schema_version.view(_nodes))
-        locked_fields = [there.get((field.path, here[field])) for field in fields]
-        if None in locked_fields:
-            continue
-        pairs = zip(fields, locked_fields, strict=True)
-        is_whole = is_fresh and len(fields) == len(there)
-        if is_whole or all(lance_ids(field_ids[field]) == fresh[other] for field, other in pairs if other):
-            yield schema_version
+    here = places(table)
+    for number in [version.number for version in reversed(table.locked.versions)]:
+        version = locked_schema_version(table.locked, number)
+        there = places(version)
+        if here.keys() <= there.keys():
+            fresh = nodes_by_field(version.lowered, version.view(_nodes))
+            is_whole = is_fresh and len(here) == len(there)
+            if is_whole or all(
+                lance_ids(table.numbers[field]) == fresh[there[place]] for place, field in here.items()
+            ):
+                yield version
 
 
 def places(version: SchemaVersion) -> Mapping[tuple[FieldPath, tuple[str, ...]], SchemaField]:
@@ -201,36 +200,32 @@ def places(version: SchemaVersion) -> Mapping[tuple[FieldPath, tuple[str, ...]],
     return {(field.path, there[field]): field for field in preorder(version.dataset.columns)}
 
 
-def ids_by_number(
-    logical: LogicalDataset, field_ids: Mapping[SchemaField, Numbers], locked: LockedDataset
-) -> tuple[Ids, list[str]]:
-    """Return the lock's ids of the fields that have numbers of the lock, and the fields that have others.
+def ids_by_number(table: LockedSchemaVersion) -> IdentifiedFields:
+    """Return the lock's ids of the fields that have numbers of the lock.
 
     An equal id alone may be a coincidence: the field must have the type of that id in the lock, and be called
     as that field was in some version.
     """
-    known = _known(locked)
-    words = words_of(logical)
-    parts: dict[tuple[int, object], State] = {
-        (state.shape.parent, state.shape.segment): state
-        for state in locked.states
+    known, here = _known(table.locked), words(table)
+    parts: dict[tuple[int, object], int] = {
+        (state.shape.parent, state.shape.segment): state.id
+        for state in table.locked.states
         if state.shape.parent is not None and not lance_ids(state.numbers)
     }
     ids: Ids = {}
     unknown: list[str] = []
-    for field in preorder(logical.columns):
-        lance = lance_ids(field_ids[field])
+    for field in preorder(table.dataset.columns):
+        lance = lance_ids(table.numbers[field])
         if not lance:
-            state = parts.get((ids[field.parent], field.segment)) if field.parent in ids else None
-            id = state.id if state is not None else None
+            id = parts.get((ids[field.parent], field.segment)) if field.parent in ids else None
         else:
             is_marked = field.is_member and str(field.segment).startswith(MARK)
-            id = known.get((lance, words[field], None if is_marked else field.segment))
+            id = known.get((lance, here[field], None if is_marked else field.segment))
             if id is None:
                 unknown.append(field.path_text)
         if id is not None:
             ids[field] = id
-    return ids, unknown
+    return IdentifiedFields(ids, tuple(unknown))
 
 
 def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...], Segment | None], int]:
@@ -248,18 +243,16 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
     return known
 
 
-def ids_as_noted(
-    logical: LogicalDataset, field_ids: Mapping[SchemaField, Numbers] | None, config: Mapping[str, str]
-) -> Ids | None:
+def ids_as_noted(table: LockedSchemaVersion, config: Mapping[str, str], *, is_numbered: bool) -> Ids | None:
     """Return the ids that a run noted in the table's configuration, where these are the fields that it noted.
 
-    Without numbers it is enough that they have the same names and types.
+    If Lance's ids do not count (`is_numbered`), it is enough that they have the same names and types.
     """
     noted: dict[str, list[Any]] = json.loads(config.get(IDS_KEY) or "{}")
-    here, fields = words_of(logical), preorder(logical.columns)
+    here, fields = words(table), preorder(table.dataset.columns)
     for field in fields:
         _, words_then, *numbers_then = noted.get(field.path_text, (0, None))
-        is_same = field_ids is None or numbers_then == [list(lance_ids(field_ids[field]))]
+        is_same = not is_numbered or numbers_then == [list(lance_ids(table.numbers[field]))]
         if words_then != list(here[field]) or not is_same:
             return None
     return {field: noted[field.path_text][0] for field in fields} if len(noted) == len(fields) else None
@@ -269,20 +262,13 @@ def note_ids(
     version: LockedSchemaVersion, names: Mapping[int, str], field_ids: Mapping[SchemaField, Numbers]
 ) -> str:
     """Return the lock's ids of fields, their types and Lance's ids, to be noted in a table in which they have these names for a while."""
+
+    def name_of(field: SchemaField) -> Segment:
+        ids = lance_ids(field_ids[field])
+        return names[ids[0]] if field.is_member and ids else field.segment
+
     ids_by_path = {}
     for field, id in version.ids.items():
-        path = tuple(
-            (
-                names[lance_ids(field_ids[inner])[0]]
-                if inner.is_member and lance_ids(field_ids[inner])
-                else inner.segment
-            )
-            for inner in _chain(field)
-        )
-        ids_by_path[dotted(path)] = [id, list(words(version)[field]), list(lance_ids(field_ids[field]))]
+        path = dotted(tuple(map(name_of, field.chain)))
+        ids_by_path[path] = [id, list(words(version)[field]), list(lance_ids(field_ids[field]))]
     return json.dumps(ids_by_path)
-
-
-def _chain(field: SchemaField) -> list[SchemaField]:
-    """Return a field after all fields that contain it, the column first."""
-    return [*(_chain(field.parent) if field.parent is not None else ()), field]

@@ -1,7 +1,7 @@
 """The fields of a Lance table as messages, and how they differ from those that were compiled, in the words of the manifest.
 
 Layer: engines.
-Shape: serialized `lance.file.Field` messages of both schemas, in pre-order; differences as sentences, none when equal.
+Shape: `lance.file.Field` messages of both schemas, in pre-order; differences as sentences, none when equal.
 Source: `reference` of the Lance format: ids, types, nullability, encodings and metadata count; `dictionary` only says whether data was
       written, and the order of metadata entries is random.
 """
@@ -119,17 +119,6 @@ def type_words(logical_type: str) -> str:
     return logical_type if field is None else field.type.type_text()
 
 
-def type_pair(actual: str, expected: str) -> tuple[str, str]:
-    """Two types apart: where the manifest has one word for both, Lance's own are next to it."""
-    here, there = type_words(actual), type_words(expected)
-    return (here, there) if here != there else (f"{here} ({actual})", f"{there} ({expected})")
-
-
-def entry_name(key: str) -> str:
-    """Return what an entry of a field's metadata is about."""
-    return _NAMES.get(key, key)
-
-
 def entry_words(value: bytes | None) -> str:
     """Return the value of an entry; attributes travel as JSON."""
     if value is None:
@@ -154,18 +143,18 @@ STEERING = builtin.TABLE_RECORD | {builtin.TARGETS_OF.key, builtin.RENAMED_FROM.
 """Entries that are no part of a table: they steer the build, say what the table's files say themselves, or which version it has."""
 
 
-def lance_fields_of(schema: pa.Schema) -> list[bytes]:
-    """Return the messages that Lance makes of an Arrow schema."""
+def lance_fields_of(schema: pa.Schema) -> list[pb.Field]:
+    """Return the fields that Lance makes of an Arrow schema."""
     from lance.schema import LanceSchema
 
     return schema_parts(LanceSchema.from_pyarrow(schema))[1]
 
 
 def differences(
-    expected: Iterable[bytes],
+    expected: Iterable[pb.Field],
     actual: Any,
     *,
-    metadata: dict[str, bytes] | None = None,
+    metadata: Mapping[str, bytes] | None = None,
     ids: bool = True,
     same: Mapping[int, int] = MappingProxyType({}),
 ) -> tuple[str, ...]:
@@ -245,7 +234,10 @@ def _namesakes(
 def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: bool) -> Iterator[str]:
     """One sentence a difference, in the author's words."""
     if expected.logical_type != actual.logical_type:
-        here, there = type_pair(actual.logical_type, expected.logical_type)
+        here, there = type_words(actual.logical_type), type_words(expected.logical_type)
+        if here == there:
+            # The manifest has one word for both.
+            here, there = f"{here} ({actual.logical_type})", f"{there} ({expected.logical_type})"
         yield f"`{path}` is {here} in the table, and {there} in the schema"
     elif expected.encoding != actual.encoding:
         yield f"`{path}` is stored with a different encoding than the schema specifies"
@@ -281,18 +273,17 @@ def _entry_differences(expected: Mapping[str, bytes], actual: Mapping[str, bytes
         if expected.get(key) == actual.get(key):
             continue
         if key not in expected:
-            yield f"{entry_name(key)} {entry_words(actual[key])} is not in the schema"
+            yield f"{_NAMES.get(key, key)} {entry_words(actual[key])} is not in the schema"
         else:
             here, there = entry_words(actual.get(key)), entry_words(expected[key])
-            yield f"{entry_name(key)} is {here} in the table, and {there} in the schema"
+            yield f"{_NAMES.get(key, key)} is {here} in the table, and {there} in the schema"
 
 
-def _by_path(fields: Iterable[bytes]) -> dict[str, pb.Field]:
+def _by_path(fields: Iterable[pb.Field]) -> dict[str, pb.Field]:
     """Return the fields by path, in their order."""
     by_path: dict[str, pb.Field] = {}
     paths: dict[int, str] = {-1: ""}
-    for content in fields:
-        field = pb.Field.FromString(content)
+    for field in fields:
         parent = paths.get(field.parent_id, "?")
         path = f"{parent}.{field.name}" if parent else field.name
         paths[field.id] = path

@@ -8,7 +8,7 @@ Errors: SC421 unusable-table.
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,14 +46,14 @@ from schemac.engines.lance.tables.steps import INDICES_KEY, Index, indices_of, n
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import SchemaField, columns, preorder
+from schemac.language.logical.schema_fields import columns, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.files import install_help
 from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import Candidate, TableRecord, choose_version, lock_ids, state_version
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
-from schemac.versions.identity.lock import LockedDataset, Numbers
+from schemac.versions.identity.lock import LockedDataset
 from schemac.versions.identity.match import Ids
 from schemac.versions.identity.opening import open_version
 
@@ -122,22 +122,10 @@ class LanceTable:
         """That of its schema."""
         return schema_parts(self.dataset.lance_schema)[0]
 
-    @cached_property
-    def all_indices(self) -> tuple[Index, ...]:
-        """The same indices, each with the lock's id of its field."""
-        return tuple(self.with_field(index) for index in self.indices)
-
-    def with_field(self, index: Index) -> Index:
-        """One that waits has its field already."""
-        if index.field_id:
-            return index
-        lance = next((id for id, path in paths(self.fields).items() if path == index.path), None)
-        matching_ids = (
-            id
-            for field, id in self.schema_version.ids.items()
-            if lance in lance_ids(self.schema_version.numbers[field])
-        )
-        return replace(index, field_id=next(matching_ids, 0))
+    @property
+    def recorded(self) -> str | None:
+        """The version that it says it has; None if it says none."""
+        return record_of(self.name, self.dataset, ()).recorded
 
     @cached_property
     def indices(self) -> tuple[Index, ...]:
@@ -147,7 +135,19 @@ class LanceTable:
         indices_by_name = {index.name: index for index in indices_of(self.dataset)}
         for name, index in noted_indices(self.dataset).items():
             indices_by_name.setdefault(name, index)
-        return tuple(indices_by_name.values())
+        return tuple(map(self.with_field, indices_by_name.values()))
+
+    def with_field(self, index: Index) -> Index:
+        """Return an index with the lock's id of its field; one that waits has it already."""
+        if index.field_id:
+            return index
+        lance_id, version = self.field_id_of(index), self.schema_version
+        ids = (id for field, id in version.ids.items() if lance_id in lance_ids(version.numbers[field]))
+        return replace(index, field_id=next(ids, 0))
+
+    def field_id_of(self, index: Index) -> int | None:
+        """Return Lance's id of the field of an index; None if there is none at its path."""
+        return next((id for id, path in paths(self.fields).items() if path == index.path), None)
 
     @cached_property
     def has_notes(self) -> bool:
@@ -159,7 +159,7 @@ class LanceTable:
         """Whether its schema repeats the version of its files."""
         return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
 
-    @property
+    @cached_property
     def standing(self) -> frozenset[str]:
         """Names of the indices that exist now."""
         if self.dataset is None:
@@ -177,7 +177,7 @@ def open_table(
     try:
         dataset = open_dataset(path)
         with lance_errors():
-            _, messages = schema_parts(dataset.lance_schema)
+            _, fields = schema_parts(dataset.lance_schema)
             schema = dataset.schema
     except ModuleNotFoundError as error:
         message = f"{path} needs {error.name}, which is not installed"
@@ -187,13 +187,12 @@ def open_table(
         message = f"cannot open {path}: {reason_of(error)}"
         report.add(UNUSABLE_TABLE, message, file=path, help="give the path of a Lance table")
         return None
-    fields = tuple(pb.Field.FromString(bytes(message)) for message in messages)
-    opened = _OpenedTable(path, dataset, schema, fields, locked, stated)
-    table_schema = opened.table_schema(report) if IDS_KEY in dataset.config() else None
-    if table_schema is not None:
-        noted = ids_as_noted(table_schema.logical, table_schema.field_ids, dataset.config())
+    opened = _OpenedTable(path, dataset, schema, tuple(fields), locked, stated)
+    own = opened.own_schema(report) if IDS_KEY in dataset.config() else None
+    if own is not None:
+        noted = ids_as_noted(own, dataset.config(), is_numbered=True)
         if noted is not None:
-            return opened.with_ids(table_schema, noted)
+            return opened.with_ids(own, noted)
     record = record_of(path, dataset, opened.current_fields, stated)
     candidates = candidates_of(opened.current_fields, locked, record.recorded)
     if candidates and (
@@ -202,25 +201,14 @@ def open_table(
         chosen = choose_version(record, candidates, report)
         if chosen is None:
             return None
-        if chosen.is_part:
-            return opened.by_field(record, report)
         same = [c for c in candidates if c.identity == chosen.identity and not c.is_part]
-        return opened.at(same, report)
-    if table_schema is not None:
+        return opened.at(same or [chosen], report)
+    if own is not None:
         # Somebody has written the rows of a table again that was between two commits.
-        noted = ids_as_noted(table_schema.logical, None, dataset.config())
+        noted = ids_as_noted(own, dataset.config(), is_numbered=False)
         if noted is not None:
-            return opened.with_ids(table_schema, noted)
+            return opened.with_ids(own, noted)
     return opened.by_field(record, report)
-
-
-@dataclass(frozen=True)
-class _TableSchema:
-    """A table's schema, independent of the lock."""
-
-    logical: LogicalDataset
-    field_ids: Mapping[SchemaField, Numbers]
-    """Lance's ids in the table."""
 
 
 @dataclass(frozen=True)
@@ -244,15 +232,14 @@ class _OpenedTable:
         """The other fields, in pre-order."""
         return [field for field in in_preorder(self.fields) if field.id not in self.stale]
 
-    def table_schema(self, report: Report) -> _TableSchema | None:
-        """Return the table's schema without the lock; None after reporting why it cannot be read."""
+    def own_schema(self, report: Report) -> LockedSchemaVersion | None:
+        """Return the table's schema without any id of the lock; None after reporting why it cannot be read."""
         names = frozenset(field.name for field in self.fields if field.id in self.stale)
         schema = schema_without(self.schema, names)
         import_report = Report()
         key = STORAGE_VERSION.key
         metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
-        newest = self.locked.newest
-        is_spoken_of = newest is not None and key in open_version(self.locked, newest).logical.schema.extra
+        is_spoken_of = key in open_version(self.locked, self.locked.versions[-1]).logical.schema.extra
         if is_spoken_of and self.dataset.data_storage_version in STORAGE_VERSIONS:
             metadata[key.encode()] = json.dumps(self.dataset.data_storage_version).encode()
         tree = from_arrow(schema.with_metadata(metadata or None), self.path, import_report)
@@ -267,7 +254,7 @@ class _OpenedTable:
         if field_ids is None:
             report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
             return None
-        return _TableSchema(logical, field_ids)
+        return LockedSchemaVersion(logical, self.path, self.locked, {}, field_ids)
 
     def at(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
         """Return the table at one of these versions, in which its fields mean the same, or between them.
@@ -281,76 +268,57 @@ class _OpenedTable:
             except ValueError:
                 # Lance could not hold that version.
                 continue
-            messages = [field.SerializeToString() for field in fields]
-            if not differences(messages, self.dataset.lance_schema, ids=False):
+            if not differences(fields, self.dataset.lance_schema, ids=False):
                 field_ids = numbers_in(version, [field.id for field in self.current_fields])
                 schema_version = replace(version, numbers=field_ids)
                 return self._table(schema_version, not candidate.has_ids, version=version.number)
-        chosen = candidates[0]
-        table_schema = self.table_schema(report)
-        if table_schema is None:
+        own, chosen = self.own_schema(report), candidates[0]
+        if own is None:
             return None
-        table_fields = preorder(table_schema.logical.columns)
-        ids = dict(zip(table_fields, lock_ids(chosen.version), strict=True))
-        schema_version = LockedSchemaVersion(
-            table_schema.logical, self.path, self.locked, ids, table_schema.field_ids
-        )
+        ids = zip(preorder(own.dataset.columns), lock_ids(chosen.version), strict=True)
+        schema_version = replace(own, ids=dict(ids))
         return self._table(schema_version, not chosen.has_ids, version=chosen.version.number)
 
-    def with_ids(self, table_schema: _TableSchema, ids: Ids, version: int | None = None) -> LanceTable:
+    def with_ids(self, own: LockedSchemaVersion, ids: Ids, version: int | None = None) -> LanceTable:
         """Return the table with ids for all of its fields, and the locked version that it has, if it has one."""
-        by_number, unknown = ids_by_number(table_schema.logical, table_schema.field_ids, self.locked)
-        schema_version = LockedSchemaVersion(
-            table_schema.logical, self.path, self.locked, ids, table_schema.field_ids
-        )
-        return self._table(schema_version, bool(unknown) or by_number != ids, version=version)
+        by_number = ids_by_number(own)
+        has_different_ids = bool(by_number.unknown) or by_number.ids != ids
+        return self._table(replace(own, ids=ids), has_different_ids, version=version)
 
     def by_field(self, record: TableRecord, report: Report) -> LanceTable | None:
         """Return a table that has no locked version, field by field; None after reporting which fields are ambiguous."""
-        table_schema = self.table_schema(report)
-        if table_schema is None:
+        own = self.own_schema(report)
+        if own is None:
             return None
-        logical, field_ids = table_schema.logical, table_schema.field_ids
         if self.stated is not None:
             version = locked_schema_version(self.locked, self.stated)
-            ids, unknown = ids_by_name(logical, version)
+            ids, unknown = ids_by_name(own, version)
             if not unknown:
-                return self.with_ids(table_schema, ids, self.stated)
-            there = LockedSchemaVersion(logical, self.path, self.locked, ids, field_ids)
-            report.add(
-                UNUSABLE_TABLE,
-                f"{self.path} has fields that {version.label} does not have with these names and types: {', '.join(unknown)}",
-                file=self.path,
-                help=help_for_stranger(self.path, there, self.locked),
-            )
+                return self.with_ids(own, ids, self.stated)
+            message = f"{self.path} has fields that {version.label} does not have with these names and types: {', '.join(unknown)}"
+            help = help_for_stranger(self.path, own, self.locked)
+            report.add(UNUSABLE_TABLE, message, file=self.path, help=help)
             return None
         if record.is_fresh and not record.is_replaced:
             for recorded_version in self.locked.versions:
                 if recorded_version.is_recorded_as(record.recorded):
                     version = locked_schema_version(self.locked, recorded_version.number)
-                    ids, unknown = ids_by_name(logical, version)
+                    ids, unknown = ids_by_name(own, version)
                     if not unknown and len(ids) == len(version.ids):
-                        return self.with_ids(table_schema, ids, version.number)
-        ids, unknown = ids_by_number(logical, field_ids, self.locked)
-        schema_version = LockedSchemaVersion(logical, self.path, self.locked, ids, field_ids)
-        # Where nothing else tells its fields, the numbers of the lock are what it is held against.
-        table = self._table(schema_version, False, tuple(unknown))
-        others = (
-            [] if unknown else list(new_tables_of(logical, field_ids, self.locked, is_fresh=record.is_fresh))
-        )
-        readings = [(other, ids_by_name(logical, other)[0]) for other in others]
+                        return self.with_ids(own, ids, version.number)
+        ids, unknown = ids_by_number(own)
+        others = [] if unknown else list(new_tables_of(own, is_fresh=record.is_fresh))
+        readings = [(other, ids_by_name(own, other).ids) for other in others]
         recorded = next((r for r in readings if r[0].version.is_recorded_as(record.recorded)), None)
         if recorded is not None:
-            return self.with_ids(table_schema, recorded[1])
+            return self.with_ids(own, recorded[1])
         if all(reading == ids for _, reading in readings):
-            return table
-        report.add(
-            UNUSABLE_TABLE,
-            f"{self.path} matches no locked version: its ids may be those of the lock, or those of a table created at"
-            f" {' or '.join(other.label for other in others)}",
-            file=self.path,
-            help=f"if the table was created like that, confirm it: {state_version(self.path, others[0])}",
-        )
+            # Where nothing else tells its fields, the numbers of the lock are what it is held against.
+            return self._table(replace(own, ids=ids), False, unknown)
+        labels = " or ".join(other.label for other in others)
+        message = f"{self.path} matches no locked version: its ids may be those of the lock, or those of a table created at {labels}"
+        help = f"if the table was created like that, confirm it: {state_version(self.path, others[0])}"
+        report.add(UNUSABLE_TABLE, message, file=self.path, help=help)
         return None
 
     def _table(
@@ -391,12 +359,9 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
         with lance_errors():
             return bool(table.row_count)
     except (ValueError, OSError, RuntimeError) as error:
-        report.add(
-            UNUSABLE_TABLE,
-            f"cannot read {table.name}: {reason_of(error)}",
-            file=table.name,
-            help="restore its files, or go back to a version of the table that still has all of its files: lance.dataset(path).versions()",
-        )
+        help = "restore its files, or go back to a version of the table that still has all of its files: lance.dataset(path).versions()"
+        message = f"cannot read {table.name}: {reason_of(error)}"
+        report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
         return None
 
 

@@ -1,24 +1,29 @@
 """The steps from a Lance table as it is to a locked schema.
 
 Layer: engines.
-Shape: checks first, then what is written into new files, then one commit that puts all new fields into the table at
-once, then one for names and nullability, then indices. Whatever is done already is seen in the table itself, so that
-the plan of an interrupted run is what remains of it.
+Shape: checks first, then what is written into new files, then one commit that puts all new fields into the table at once, then one for
+names and nullability, then indices. Whatever is done already is seen in the table itself, so that the plan of an interrupted run is what
+remains of it. A `Merge` puts the new fields into the table; Lance refuses it if any row was written since the version that they were made
+of. It can neither rename fields nor change whether they may be null, so a `Project` does that afterwards.
+Source: what pylance 14.0.2 takes and refuses (`tests/tables/test_interruptions.py`); since storage version 2.1 a struct has no data of its
+own: where none of its members has any in a file, all its values there are null.
 """
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeVar
 
 from schemac.engines.lance import LANCE_STORAGE_VERSION
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
-from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.fields import NAME, lance_ids, words
+from schemac.engines.lance.judge import has_values
 from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import (
     checks,
@@ -29,9 +34,7 @@ from schemac.engines.lance.tables.checks import (
     stages,
 )
 from schemac.engines.lance.tables.convert import is_named
-from schemac.engines.lance.tables.field_ids import record_of
-from schemac.engines.lance.tables.fields import differences, in_preorder, paths
-from schemac.engines.lance.tables.layout import Layout
+from schemac.engines.lance.tables.fields import differences, in_preorder
 from schemac.engines.lance.tables.live_table import (
     LanceTable,
     can_store,
@@ -51,6 +54,7 @@ from schemac.engines.lance.tables.steps import (
     Swap,
 )
 from schemac.engines.lance.transactions import lance_schema
+from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import CLOCK_ZONE, TABLE_IDS
 from schemac.language.constraints.rows import row_constraints
 from schemac.language.logical.facts import Fact
@@ -64,11 +68,148 @@ from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.constraints import loss_of_key, rules_to_check
 from schemac.versions.evolution.diff import clock_of, diff_of
 from schemac.versions.evolution.judge import judge_change
+from schemac.versions.evolution.table_versions import Judged
 from schemac.versions.evolution.tables import digest_of_ids, has_replaced_fields
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
 from schemac.versions.identity.lock import Former, Numbers, Old
 
 _S = TypeVar("_S", bound=Step)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Everything that a table has and is to have."""
+
+    pair: LockedVersionPair
+    fields: tuple[pb.Field, ...]
+    """The table's fields as they are."""
+    stale: frozenset[int]
+    """Fields among them that hold nothing to rely on."""
+    field_ids: Mapping[SchemaField, Numbers]
+    """Of the new version."""
+    target: pb.Schema
+
+    @classmethod
+    def of(cls, table: LanceTable, pair: LockedVersionPair) -> "Layout":
+        """Return what a table gets, in files of its version."""
+        field_ids = field_ids_for(table, pair.new)
+        layout = cls(pair, table.fields, table.stale, field_ids, _target(table, pair, field_ids))
+        if (table.storage_version or "2.1") >= "2.1":
+            return layout
+        # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
+        parts = {
+            field.column for data in table.data for field in layout.roots(data) if field.parent is not None
+        }
+        highest = max([table.highest_id, *(id for ids in field_ids.values() for id in lance_ids(ids))])
+        renewed = dict(field_ids)
+        for field in preorder([column for column in pair.new.dataset.columns if column in parts]):
+            count = len(lance_ids(field_ids[field]))
+            renewed[field] = field_ids[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
+            highest += count
+        return replace(layout, field_ids=renewed, target=_target(table, pair, renewed))
+
+    @cached_property
+    def there(self) -> frozenset[int]:
+        """Ids of the fields that stay as they are."""
+        return frozenset(field.id for field in self.fields) - self.stale
+
+    @cached_property
+    def new(self) -> tuple[SchemaField, ...]:
+        """The outermost fields that the table does not have yet, by their ids."""
+        fields: list[SchemaField] = []
+        for field in preorder(self.pair.new.dataset.columns):
+            ids = self.ids(field)
+            above = self.ids(field.parent) if field.parent is not None else ()
+            if ids and ids[0] not in self.there and (not above or above[0] in self.there):
+                fields.append(field)
+        return tuple(sorted(fields, key=lambda field: self.ids(field)[0]))
+
+    @cached_property
+    def written(self) -> tuple[SchemaField, ...]:
+        """Those among them whose values come from elsewhere; everything below them is written."""
+        return tuple(field for field in self.new if self._has_values(field))
+
+    @cached_property
+    def added(self) -> tuple[SchemaField, ...]:
+        """Those that are null in all rows."""
+        return tuple(field for field in self.new if not self._has_values(field))
+
+    def ids(self, field: SchemaField) -> tuple[int, ...]:
+        """Lance's ids of a field's own nodes."""
+        return lance_ids(self.field_ids[field])
+
+    def ids_below(self, field: SchemaField) -> tuple[int, ...]:
+        """Its ids, and those of all below it."""
+        return tuple(id for inner in preorder([field]) for id in self.ids(inner))
+
+    def roots(self, data: Collection[int]) -> tuple[SchemaField, ...]:
+        """Return what has to be written for a fragment whose files hold data of these fields."""
+        chosen: list[SchemaField] = []
+        for column in self.pair.new.dataset.columns:
+            self._carry(column, data, chosen)
+        return (*self.written, *chosen)
+
+    @cached_property
+    def middle(self) -> list[pb.Field]:
+        """The schema of the first commit: old fields as they are, new ones as they will be, in their new order."""
+        now = {field.id: field for field in self.fields}
+        remaining_names = {(f.parent_id, now[f.id].name) for f in self.target.fields if f.id in now}
+        # Lance gives the name of a field that goes only to one that all files have data of.
+        there = {(f.parent_id, f.name) for f in self.fields}
+        empty = {self.ids(schema_field)[0] for schema_field in self.added}
+        middle_fields = []
+        for field in self.target.fields:
+            copy = pb.Field()
+            copy.CopyFrom(now.get(field.id, field))
+            if field.id in self.stale:
+                # The values come anew, but Lance lets a field keep nothing but its name.
+                copy.CopyFrom(field)
+                copy.name = now[field.id].name
+            elif field.id not in now and (field.parent_id, field.name) in (
+                there if field.id in empty else remaining_names
+            ):
+                copy.name = f"{MARK}{field.id}"
+            middle_fields.append(copy)
+        return middle_fields
+
+    def _has_values(self, field: SchemaField) -> bool:
+        return has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
+
+    def _carry(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
+        """Return whether files will store where a field is null; choose a field below it if none does."""
+        ids = self.ids(field)
+        if field in self.written:
+            return True
+        if not self._is_hollow(field):
+            return any(id in data for id in self.ids_below(field))
+        carried = [self._carry(child, data, chosen) for child in field.children if self.ids(child)]
+        if any(carried) or not ids or ids[0] not in self.there:
+            return any(carried)
+        below = {ids[0]}
+        for now in self.fields:
+            if now.parent_id in below:
+                below.add(now.id)
+        if not any(id in data for id in below - {ids[0]}):
+            return False
+        chosen.append(self._first_below(field))
+        return True
+
+    def _is_hollow(self, field: SchemaField) -> bool:
+        """Whether a field has no data of its own: a struct, or a list of variable length."""
+        encoding = lance.ENCODING.read(field.extra)
+        is_packed = encoding is not None and bool(encoding.packed)
+        return (
+            field.type.family in (Family.STRUCT, Family.LIST)
+            and not is_packed
+            and any(map(self.ids, field.children))
+        )
+
+    def _first_below(self, field: SchemaField) -> SchemaField:
+        """Return the first field below a field that can be written by itself."""
+        children = [child for child in field.children if self.ids(child)]
+        child = children[0]
+        is_in_table = self.ids(child)[0] in self.there
+        return self._first_below(child) if is_in_table and self._is_hollow(child) else child
 
 
 @dataclass(frozen=True)
@@ -116,64 +257,54 @@ def plan(
     """Return the plan for a table; None after reporting why there is none."""
     if table.unknown:
         assert table.locked is not None
-        report.add(
-            UNUSABLE_TABLE,
-            f"{table.name} has fields that the lock does not know: {', '.join(table.unknown)}",
-            file=table.name,
-            help=help_for_stranger(table.name, table.schema_version, table.locked),
-        )
+        message = f"{table.name} has fields that the lock does not know: {', '.join(table.unknown)}"
+        help = help_for_stranger(table.name, table.schema_version, table.locked)
+        report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
         return None
-    if not can_store(new, report):
+    is_filled = has_rows(table, report) if can_store(new, report) else None
+    if is_filled is None or (
+        is_filled and has_replaced_fields(table.name, table.schema_version, new, report)
+    ):
         return None
     pair = pair_by_ids(_with_table_rules(table), new)
-    changes = diff_of(pair)
-    ways = stages(pair, table.version)
-    is_filled = has_rows(table, report)
-    if is_filled is None:
-        return None
-    if is_filled and has_replaced_fields(table.name, table.schema_version, new, report):
-        return None
+    ways, changes = stages(pair, table.version), diff_of(pair)
     judged = list(_judged(pair, ways, changes)) if is_filled else []
+    _report_refused(table, pair, judged, report)
+    report_pointless_rounding(rounded, ways, report)
+    constraints = row_constraints(new.dataset.schema.extra, new.dataset.columns)
+    report_unknown_references(constraints, references, table.name, report)
+    if report.has_errors:
+        return None
+    layout = Layout.of(table, pair)
+    if not _fits_files(layout, table, report):
+        return None
+    doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
+    altered = rules_to_check(pair, doubtful, lambda field: is_filled and is_named(field, rounded))
+    fields = list(_field_steps(layout, table))
+    steps = (
+        *checks(pair, ways, judged, rounded),
+        *rule_checks(altered, pair, references),
+        *fields,
+        *_dropped_indices(layout, table),
+        *_commits(layout, table, changes, is_data=bool(fields)),
+        *_built_indices(layout, table),
+    )
+    return Plan(table, layout, ways, changes, steps, rounded, references)
+
+
+def _report_refused(table: LanceTable, pair: LockedVersionPair, judged: Judged, report: Report) -> None:
+    """Report each change that Lance refuses, and that of a key."""
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
-            place = change.new_location
+            place, message = change.new_location, f"{change}: {judgement.reason}"
+            file, region = (place.file, place.region) if place else (table.name, WHOLE_FILE)
             report.add(
-                REFUSED_CHANGE,
-                f"{change}: {judgement.reason}",
-                file=place.file if place else table.name,
-                at=place.region if place else WHOLE_FILE,
-                path=change.path,
-                help=judgement.way_out,
+                REFUSED_CHANGE, message, file=file, at=region, path=change.path, help=judgement.way_out
             )
     key = engine.key_judgement(None, pair)
     if key.outcome is Outcome.REFUSED and not report.has_errors:
         # A table without rows has a key as well, and no change of a field may tell of it.
         report.add(REFUSED_CHANGE, f"{table.name}: {key.reason}", file=table.name, help=key.way_out)
-    report_pointless_rounding(rounded, ways, report)
-    everything = row_constraints(new.dataset.schema.extra, new.dataset.columns)
-    report_unknown_references(everything, references, table.name, report)
-    if report.has_errors:
-        return None
-    layout = _layout(table, pair)
-    if not _fits_files(layout, table, report):
-        return None
-    steps: list[Step] = list(checks(pair, ways, judged, rounded))
-    doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
-    altered = rules_to_check(pair, doubtful, lambda field: is_filled and is_named(field, rounded))
-    steps += rule_checks(altered, pair, references)
-    steps += _field_steps(layout, table)
-    going = [index for index in table.all_indices if is_going(index, table, layout.target)]
-    steps += [
-        DropIndex(index.path, index=index, is_rebuilt=path_after(index, pair) is not None)
-        for index in going
-        if index.name in table.standing
-    ]
-    steps += _commits(layout, table, changes, is_data=any(isinstance(s, Rewrite | Add) for s in steps))
-    for index in table.all_indices:
-        path = path_after(index, pair)
-        if path is not None and (index in going or index.name not in table.standing):
-            steps.append(BuildIndex(path, index=replace(index, path=path)))
-    return Plan(table, layout, ways, changes, tuple(steps), rounded, references)
 
 
 def _with_table_rules(table: LanceTable) -> LockedSchemaVersion:
@@ -191,70 +322,6 @@ def _with_table_rules(table: LanceTable) -> LockedSchemaVersion:
         version,
         dataset=replace(version.dataset, schema=schema.model_copy(update={"extra": others | table_rules})),
     )
-
-
-def _layout(table: LanceTable, pair: LockedVersionPair) -> Layout:
-    """Return what the table gets, in files of its version."""
-    field_ids = field_ids_for(table, pair.new)
-    layout = Layout(pair, table.fields, table.stale, field_ids, _target(table, pair, field_ids))
-    if (table.storage_version or "2.1") >= "2.1":
-        return layout
-    # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
-    parts = {field.column for data in table.data for field in layout.roots(data) if field.parent is not None}
-    highest = max(
-        [table.highest_id, *(id for field_numbers in field_ids.values() for id in lance_ids(field_numbers))]
-    )
-    renewed = dict(field_ids)
-    for field in preorder([column for column in pair.new.dataset.columns if column in parts]):
-        count = len(lance_ids(field_ids[field]))
-        renewed[field] = field_ids[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
-        highest += count
-    return replace(layout, field_ids=renewed, target=_target(table, pair, renewed))
-
-
-def _target(
-    table: LanceTable, pair: LockedVersionPair, field_ids: Mapping[SchemaField, Numbers]
-) -> pb.Schema:
-    """Return what the table's schema is afterwards."""
-    message = to_message(pair.new.lowered, field_ids)
-    if any(
-        lance_ids(field_ids[schema_field]) != lance_ids(pair.new.numbers[schema_field])
-        for schema_field in field_ids
-    ):
-        digest = digest_of_ids(field.id for field in in_preorder(message.fields))
-        message.metadata[TABLE_IDS] = digest.encode()
-    if not table.notes_its_version:
-        # The files say it themselves.
-        message.metadata.pop(STORAGE_VERSION.key, None)
-    return message
-
-
-def field_ids_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[SchemaField, Numbers]:
-    """Return the numbers that the table's fields are to have: those of the lock, unless the table has others already."""
-    if table.unknown:
-        # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
-        return new.numbers
-    pair = pair_by_ids(table.schema_version, new)
-    there = {field.id for field in table.fields}
-    fresh = {id for ids in new.numbers.values() for id in lance_ids(ids)} - there
-    if not table.has_different_ids and all(id > table.highest_id for id in fresh):
-        return new.numbers
-    field_ids = table.schema_version.numbers
-    ways, then, now = stages(pair, table.version), words(table.schema_version), words(new)
-    # A field whose type changes on the way and changes back is written again as well.
-    old = {
-        schema_field: Old(
-            before,
-            lance_ids(field_ids[before]),
-            then[before] == now[schema_field] and is_cast(schema_field, ways),
-        )
-        for schema_field, before in pair.before.items()
-    }
-    former = Former(table.schema_version.dataset, old)
-    node_ids, _ = number_nodes(
-        new.dataset.columns, words(new), former, words(table.schema_version), table.highest_id
-    )
-    return {schema_field: Numbers.make({NAME: ids}) for schema_field, ids in node_ids.items()}
 
 
 def _judged(
@@ -294,14 +361,10 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
     if table.storage_version is None:
         return True
     if table.storage_version < "2.0" and layout.new:
-        report.add(
-            LANCE_STORAGE_VERSION,
-            f"the data files of {table.name} have storage version {table.storage_version}, and Lance cannot"
-            " add columns to such a table",
-            file=table.name,
-            path=layout.new[0].path_text,
-            help="copy the table into a new one: lance.write_dataset(lance.dataset(old), new)",
-        )
+        message = f"the data files of {table.name} have storage version {table.storage_version}, and Lance cannot add columns to such a table"
+        help = "copy the table into a new one: lance.write_dataset(lance.dataset(old), new)"
+        path = layout.new[0].path_text
+        report.add(LANCE_STORAGE_VERSION, message, file=table.name, path=path, help=help)
         return False
     new = {field.path_text for root in layout.new for field in preorder([root])}
     errors = [d for d in limits_of(layout.pair.new, table.storage_version) if d.path in new]
@@ -319,7 +382,6 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
         field_ids = layout.pair.old.numbers
         yield Rewrite(
             field.path_text,
-            field=field,
             before="" if is_carrier else was,
             after=type_text_of(field),
             ids=layout.ids_below(field),
@@ -328,9 +390,23 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
     added = [field for field in layout.added if field not in roots]
     if added:
         titles = ", ".join(field.path_text for field in added)
-        yield Add(
-            titles, fields=tuple(added), ids=tuple(id for field in added for id in layout.ids_below(field))
-        )
+        yield Add(titles, ids=tuple(id for field in added for id in layout.ids_below(field)))
+
+
+def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[DropIndex]:
+    """Yield the indices that the commits drop."""
+    for index in table.indices:
+        if index.name in table.standing and is_going(index, table, layout.target):
+            is_rebuilt = path_after(index, layout.pair) is not None
+            yield DropIndex(index.path, index=index, is_rebuilt=is_rebuilt)
+
+
+def _built_indices(layout: Layout, table: LanceTable) -> Iterator[BuildIndex]:
+    """Yield the indices that go, or went in a run before, and whose fields are somewhere afterwards."""
+    for index in table.indices:
+        path = path_after(index, layout.pair)
+        if path is not None and (index.name not in table.standing or is_going(index, table, layout.target)):
+            yield BuildIndex(path, index=replace(index, path=path))
 
 
 def _commits(
@@ -342,39 +418,30 @@ def _commits(
     if is_data:
         yield Swap("the new fields", details=tuple(_details(swapped, layout.pair)))
     version = layout.pair.new.version
-    is_recorded = table.stated is None or version.is_recorded_as(
-        record_of(table.name, table.dataset, ()).recorded
-    )
+    is_recorded = table.stated is None or version.is_recorded_as(table.recorded)
     if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
         rest = _details((c for c in changes if c not in swapped), layout.pair)
         # In the commit of the data, others still have the names of some added fields.
         marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
         late = [field.path_text for field in layout.added if layout.ids(field)[0] in marked]
+        final_names = [f"gives {path} its final name" for path in late]
         recorded = [] if is_recorded else [f"sets the recorded version to {version.number}"]
-        yield SetSchema(
-            "the schema", details=(*rest, *(f"gives {path} its final name" for path in late), *recorded)
-        )
+        yield SetSchema("the schema", details=(*rest, *final_names, *recorded))
 
 
 def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
     """Whether a commit of the schema alone is needed, after that of the data where there is one."""
     fields = layout.middle if is_data else table.fields
     if table.dataset is None:
-        return _bytes(layout.target.fields) != _bytes(fields)
-    metadata = {key: bytes(value) for key, value in layout.target.metadata.items()}
+        return list(layout.target.fields) != list(fields)
     schema = lance_schema(fields, table.metadata)
-    return bool(differences(_bytes(layout.target.fields), schema, metadata=metadata))
-
-
-def _bytes(fields: Iterable[pb.Field]) -> list[bytes]:
-    """Return each field as deterministic bytes, which can be compared."""
-    return [field.SerializeToString(deterministic=True) for field in fields]
+    return bool(differences(layout.target.fields, schema, metadata=layout.target.metadata))
 
 
 def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
     """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
-    id = next((id for id, path in paths(table.fields).items() if path == index.path), None)
-    return id in {field.id for field in table.fields} - {field.id for field in target.fields}
+    there, remaining = ({field.id for field in fields} for fields in (table.fields, target.fields))
+    return table.field_id_of(index) in there - remaining
 
 
 def path_after(index: Index, pair: LockedVersionPair) -> str | None:
@@ -394,3 +461,39 @@ def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str
             yield from [lost] if lost else []
     if any(detail == unnamed for _, detail in details):
         yield unnamed
+
+
+def _target(
+    table: LanceTable, pair: LockedVersionPair, field_ids: Mapping[SchemaField, Numbers]
+) -> pb.Schema:
+    """Return what the table's schema is afterwards."""
+    message = to_message(pair.new.lowered, field_ids)
+    if any(lance_ids(ids) != lance_ids(pair.new.numbers[field]) for field, ids in field_ids.items()):
+        digest = digest_of_ids(field.id for field in in_preorder(message.fields))
+        message.metadata[TABLE_IDS] = digest.encode()
+    if not table.notes_its_version:
+        # The files say it themselves.
+        message.metadata.pop(lance.STORAGE_VERSION.key, None)
+    return message
+
+
+def field_ids_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[SchemaField, Numbers]:
+    """Return the numbers that the table's fields are to have: those of the lock, unless the table has others already."""
+    if table.unknown:
+        # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
+        return new.numbers
+    pair = pair_by_ids(table.schema_version, new)
+    there = {field.id for field in table.fields}
+    fresh = {id for ids in new.numbers.values() for id in lance_ids(ids)} - there
+    if not table.has_different_ids and all(id > table.highest_id for id in fresh):
+        return new.numbers
+    field_ids = table.schema_version.numbers
+    ways, then, now = stages(pair, table.version), words(table.schema_version), words(new)
+    # A field whose type changes on the way and changes back is written again as well.
+    old = {
+        field: Old(before, lance_ids(field_ids[before]), then[before] == now[field] and is_cast(field, ways))
+        for field, before in pair.before.items()
+    }
+    former = Former(table.schema_version.dataset, old)
+    node_ids, _ = number_nodes(new.dataset.columns, now, former, then, table.highest_id)
+    return {field: Numbers.make({NAME: ids}) for field, ids in node_ids.items()}

@@ -18,16 +18,21 @@ import pyarrow as pa
 import schemac.language.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.dataset import open_dataset
-from schemac.engines.lance.fields import lance_ids, node_ids, nodes_of
+from schemac.engines.lance.fields import node_ids, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
-from schemac.engines.lance.tables.steps import MARK
+from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import added_file, lasting_ids
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import FieldPath, LogicalType, Schema
+from schemac.language.logical.model import FieldPath, Schema, dotted
 from schemac.language.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
 from schemac.text.source.json_object import Json, without_keys
 from schemac.versions.evolution.tables import PartsTask, Progress
-from schemac.versions.evolution.version_pair import LockedVersionPair, SchemaVersion, VersionPair
+from schemac.versions.evolution.version_pair import (
+    LockedVersionPair,
+    SchemaVersion,
+    VersionPair,
+    narrowed_tree,
+)
 from schemac.versions.identity.lock import Numbers
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
@@ -65,12 +70,10 @@ class Stage:
 class Root:
     """A field that is written with all below it."""
 
-    place: int
-    """In the pre-order of the last schema."""
+    path: FieldPath
+    """In the last schema."""
     ids: tuple[int, ...]
     """Lance's ids of everything from the column down to the field, and of all below it, in pre-order."""
-    subtree_ids: frozenset[int]
-    """Those among them that belong to the field and what is below it."""
 
 
 @dataclass(frozen=True)
@@ -92,213 +95,140 @@ class Recipe:
     ) -> "Recipe":
         """Return the recipe for fields of the last new version, which get these numbers; some fields of it may be rounded."""
         last = stages[-1]
-        places = {field: place for place, field in enumerate(preorder(last.new.dataset.columns))}
-        ids = {last.new.ids[field] for field in places if field.path_text in rounded}
+        ids = {id for field, id in last.new.ids.items() if field.path_text in rounded}
         # What these fields are called after each stage.
         names = [{field.path_text for field, id in stage.new.ids.items() if id in ids} for stage in stages]
         return cls(
             tuple(map(Stage.of, stages, [*names[:-1], rounded])),
-            tuple([_root(last, field, places[field], field_ids) for field in roots]),
+            tuple([_root(last, field, field_ids) for field in roots]),
         )
-
-    def name(self, number: int) -> str:
-        """Return what the column of a root is called in the result."""
-        return f"{MARK}new_{number}"
 
     @property
     def title(self) -> str:
         """What is made, for people."""
-        fields = preorder(self.stages[-1].pair.new.dataset.columns)
-        return ", ".join(fields[root.place].path_text for root in self.roots)
+        return ", ".join(dotted(root.path) for root in self.roots)
 
     @property
     def sources(self) -> list[str]:
         """The columns of the table that are read."""
-        return self._way.sources
+        return self._converter.sources
 
     def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the values of all roots, each inside the structs and lists that it is in."""
-        arrays = self._way.make(batch)
+        """Return the values of all roots, each inside the structs and lists that it is in, under reserved names."""
+        arrays = self._converter.arrays(batch)
         fields = [
-            pa.field(self.name(number), values.type, metadata=conversion.metadata_of(column))
-            for number, (values, (conversion, column)) in enumerate(zip(arrays, self._way.last, strict=True))
+            pa.field(new_column(number), values.type, metadata=metadata)
+            for number, (values, metadata) in enumerate(zip(arrays, self._converter.metadata, strict=True))
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
-    @cached_property
-    def _way(self) -> "_Way":
-        """Return the conversion through all stages, limited to the columns of the roots."""
-        pair = self.stages[-1].pair
-        fields = preorder(pair.new.dataset.columns)
-        pruned = [_pruned(pair, [fields[root.place]]) for root in self.roots]
-        return _Way.of(self.stages, pruned, self.on_misfit)
-
-
-class Preview:
-    """Makes some columns of the rows as they will be, out of batches of the old table."""
-
-    def __init__(self, recipe: Recipe, fields: Iterable[SchemaField]) -> None:
-        """Prepare the columns of some fields of the last new version, without what is next to them in structs.
-
-        Values that do not fit are reported to the recipe's listener, and become null.
-        """
-        pair = recipe.stages[-1].pair
-        path_texts = {field.path: field for field in preorder(pair.new.dataset.columns)}
+    def preview(self, fields: Iterable[SchemaField]) -> "Converter":
+        """Return what makes the columns of some fields of the last new version, without what is next to them in structs."""
         by_column: dict[SchemaField, list[SchemaField]] = {}
         for field in fields:
-            whole = path_texts[field.path]
+            whole = self._new_fields[field.path]
             while not is_in_structs(whole) and whole.parent is not None:
                 whole = whole.parent
             by_column.setdefault(whole.column, []).append(whole)
-        self._way = _Way.of(
-            recipe.stages, [_pruned(pair, several) for several in by_column.values()], recipe.on_misfit
-        )
+        return self._converter_of(by_column.values())
+
+    @cached_property
+    def _converter(self) -> "Converter":
+        """Return the conversion through all stages, limited to the columns of the roots."""
+        return self._converter_of([self._new_fields[root.path]] for root in self.roots)
+
+    def _converter_of(self, columns: Iterable[Sequence[SchemaField]]) -> "Converter":
+        """Return what makes some columns, each with some of its fields alone."""
+        pairs = [_pruned(self.stages[-1].pair, fields) for fields in columns]
+        return Converter(self.stages, pairs, self.on_misfit)
+
+    @cached_property
+    def _new_fields(self) -> dict[FieldPath, SchemaField]:
+        """The fields of the last schema, by their paths."""
+        return {field.path: field for field in preorder(self.stages[-1].pair.new.dataset.columns)}
+
+
+_Step = list[tuple[Conversion, SchemaField]]
+"""The columns that one stage makes, each with its conversion."""
+
+
+@dataclass(frozen=True)
+class Converter:
+    """Makes columns of the new table out of batches of the old one, stage by stage."""
+
+    stages: Sequence[Stage]
+    pairs: Sequence[VersionPair]
+    """In place of the last stage: for each column a pair whose new version has nothing else."""
+    on_misfit: MisfitHandler | None
 
     @property
     def columns(self) -> tuple[SchemaField, ...]:
         """What it makes: columns of a version that has nothing else."""
-        return tuple([column for _, column in self._way.last])
+        return tuple([column for _, column in self._steps[-1]])
+
+    @property
+    def metadata(self) -> list[dict[bytes, bytes] | None]:
+        """How the columns are to be encoded."""
+        return [conversion.arrow_field(column).metadata for conversion, column in self._steps[-1]]
 
     @property
     def sources(self) -> list[str]:
         """The columns of the table that are read."""
-        return self._way.sources
+        return sorted(_sources(self._steps[0]))
 
     def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns, under their new names."""
         return pa.RecordBatch.from_arrays(
-            self._way.make(batch), [str(column.segment) for column in self.columns]
+            self.arrays(batch), [str(column.segment) for column in self.columns]
         )
 
-
-@dataclass(frozen=True)
-class _Way:
-    """From the columns of the old table to some of the new one, stage by stage."""
-
-    stages: Sequence[Stage]
-    last: Sequence[tuple["_Pruned", SchemaField]]
-    """Each column with the conversion of the last stage that makes nothing else."""
-    on_misfit: MisfitHandler | None
-
-    @classmethod
-    def of(
-        cls, stages: Sequence[Stage], pruned: Iterable[VersionPair], on_misfit: MisfitHandler | None
-    ) -> "_Way":
-        rounded = stages[-1].rounded
-        return cls(
-            stages,
-            [(_Pruned(pair, rounded, on_misfit), pair.new.dataset.columns[0]) for pair in pruned],
-            on_misfit,
-        )
-
-    @property
-    def sources(self) -> list[str]:
-        return sorted(self._needed[0])
-
-    def make(self, batch: pa.RecordBatch) -> list[pa.Array]:
-        for step, fields in self._on_the_way:
-            made = {str(field.segment): step.build(field, batch) for field in fields}
+    def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Return the values of the columns."""
+        *before, last = self._steps
+        for step in before:
+            made = {str(field.segment): conversion.build(field, batch) for conversion, field in step}
             if made:
                 # Without a column a batch would forget how many rows it has.
                 batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
-        return [conversion.build(column, batch) for conversion, column in self.last]
+        return [conversion.build(column, batch) for conversion, column in last]
 
     @cached_property
-    def _needed(self) -> list[set[str]]:
-        """The old columns that each stage reads."""
-        needed: set[str] = set()
-        for conversion, column in self.last:
-            needed |= conversion.sources(column)
-        columns_by_stage = [needed]
-        for stage in reversed(self.stages[:-1]):
-            whole = Conversion(stage.pair)
-            fields = [
-                field for field in stage.pair.new.dataset.columns if field.segment in columns_by_stage[0]
-            ]
-            columns_by_stage.insert(0, set().union(*(whole.sources(field) for field in fields)))
-        return columns_by_stage
-
-    @cached_property
-    def _on_the_way(self) -> list[tuple[Conversion, list[SchemaField]]]:
-        """The stages before the last, and the columns that they make."""
-        return [
-            (
-                Conversion(stage.pair, stage.rounded, self.on_misfit),
-                [field for field in stage.pair.new.dataset.columns if field.segment in needed],
-            )
-            for stage, needed in zip(self.stages[:-1], self._needed[1:], strict=True)
+    def _steps(self) -> list[_Step]:
+        """What each stage makes, as far as the next one reads it."""
+        rounded = self.stages[-1].rounded
+        columns = [(pair, pair.new.dataset.columns[0]) for pair in self.pairs]
+        steps: list[_Step] = [
+            [(Conversion(pair, rounded, self.on_misfit), column) for pair, column in columns]
         ]
+        for stage in reversed(self.stages[:-1]):
+            needed, conversion = _sources(steps[0]), Conversion(stage.pair, stage.rounded, self.on_misfit)
+            made = [field for field in stage.pair.new.dataset.columns if field.segment in needed]
+            steps.insert(0, [(conversion, field) for field in made])
+        return steps
 
 
-class _Pruned(Conversion):
-    """A conversion whose new version holds one field and what is around it."""
-
-    def __init__(self, pair: VersionPair, rounded: Collection[str], on_misfit: MisfitHandler | None) -> None:
-        super().__init__(pair, rounded, on_misfit)
-        self._fields = {field.field: field for field in pair.new.lowered.fields}
-
-    def metadata_of(self, column: SchemaField) -> dict[bytes, bytes] | None:
-        """How the column is to be encoded."""
-        metadata: dict[bytes, bytes] | None = self._fields[column].arrow.metadata
-        return metadata
+def _sources(step: _Step) -> set[str]:
+    """Return the old columns that a stage reads."""
+    return {name for conversion, field in step for name in conversion.sources(field)}
 
 
 def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
     """Return the same pair, with some fields of one column of the new version, and what is around them."""
-    paths = [root.path for root in roots]
-    field = next(f for f in pair.new.dataset.schema.fields if f.name == paths[0][0])
-    is_whole = any(len(path) == 1 for path in paths)
-    extra = {key: value for key, value in field.extra.items() if is_whole or key not in _KEYS}
-    type_ = _only(field.type, [path[1:] for path in paths])
-    field = field.model_copy(update={"type": type_, "extra": extra})
-    alone = Schema(fields=(field,), extra=pair.new.dataset.schema.extra)
-    schema = Schema.model_validate(without_keys(alone.model_dump(mode="json", by_alias=True), _KEYS))
-    new = SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
-    old_of = {schema_field.path: before for schema_field, before in pair.before.items()}
-    before = {
-        schema_field: old_of[schema_field.path]
-        for schema_field in preorder(new.dataset.columns)
-        if schema_field.path in old_of
-    }
+    members = {field for root in roots for field in (*root.chain, *preorder([root]))}
+    paths = [field.path for field in preorder(pair.new.dataset.columns) if field in members]
+    new = _version(without_keys(narrowed_tree(pair.new.dataset, paths), _KEYS))
+    old_of = {new_field.path: before for new_field, before in pair.before.items()}
+    before = {f: old_of[f.path] for f in preorder(new.dataset.columns) if f.path in old_of}
     return VersionPair(pair.old, new, before)
 
 
-def _only(type_: LogicalType, paths: Sequence[FieldPath]) -> LogicalType:
-    """Return a type with no more members than lead along some paths."""
-    if () in paths:
-        return type_
-    inner = type_.inner_type()
-    if inner is not None:
-        return type_.model_copy(update={"inner": _only(inner, paths)})
-    fields: Any = getattr(type_, "fields", None)
-    below = [path[1:] for path in paths]
-    if fields is None:
-        item: Any = getattr(type_, "item_type", None)
-        return type_.model_copy(update={"item_type": _only(item, below)})
-    return type_.model_copy(
-        update={
-            "fields": tuple(
-                [
-                    one.model_copy(
-                        update={"type": _only(one.type, [path[1:] for path in paths if path[0] == one.name])}
-                    )
-                    for one in fields
-                    if any(path[0] == one.name for path in paths)
-                ]
-            )
-        }
-    )
-
-
-def _root(pair: VersionPair, root: SchemaField, place: int, field_ids: Mapping[SchemaField, Numbers]) -> Root:
+def _root(pair: VersionPair, root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> Root:
     """Return a root with the ids from its column down to the field, and of all below it."""
-    pruned = _pruned(pair, [root])
-    lowered = pruned.new.lowered
+    pruned = _pruned(pair, [root]).new
     by_path = {field.path: field_ids[field] for field in preorder(pair.new.dataset.columns)}
-    numbers = {field: by_path[field.path] for field in preorder(pruned.new.dataset.columns)}
-    ids = node_ids(lowered, nodes_of(lowered, is_tolerant=True), numbers)
-    subtree_ids = frozenset(id for field in preorder([root]) for id in lance_ids(field_ids[field]))
-    return Root(place, tuple(ids), subtree_ids)
+    numbers = {field: by_path[field.path] for field in preorder(pruned.dataset.columns)}
+    nodes = nodes_of(pruned.lowered, is_tolerant=True)
+    return Root(root.path, tuple(node_ids(pruned.lowered, nodes, numbers)))
 
 
 def _tree(version: SchemaVersion) -> Json:
@@ -365,9 +295,23 @@ class WriteColumns:
 
     def __call__(self, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
         """Write the files; nothing refers to them yet."""
-        dataset = open_dataset(self.path, self.version)
+        dataset, recipe = open_dataset(self.path, self.version), self.recipe
+        field_ids = [root.ids for root in recipe.roots]
         for id in ids:
-            yield id, write_fragment(dataset.get_fragment(id), self.recipe)
+            yield id, write_columns(dataset.get_fragment(id), recipe.make, recipe.sources, field_ids)
+
+
+def write_columns(
+    fragment: Any, make: Any, sources: Sequence[str], field_ids: Sequence[Sequence[int]]
+) -> str:
+    """Return a new data file of a fragment as JSON, which nothing refers to yet; `make` makes its columns of those that are read.
+
+    Lance writes columns of names that nothing else has, inside copies of the structs and lists around them; each gets the
+    ids of the field that it is to be, in pre-order.
+    """
+    metadata, schema = fragment.merge_columns(make, columns=list(sources))
+    columns = {new_column(number): ids for number, ids in enumerate(field_ids)}
+    return added_file(fragment.metadata, metadata, lasting_ids(schema, columns))
 
 
 def spread_here(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
@@ -377,14 +321,3 @@ def spread_here(task: PartsTask, parts: Sequence[int], title: str, progress: Pro
         progress(title, number, len(parts))
         made.update(task([part]))
     return made
-
-
-def write_fragment(fragment: Any, recipe: Recipe) -> str:
-    """Return the new data file of one fragment, which nothing refers to yet.
-
-    Lance writes columns of names that nothing else has, inside copies of the structs and lists around them; each gets the
-    id of the field that it is to be.
-    """
-    metadata, schema = fragment.merge_columns(recipe.make, columns=recipe.sources)
-    columns = {recipe.name(number): root.ids for number, root in enumerate(recipe.roots)}
-    return added_file(fragment.metadata, metadata, lasting_ids(schema, columns))

@@ -16,14 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.engines.lance.tables.cast_results import format_values
 from schemac.engines.lance.tables.checks import casts_of, is_roundable, reason_of
-from schemac.engines.lance.tables.convert import is_named, values_of
-from schemac.engines.lance.tables.filters import row_filter
+from schemac.engines.lance.tables.convert import format_values, is_named, values_of
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import Plan, plan
-from schemac.engines.lance.tables.recipe import Preview, Recipe
-from schemac.engines.lance.tables.steps import Check, Subject
+from schemac.engines.lance.tables.recipe import Converter, Recipe
+from schemac.engines.lance.tables.steps import Check, RuleCheck, Subject, row_filter
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import Scan, survey
 from schemac.language.constraints.rows import row_constraints
@@ -45,20 +43,19 @@ class Question:
     """One check, asked of batch after batch."""
 
     def __init__(self, check: Check, plan: Plan) -> None:
-        assert check.field is not None
         self.check = check
-        self.field: SchemaField = check.field
+        self.field = check.field
         self.pair: LockedVersionPair = plan.pair
         parent = plan.pair.before.get(self.field.parent) if self.field.parent is not None else None
         self.is_moved = check.subject is Subject.PLACE or plan.pair.before[self.field].parent is not parent
         self._count = 0
-        self._casts = casts_of(check.field, plan.stages)
-        self._is_rounded = is_named(check.field, plan.rounded)
-        id = plan.stages[-1].new.ids.get(check.field)
-        texts = {check.field.path_text}
+        self._casts = casts_of(self.field, plan.stages)
+        self._is_rounded = is_named(self.field, plan.rounded)
+        id = plan.stages[-1].new.ids.get(self.field)
+        texts = {self.field.path_text}
         for stage in plan.stages if id is not None else ():
             texts |= {s.path_text for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
-        self._misfits = _Misfits(check.field, frozenset(texts))
+        self._misfits = _Misfits(self.field, frozenset(texts))
         field: SchemaField = self.field
         while field not in plan.layout.written and field.parent is not None:
             field = field.parent
@@ -89,7 +86,7 @@ class Question:
                 self._count += _null_count(made, self.field)
             else:
                 column = made
-                for inner in _chain(self.field)[1:]:
+                for inner in self.field.chain[1:]:
                     column = pc.struct_field(column, str(inner.segment))
                 there, new_valid = values_of(before, batch).is_valid(), column.is_valid()
                 self._count += pc.sum(pc.and_not(there, new_valid)).as_py() or 0
@@ -114,24 +111,15 @@ class Question:
         if not answer:
             return
         query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
-        ways = [f"correct or remove these rows, or change the schema; {state}"]
-        if query:
-            ways.insert(
-                0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
-            )
+        ways = [f"{_rows_expression(table, query)} shows them"] if query else []
+        ways.append(f"correct or remove these rows, or change the schema; {state}")
         numbers = [cast for cast in self._casts if cast[0].type.family is not Family.TEXT]
         is_by_value = "" in self._misfits.reasons and not self._is_rounded
         if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
-            ways.append(
-                f"`--allow-rounding {self.field.path_text}` stores the nearest value instead, if it is in range"
-            )
-        report.add(
-            FAILED_CHECK,
-            f"{self.check.title}: {self.check.question}, but {answer}",
-            file=table,
-            path=self.check.title,
-            help="; ".join(ways),
-        )
+            option = f"--allow-rounding {self.field.path_text}"
+            ways.append(f"`{option}` stores the nearest value instead, if it is in range")
+        message = f"{self.check.title}: {self.check.question}, but {answer}"
+        report.add(FAILED_CHECK, message, file=table, path=self.check.title, help="; ".join(ways))
 
     def _answer(self) -> str:
         """Return what was found; empty if nothing is in the way."""
@@ -147,14 +135,9 @@ class Question:
         return f"{self._count:,} {what}" if self._count else ""
 
 
-def _chain(field: SchemaField) -> Sequence[SchemaField]:
-    """Return the column, and what is on the way to the field."""
-    return [field, *field.ancestors][::-1]
-
-
 def _null_count(column: Any, field: SchemaField) -> int:
     """How many values of a field are null where what is around it is not."""
-    for above, inner in pairwise(_chain(field)):
+    for above, inner in pairwise(field.chain):
         column = column.filter(column.is_valid())
         if above.type.family is Family.STRUCT:
             column = pc.struct_field(column, str(inner.segment))
@@ -223,15 +206,15 @@ def report_broken(
     else:
         columns, scan = dataset.columns, _scan_of(None, table.dataset, None)
     for offence in survey(columns, rows, scan, targets):
-        report_offence(offence, table.name, lambda ids: _rows_expression(table, ids), report)
+        report_offence(offence, table.name, lambda ids: _rows_expression(table.name, row_filter(ids)), report)
 
 
 def report_failed(
-    made: Plan, checks: Sequence[Check], fragments: Sequence[Any], state: str, report: Report
+    made: Plan, checks: Sequence[RuleCheck], fragments: Sequence[Any], state: str, report: Report
 ) -> None:
     """Report the constraints that the converted rows of some fragments break; `state` is what happened to the table."""
     table, new = made.table, made.pair.new
-    rules = [check.rule for check in checks if check.rule is not None]
+    rules = [check.rule for check in checks]
     rows = constraints_of(rules)
     named = {one.dataset: made.references[one.dataset] for one in rows.references}
     targets = reference_targets(rows, named, table.name, new, report)
@@ -241,19 +224,19 @@ def report_failed(
     for check in checks:
         for offence in offences:
             rule = check.rule
-            if rule is not None and (offence.path, offence.subject) == (rule.path, rule.subject):
-                expression = _rows_expression(table, offence.rows, check.query)
+            if (offence.path, offence.subject) == (rule.path, rule.subject):
+                expression = _rows_expression(table.name, check.query or row_filter(offence.rows))
                 refuse(check.title, check.question, offence, table.name, expression, state, report)
 
 
-def _preview(made: Plan, fields: Sequence[SchemaField]) -> Preview:
-    """Return a preview of fields after the plan, in which values that do not fit become null without a report."""
+def _preview(made: Plan, fields: Sequence[SchemaField]) -> Converter:
+    """Return what makes fields as they are after the plan; values that do not fit become null without a report."""
     recipe = Recipe.of(made.stages, [], made.layout.field_ids, made.rounded)
     # What does not fit has a check of its own.
-    return Preview(replace(recipe, on_misfit=lambda *_: None), fields)
+    return replace(recipe, on_misfit=lambda *_: None).preview(fields)
 
 
-def _scan_of(preview: Preview | None, dataset: Any, fragments: Sequence[Any] | None) -> Scan:
+def _scan_of(preview: Converter | None, dataset: Any, fragments: Sequence[Any] | None) -> Scan:
     def scan(names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
         columns = list(names) if preview is None else preview.sources
         if fragments is not None and not fragments:
@@ -265,5 +248,6 @@ def _scan_of(preview: Preview | None, dataset: Any, fragments: Sequence[Any] | N
     return scan
 
 
-def _rows_expression(table: LanceTable, ids: Sequence[int], query: str = "") -> str:
-    return f"lance.dataset({json.dumps(table.name)}).to_table(filter={json.dumps(query or row_filter(ids))})"
+def _rows_expression(table: str, query: str) -> str:
+    """Return the Python expression that reads the rows of a table that a filter finds."""
+    return f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)})"

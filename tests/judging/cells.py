@@ -1,0 +1,27 @@
+"""Cells of CSV that are read one by one, by the readers that the validator asks where no proof takes a cell."""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from schemac.rows.judging.judge import Judged, Run, cell_reader
+from schemac.rows.judging.scalars import with_zones
+from schemac.rows.judging.settings import Origin, Settings
+
+
+class CellReader:
+    """Reads cells for a schema."""
+
+    def __init__(self, schema: pa.Schema, settings: Settings | None = None) -> None:
+        settings = settings or Settings()
+        zoned = with_zones(schema, lambda _: None, settings.timezone)
+        origins = {member.name: settings.origin_of(member.name) or Origin() for member in zoned}
+        self._readers = {
+            member.name: cell_reader(member, settings, origins[member.name].epoch) for member in zoned
+        }
+
+    def csv(self, cells: Mapping[str, str | None]) -> Judged:
+        """Judge a record of cells, by the names of their columns; None is an empty cell without quotes."""
+        run = Run()
+        values = {label: read(cells[label], label, run) for label, read in self._readers.items()}
+        return Judged(None if run.reasons else values, tuple(run.reasons))
