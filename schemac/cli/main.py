@@ -180,13 +180,11 @@ def function_of(command: str, name: str) -> Callable[..., Any]:
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """Return the formatter of help, with the terminal's width; `shutil` would take a tenth of `--version` to load."""
     columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        width = int(columns)
-    else:
-        try:
-            width = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else _USUAL_WIDTH
-        except (OSError, ValueError):
-            width = _USUAL_WIDTH
+    width = int(columns) if columns.isdecimal() else 0
+    if not width and sys.__stdout__ is not None:
+        # There may be no terminal, or the stream may be closed.
+        with suppress(OSError, ValueError):
+            width = os.get_terminal_size(sys.__stdout__.fileno()).columns
     return argparse.HelpFormatter(prog, width=(width or _USUAL_WIDTH) - 2)
 
 
