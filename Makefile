@@ -137,7 +137,7 @@ protos: $(READY)  ## generate the message classes from protos/
 	$(BIN)/python protos/own_pool.py schemac/engines/lance/_generated/lance/file_pb2.py
 
 schemas: $(READY)  ## generate schemas/, and the tables of keys in the guide, from the models
-	$(BIN)/python -c 'from pathlib import Path; from schemac.cli.command_schema import write_schemas; write_schemas(Path("schemas"))'
+	$(BIN)/python -c 'from pathlib import Path; from schemac.cli.project_commands import write_schemas; write_schemas(Path("schemas"))'
 	$(BIN)/python -m docs.keys
 
 clean:  ## remove everything that the targets created

@@ -6,7 +6,7 @@ from typing import Any
 from docs.guide import FOLDER
 from docs.language import accepted
 from docs.markdown import section, table
-from schemac.cli.command_schema import schema_of
+from schemac.cli.project_commands import schema_of
 
 PAGES = tuple(FOLDER / "reference" / name for name in ("pipeline.md", "settings.md"))
 _GENERATED = re.compile(r"(?s)(<!-- generated: (\w+) -->\n).*?(<!-- end -->)")

@@ -43,6 +43,13 @@ class Loss(NamedTuple):
     artifact: str = ""
     """The artifact that loses it; empty if all artifacts of the target do."""
 
+    @property
+    def text(self) -> str:
+        """The loss in words; what becomes nothing is left out."""
+        return (
+            f"{self.lost} is left out" if self.becomes == "nothing" else f"{self.lost} becomes {self.becomes}"
+        )
+
 
 class Emission:
     """Findings in the manifest and losses that a target reports while it emits."""

@@ -9,42 +9,42 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn, cast
 
-from schemac.cli.terminal import ExitCode
-from schemac.project.cache import WrongEntryError
-from schemac.text.source.phrases import closest, listed
+from schemac.cli.terminal import ExitCode, OutputError, carry_out, folded, notify
+from schemac.text.source.phrases import closest, listed, printable
 from schemac.version import __version__
 
 COMMANDS = {
-    "init": "create a small project",
-    "check": "check manifests and pipelines for mistakes",
-    "fmt": "format manifests",
-    "build": "compile manifests into artifacts",
-    "import": "create a manifest from an existing file or table",
-    "list": "list fields by owner, tag, classification or deprecation",
-    "expand": "show manifests in the standard form, with all groups inserted",
-    "sample": "make rows that fit a schema, or records that each break one rule",
-    "lock": "freeze each schema as its next version, and give every field a permanent id",
-    "rename": "rename or move a field, keeping its id and its data",
-    "diff": "show what changed since a locked version, a commit or another manifest",
-    "breaking": "show which changes each engine allows, before they are made",
-    "plan": "show the steps that change a table, and their cost",
-    "apply": "carry out a plan on a table",
-    "verify": "compare a table with its schema",
-    "run": "run a pipeline: read records, check them against the schema, write a table",
-    "runs": "list the runs that wrote a table or a quarantine",
-    "lsp": "serve an editor: findings, completion, hover and renaming while you type",
-    "schema": "print a JSON Schema of manifests, pipelines or the configuration, for editors",
-    "docs": "write pages about datasets, their fields and versions",
-    "clean": "delete the cache",
-    "explain": "explain a diagnostic code, with examples",
-    "completion": "print a script that completes commands and options in a shell",
+    "init": ("project", "create a small project"),
+    "check": ("compile", "check manifests and pipelines for mistakes"),
+    "fmt": ("manifest", "format manifests"),
+    "build": ("compile", "compile manifests into artifacts"),
+    "import": ("import", "create a manifest from an existing file or table"),
+    "list": ("manifest", "list fields by owner, tag, classification or deprecation"),
+    "expand": ("manifest", "show manifests in the standard form, with all groups inserted"),
+    "sample": ("manifest", "make rows that fit a schema, or records that each break one rule"),
+    "lock": ("lock", "freeze each schema as its next version, and give every field a permanent id"),
+    "rename": ("lock", "rename or move a field, keeping its id and its data"),
+    "diff": ("change", "show what changed since a locked version, a commit or another manifest"),
+    "breaking": ("change", "show which changes each engine allows, before they are made"),
+    "plan": ("table", "show the steps that change a table, and their cost"),
+    "apply": ("table", "carry out a plan on a table"),
+    "verify": ("table", "compare a table with its schema"),
+    "run": ("pipeline", "run a pipeline: read records, check them against the schema, write a table"),
+    "runs": ("pipeline", "list the runs that wrote a table or a quarantine"),
+    "lsp": ("help", "serve an editor: findings, completion, hover and renaming while you type"),
+    "schema": ("project", "print a JSON Schema of manifests, pipelines or the configuration, for editors"),
+    "docs": ("manifest", "write pages about datasets, their fields and versions"),
+    "clean": ("project", "delete the cache"),
+    "explain": ("help", "explain a diagnostic code, with examples"),
+    "completion": ("help", "print a script that completes commands and options in a shell"),
 }
-"""Commands with what they do; each is the module `schemac.cli.command_<name>`."""
+"""Commands with what they do; the module `schemac.cli.<first word>_commands` has `run_<name>` and `add_<name>_arguments`."""
 
 _COLLECTED_FROM = 50_000
 """New values that Python looks through for cycles at a time; by itself it does so from 700 on."""
@@ -62,11 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             os.getcwd()
         except FileNotFoundError:
-            _notify("schemac: the working folder no longer exists; change to one that does")
+            notify("schemac: the working folder no longer exists; change to one that does")
             return ExitCode.USAGE
         return _run(argv)
     except KeyboardInterrupt:
-        _notify("interrupted; no file is half written")
+        notify("interrupted; no file is half written")
         return 130
     except BrokenPipeError:
         # The reader of our output left, as `head` does; Python would complain once more at exit.
@@ -82,7 +82,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _stopped_by(error: Exception) -> int | None:
     """Print why a command was interrupted; None if its caller wants the traceback."""
     # Imported here for start-up time: most commands come to their end.
-    from schemac.cli.terminal import OutputError
     from schemac.registry.engine import EngineError
     from schemac.text.source.files import missing_library, missing_text
 
@@ -92,26 +91,19 @@ def _stopped_by(error: Exception) -> int | None:
         return None
     missing = missing_library(error)
     if missing is not None:
-        _notify(f"schemac: {missing_text(missing)}")
+        notify(f"schemac: {missing_text(missing)}")
         return ExitCode.FINDINGS
     if isinstance(error, EngineError):
-        _notify(f"schemac: {error}; update or uninstall the distribution that it comes from")
+        notify(f"schemac: {error}; update or uninstall the distribution that it comes from")
         return ExitCode.USAGE
     where = ", ".join(getattr(error, "__notes__", ()))
-    _notify(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
-    _notify(
+    notify(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
+    notify(
         "this is a bug in schemac, not your mistake; please report it with the input and the output of"
         " the same command\n"
         "with SCHEMAC_TRACEBACK=1 in the environment"
     )
     return ExitCode.INTERNAL
-
-
-def _notify(message: str) -> None:
-    """Print a message to standard error."""
-    from schemac.cli.terminal import notify  # for start-up time, as above
-
-    notify(message)
 
 
 def entry() -> None:
@@ -138,7 +130,7 @@ def entry() -> None:
 
 def _without_output(error: OSError) -> int:
     """Report that the output could not be written, as on a full disk; the work itself is done."""
-    _notify(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
+    notify(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
     # Python would try once more at exit, unless what is printed goes to a program in this process.
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -151,7 +143,7 @@ def _run(argv: list[str]) -> int:
     if command is not None and command not in COMMANDS and argv[0] == command:
         near = closest(command, COMMANDS)
         hint = f"did you mean `schemac {near}`?" if near else f"the commands are {', '.join(COMMANDS)}"
-        _notify(f"schemac: there is no command '{command}'; {hint}")
+        notify(f"schemac: there is no command '{command}'; {hint}")
         return ExitCode.USAGE
     parser = _parser(command, argv)
     options, unknown = parser.parse_known_args(argv)
@@ -163,42 +155,36 @@ def _run(argv: list[str]) -> int:
         return ExitCode.USAGE
     if parser.chosen is not None:
         parser.chosen.refuse_empty(options)
-    if getattr(options, "output_file", None) is not None:
-        from schemac.cli.output import printed_to, why_not  # for start-up time, as below
+    run: Callable[[], int] = partial(function_of(options.command, "run_{}"), options)
+    path = getattr(options, "output_file", None)
+    if path is None:
+        return carry_out(options, run)
+    from schemac.cli.output import printed_to, why_not  # for start-up time: few commands write their output
 
-        reason = why_not(options.output_file)
-        if reason is not None:
-            _notify(f"schemac: cannot write {options.output_file}: {reason}")
-            return ExitCode.USAGE
-        with printed_to(options):
-            return _carried_out(options)
-    return _carried_out(options)
+    reason = why_not(path)
+    if reason is not None:
+        notify(f"schemac: cannot write {path}: {reason}")
+        return ExitCode.USAGE
+    with printed_to(path):
+        return carry_out(options, run)
 
 
-def _carried_out(options: argparse.Namespace) -> int:
-    from schemac.cli.terminal import bar_when_long  # for start-up time: `--version` and `--help` end before
-
-    run = import_module(f"schemac.cli.command_{options.command}").run
-    with bar_when_long(options.command, getattr(options, "format", "text")):
-        try:
-            result: int = run(options)
-        except WrongEntryError:
-            # Nothing is printed or written before it is known that the cache is right.
-            options.is_cache_forgotten = True
-            result = run(options)
-    return result
+def function_of(command: str, name: str) -> Callable[..., Any]:
+    """Return the function of a command, such as `run_{}`; only the module of the command is loaded."""
+    function: Callable[..., Any] = getattr(
+        import_module(f"schemac.cli.{COMMANDS[command][0]}_commands"), name.format(command)
+    )
+    return function
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """Return the formatter of help, with the terminal's width; `shutil` would take a tenth of `--version` to load."""
     columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        width = int(columns)
-    else:
-        try:
-            width = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else _USUAL_WIDTH
-        except (OSError, ValueError):
-            width = _USUAL_WIDTH
+    width = int(columns) if columns.isdecimal() else 0
+    if not width and sys.__stdout__ is not None:
+        # There may be no terminal, or the stream may be closed.
+        with suppress(OSError, ValueError):
+            width = os.get_terminal_size(sys.__stdout__.fileno()).columns
     return argparse.HelpFormatter(prog, width=(width or _USUAL_WIDTH) - 2)
 
 
@@ -209,10 +195,12 @@ _USUAL_WIDTH = 80
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests similar options."""
 
-    argv: Sequence[str] = ()
-    """All words of the command line."""
-    chosen: "_Parser | None" = None
-    """The parser of the command that was named."""
+    def __init__(self, prog: str, description: str, argv: Sequence[str], epilog: str | None = None) -> None:
+        super().__init__(prog, None, description, epilog, formatter_class=_formatter, allow_abbrev=False)
+        self.argv = argv
+        """All words of the command line."""
+        self.chosen: _Parser | None = None
+        """The parser of the command that was named."""
 
     def format_help(self) -> str:
         """Return the help; nothing else needs to know the engines, which take time to find."""
@@ -243,9 +231,6 @@ class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Exit with a message, which may repeat the words of the command line."""
         if message:
-            from schemac.cli.terminal import folded  # for start-up time, as above
-            from schemac.text.source.phrases import printable
-
             message = folded(printable(message, keep="\n"), sys.stderr)
         super().exit(status, message)
 
@@ -280,33 +265,22 @@ def whole_parser() -> argparse.ArgumentParser:
 
 
 def _command_parser(name: str, argv: Sequence[str]) -> _Parser:
-    summary = COMMANDS[name]
-    parser = _Parser(
-        prog=f"schemac {name}",
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        formatter_class=_formatter,
-        allow_abbrev=False,
-    )
-    parser.argv = argv
-    import_module(f"schemac.cli.command_{name}").add_arguments(parser)
+    _, summary = COMMANDS[name]
+    parser = _Parser(f"schemac {name}", f"{summary[0].upper()}{summary[1:]}.", argv)
+    function_of(name, "add_{}_arguments")(parser)
     return parser
 
 
 def _parser(command: str | None, argv: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
-    parser = _Parser(
-        prog="schemac",
-        description="Compiles schemas of data tables, written in YAML, into schemas of ENGINES.",
-        epilog="exit codes: 0 no findings, 1 findings, 2 invalid usage or configuration, 3 internal error, 4 stale artifacts or lock",
-        formatter_class=_formatter,
-        allow_abbrev=False,
-    )
-    parser.argv = argv
+    description = "Compiles schemas of data tables, written in YAML, into schemas of ENGINES."
+    epilog = "exit codes: 0 no findings, 1 findings, 2 invalid usage or configuration, 3 internal error, 4 stale artifacts or lock"
+    parser = _Parser("schemac", description, argv, epilog)
     parser.add_argument("--version", action="version", version=f"schemac {__version__}")
     subparsers = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands", parser_class=_Unread, prog="schemac"
     )
-    for name, summary in COMMANDS.items():
+    for name, (_, summary) in COMMANDS.items():
         subparsers.add_parser(name, help=summary)
     if command in COMMANDS:
         parser.chosen = _command_parser(command, argv)

@@ -16,15 +16,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.cli.output import detail
-from schemac.cli.terminal import ExitCode, bar_when_long, clear_screen, notify
-from schemac.project.cache import WrongEntryError
+from schemac.artifacts.targets import target_names
+from schemac.cli.terminal import ExitCode, carry_out, clear_screen, notify
 from schemac.project.cache.store import FOLDER, NO_CACHE, Cache
 from schemac.project.configuration import FILES, Project, find_project
 from schemac.project.discovery import ManifestFile, find_manifests, walk
 from schemac.project.git_tree import tracked_files
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.options import CompileOptions, load_overlay
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, TRACKED_CACHE, UNREADABLE_FILE
 from schemac.text.source.phrases import closest, counted
 from schemac.text.source.report import Report
@@ -67,7 +67,13 @@ def open_project(
         report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
         return project, []
     base, paths = _searched(options, project)
-    return project, find_manifests(paths, base, out_folder(options, project), report, project.exclusion)
+    return project, _manifests(paths, base, options, project, report)
+
+
+def _manifests(
+    paths: Sequence[str], base: Path, options: argparse.Namespace, project: Project, report: Report
+) -> list[ManifestFile]:
+    return find_manifests(paths, base, out_folder(options, project), report, project.exclusion)
 
 
 def _searched(options: argparse.Namespace, project: Project) -> tuple[Path, Sequence[str]]:
@@ -75,15 +81,6 @@ def _searched(options: argparse.Namespace, project: Project) -> tuple[Path, Sequ
     if options.paths:
         return Path.cwd(), options.paths
     return project.folder, project.configuration.manifests or (".",)
-
-
-def add_stdin(parser: argparse.ArgumentParser) -> None:
-    """Add the option with the file name of a manifest on standard input, whose path is `-`."""
-    parser.add_argument(
-        "--stdin-filename",
-        metavar="FILE",
-        help="with `-` as PATH: the file name to use for standard input",
-    )
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
@@ -148,16 +145,11 @@ def open_compared(
         return project, [], []
     base, paths = _searched(options, project)
     folders = [base / path for path in paths if (base / path).is_dir() or not options.paths]
-    if not options.against.startswith("git:"):
-        return (
-            project,
-            find_manifests(paths, base, out_folder(options, project), report, project.exclusion),
-            folders,
-        )
-    missing = [base / path for path in paths if not (base / path).exists()]
-    there = [path for path in paths if (base / path).exists()]
+    is_of_commit = options.against.startswith("git:")
+    missing = [base / path for path in paths if is_of_commit and not (base / path).exists()]
+    there = [path for path in paths if base / path not in missing]
     # Whether there is anything at all is known only once the commit is read.
-    files = find_manifests(there, base, out_folder(options, project), Report(), project.exclusion)
+    files = _manifests(there, base, options, project, Report() if is_of_commit else report)
     return project, files, list(dict.fromkeys([*folders, *missing]))
 
 
@@ -171,19 +163,34 @@ def report_files(files: Sequence[CompiledFile], project: Project, options: argpa
     """Print for `--verbose` which settings were used, and which datasets each file has."""
     if not options.verbose:
         return
-    detail(f"project: {project.folder}", options)
+    notify(f"project: {project.folder}")
     for one in files:
         names = ", ".join(named.name for named in one.named)
-        detail(f"{one.file.name}: {names or 'no dataset'}", options)
+        notify(f"{one.file.name}: {names or 'no dataset'}")
 
 
 def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | None":
     """Return the overlay of a run; None if none is named, and after reporting what is wrong with it."""
     if options.overlay is None:
         return None
-    from schemac.project.options import load_overlay  # for start-up time: few runs have one
-
     return load_overlay(options.overlay, report)
+
+
+def denied_engines(options: argparse.Namespace, targets: tuple[str, ...]) -> frozenset[str]:
+    """Return the engines whose losses are errors, of those that are built."""
+    return frozenset(name for names in options.deny or () for name in (names or targets))
+
+
+def with_denied(compile_options: CompileOptions, options: argparse.Namespace) -> CompileOptions:
+    """Return the options of a check whose losses are errors, also of engines that nothing is built for otherwise."""
+    engines = denied_engines(options, compile_options.targets)
+    named = {name for names in options.deny or () for name in names}
+    return replace(
+        compile_options,
+        targets=tuple(name for name in target_names() if name in {*compile_options.targets, *engines}),
+        asked_for=compile_options.asked_for | named,
+        denied=engines,
+    )
 
 
 def out_folder(options: argparse.Namespace, project: Project) -> Path:
@@ -205,25 +212,13 @@ class Watched(NamedTuple):
     files: tuple[Path, ...] = ()
 
 
-def add_watch(parser: argparse.ArgumentParser) -> None:
-    """`--watch`."""
-    parser.add_argument(
-        "--watch", action="store_true", help="run again whenever a file changes, until Ctrl-C"
-    )
-
-
-def refused(options: argparse.Namespace) -> str | None:
-    """Return why these options cannot be watched with."""
-    if options.format != "text" or options.output_file is not None:
-        return "--watch is for interactive use; leave out --format and --output-file"
-    return "--watch cannot read standard input again; name a file" if options.paths == [STDIN] else None
-
-
 def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
     """Run a command, and again after each change, until it is interrupted."""
-    reason = refused(options)
-    if reason is not None:
-        notify(f"schemac: {reason}")
+    if options.format != "text" or options.output_file is not None:
+        notify("schemac: --watch is for interactive use; leave out --format and --output-file")
+        return ExitCode.USAGE
+    if options.paths == [STDIN]:
+        notify("schemac: --watch cannot read standard input again; name a file")
         return ExitCode.USAGE
     changed: list[str] = []
     try:
@@ -232,15 +227,11 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
             if changed:
                 notify(f"{_listed(changed)} changed")
             # The first screen took the bar of the command away.
-            with bar_when_long(options.command, options.format):
-                try:
-                    done = once()
-                except WrongEntryError:
-                    options.is_cache_forgotten = True
-                    done = once()
-                finally:
-                    options.is_cache_forgotten = False
-                    sys.stdout.flush()
+            try:
+                done = carry_out(options, once)
+            finally:
+                options.is_cache_forgotten = False
+                sys.stdout.flush()
             before = _state(options, done)
             notify(f"watching {counted(len(before), 'file')}; Ctrl-C ends it")
             after = now = before

@@ -18,13 +18,16 @@ from contextlib import contextmanager, suppress
 from enum import IntEnum
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from schemac.project.cache import WrongEntryError
 from schemac.project.workers import PROGRESS
 from schemac.text.source.phrases import counted, json_printable, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+T = TypeVar("T")
 
 
 class ExitCode(IntEnum):
@@ -60,18 +63,11 @@ class _Bar:
             if not _is_loading(frame):
                 if self._progress_bar is None:
                     # Imported here: most commands end before.
-                    from rich.console import Console
-                    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+                    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
                     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-                    self._progress_bar = Progress(
-                        *columns,
-                        console=Console(stderr=True),
-                        transient=True,
-                        auto_refresh=False,
-                        redirect_stdout=False,
-                        redirect_stderr=False,
-                    )
+                    settings = dict.fromkeys(("auto_refresh", "redirect_stdout", "redirect_stderr"), False)
+                    self._progress_bar = _rich_progress(*columns, **settings)
                     self._task = self._progress_bar.add_task(self._command, total=None)
                     self._progress_bar.start()
                 from rich.markup import escape  # as above
@@ -98,6 +94,14 @@ class _Bar:
             with suppress(OSError):
                 self._progress_bar.stop()
             self._progress_bar = None
+
+
+def _rich_progress(*columns: Any, **settings: Any) -> "Progress":
+    """Return a bar on standard error that is taken away at its end; rich is an extra."""
+    from rich.console import Console  # for start-up time, as above
+    from rich.progress import Progress
+
+    return Progress(*columns, console=Console(stderr=True), transient=True, **settings)
 
 
 def _is_loading(frame: FrameType | None) -> bool:
@@ -142,6 +146,17 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
     finally:
         clear()
         signal.signal(signal.SIGALRM, before)
+
+
+def carry_out(options: argparse.Namespace, run: Callable[[], T]) -> T:
+    """Run a command, with a bar if it takes long; once more without the cache if an entry of that was wrong."""
+    with bar_when_long(options.command, getattr(options, "format", "text")):
+        try:
+            return run()
+        except WrongEntryError:
+            # Nothing is printed or written before it is known that the cache is right.
+            options.is_cache_forgotten = True
+            return run()
 
 
 RED, GREEN, YELLOW = "31", "32", "33"
@@ -325,14 +340,13 @@ def _progress(*, is_enabled: bool, has_end: bool = True) -> "Progress | None":
         return None
     try:
         # Imported here for start-up time: only where a person looks.
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
     except ModuleNotFoundError:
         return None
     clear()
     text = TextColumn("{task.description}{task.fields[count]}")
     columns = () if has_end else (SpinnerColumn(), TimeElapsedColumn(), text)
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return _rich_progress(*columns)
 
 
 @contextmanager

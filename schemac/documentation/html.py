@@ -9,8 +9,9 @@ the site.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -20,8 +21,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from schemac.documentation.history import History, Step
-from schemac.documentation.model import DatasetPage, FieldPage, Site
+from schemac.documentation.model import DatasetPage, FieldPage, History, Site, Step
 from schemac.documentation.picture import draw
 from schemac.language.attributes.builtin import Classification
 from schemac.language.logical.facts import Fact
@@ -41,7 +41,7 @@ class _Choice(NamedTuple):
 
     name: str
     title: str
-    values: tuple[str, ...]
+    values: list[str]
 
 
 def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:
@@ -58,18 +58,15 @@ def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:
         for one in site.datasets
     }
     known = (("owner", "Owner", owners), ("tag", "Tag", tags), ("classification", "Classification", classes))
-    choices = [
-        _Choice(name, title, values)
-        for name, title, values_by_dataset in known
-        if (values := tuple(sorted({value for of in values_by_dataset.values() for value in of})))
-    ]
+    every = [(name, title, sorted({*chain.from_iterable(of.values())})) for name, title, of in known]
+    choices = [_Choice(*one) for one in every if one[2]]
     index = {"owners": owners, "tags": tags, "classes": classes, "choices": choices}
     yield "index.html", _page(environment, "index.html", site, "", **index)
     if site.relations:
         yield "references.html", _page(environment, "references.html", site, "", drawn=draw(site.relations))
     for one in site.datasets:
-        near = (*site.relations_of(one.name), *site.relations_to(one.name))
-        page = _page(environment, "dataset.html", site, "../", one=one, drawn=draw(near))
+        drawn = draw(site.relations_with(one.name))
+        page = _page(environment, "dataset.html", site, "../", one=one, drawn=drawn)
         yield f"datasets/{one.file}.html", page
 
 
@@ -152,25 +149,23 @@ def _history_data(history: History) -> Markup:
                 (step.since, step.parent, printable(step.name), printable(step.path)) for step in one.paths
             ],
             "types": _steps(one.types),
-            "attributes": {printable(key): _steps(steps) for key, steps in sorted(one.attributes.items())},
+            "attributes": _attributes(one.attributes),
         }
         for id_, one in history.fields.items()
     }
-    schema = {printable(key): _steps(steps) for key, steps in sorted(history.schema.items())}
-    return htmlsafe_json_dumps({"orders": orders, "schema": schema, "fields": fields}, separators=(",", ":"))
+    whole = {"orders": orders, "schema": _attributes(history.schema), "fields": fields}
+    return htmlsafe_json_dumps(whole, separators=(",", ":"))
 
 
-def _steps(steps: Iterable[Step]) -> list[tuple[int, int, str | None, str]]:
+def _attributes(steps_by_key: Mapping[str, Sequence[Step]]) -> Json:
+    """Return the steps of attributes for JSON, by key."""
+    return {printable(key): _steps(steps) for key, steps in sorted(steps_by_key.items())}
+
+
+def _steps(steps: Sequence[Step]) -> list[tuple[int, int, str | None, str]]:
     """Return steps for JSON: since which version, the number of the state, the value as a text or null, and the words."""
-    return [
-        (
-            one.since,
-            one.state,
-            None if one.value is None else printable(_text(one.value), keep="\n"),
-            one.words,
-        )
-        for one in steps
-    ]
+    texts = (None if one.value is None else printable(_text(one.value), keep="\n") for one in steps)
+    return [(one.since, one.state, text, one.words) for one, text in zip(steps, texts, strict=True)]
 
 
 def _text(value: Any) -> str:

@@ -1,26 +1,29 @@
-"""The contents of the pages, read from manifests, locks and engines.
+"""The contents of the pages, read from manifests, locks and engines; and what the versions of a dataset were, each thing told once.
 
 Layer: documentation.
+Shape: from a history, a page compares any two versions. What changes has steps, each from a version on; what two steps mean is the
+same where their states are. A page that has versions of n fields and c changes has n + c of them, however many pairs of versions
+there are.
 """
 
 import dataclasses
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from schemac.artifacts.targets import types_in_target
-from schemac.documentation.history import History, read_history
 from schemac.language.attributes.builtin import DESCRIPTION, Deprecation
 from schemac.language.attributes.constraints import OF_ROWS, OF_VALUES, REFERENCES
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
+from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import ATTRIBUTES as OWNERSHIP
-from schemac.language.logical.schema_fields import Ownership, SchemaField, type_text_of
+from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder, type_text_of
 from schemac.project.configuration import Project
 from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
@@ -29,32 +32,64 @@ from schemac.project.targets import emit_targets, engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change
-from schemac.versions.evolution.diff import diff
+from schemac.versions.evolution.diff import AttributeFact, attribute_facts, diff, schema_facts, type_facts
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version
 from schemac.versions.identity.compilation import Compilation, Locked
 
+T = TypeVar("T")
 
-class EngineType(NamedTuple):
-    """What an engine has in place of a field."""
+
+class Step(NamedTuple):
+    """What something is from a version on."""
+
+    since: int
+    """The version's index."""
+    state: int
+    """The same number where it means the same; a type whose parts change is the same type with another text."""
+    value: Any
+    """As a change has it; None if there is nothing."""
+    words: str = ""
+    """What changed then; empty for what was there before."""
+
+
+class PathStep(NamedTuple):
+    """Where a field is from a version on."""
+
+    since: int
+    parent: int | None
+    """The id of what it is in."""
+    name: str
+    """Empty for a part of a list or map."""
+    path: str
+
+
+@dataclass
+class FieldHistory:
+    """A field, or a part of one, through all versions."""
+
+    paths: list[PathStep] = dataclasses.field(default_factory=list)
+    types: list[Step] = dataclasses.field(default_factory=list)
+    attributes: dict[str, list[Step]] = dataclasses.field(default_factory=dict)
+    """Those that changed."""
+
+
+@dataclass
+class History:
+    """All versions of a dataset."""
+
+    orders: list[tuple[int, ...]] = dataclasses.field(default_factory=list)
+    """The ids of each version's fields and parts, parents first."""
+    schema: dict[str, list[Step]] = dataclasses.field(default_factory=dict)
+    """The schema's own attributes that changed."""
+    fields: dict[int, FieldHistory] = dataclasses.field(default_factory=dict)
+
+
+class EngineText(NamedTuple):
+    """What an engine has in place of a field, or does not keep."""
 
     engine: str
     """As people write it."""
     text: str
-
-
-class LossText(NamedTuple):
-    """What an engine does not keep."""
-
-    engine: str
-    lost: str
-    becomes: str
-
-    @property
-    def text(self) -> str:
-        """It as a sentence; what is left out has no place in the engine at all."""
-        return (
-            f"{self.lost} is left out" if self.becomes == "nothing" else f"{self.lost} becomes {self.becomes}"
-        )
 
 
 class Property(NamedTuple):
@@ -89,8 +124,8 @@ class FieldPage:
     constraints: tuple[Property, ...] = ()
     attributes: tuple[Property, ...] = ()
     """All others."""
-    types: tuple[EngineType, ...] = ()
-    losses: tuple[LossText, ...] = ()
+    types: tuple[EngineText, ...] = ()
+    losses: tuple[EngineText, ...] = ()
     children: "tuple[FieldPage, ...]" = ()
 
 
@@ -130,7 +165,7 @@ class DatasetPage:
     """The paths of the primary key."""
     constraints: tuple[Property, ...]
     attributes: tuple[Property, ...]
-    losses: tuple[LossText, ...]
+    losses: tuple[EngineText, ...]
     """Those of the schema as a whole."""
     versions: tuple[str, ...] = ()
     """Labels of the locked versions, the oldest first; the last one may be what is not locked yet."""
@@ -180,21 +215,13 @@ class Site:
     def _by_name(self) -> dict[str, DatasetPage]:
         return {one.name: one for one in self.datasets}
 
-    def relations_of(self, name: str) -> tuple[Relation, ...]:
-        """Return the references of a dataset to others."""
-        return tuple([one for one in self.relations if one.source == name])
-
-    def relations_to(self, name: str) -> tuple[Relation, ...]:
-        """Return the references of others to a dataset."""
-        return tuple([one for one in self.relations if one.target == name and one.source != name])
+    def relations_with(self, name: str) -> tuple[Relation, ...]:
+        """Return the references of a dataset to others, and then those of others to it."""
+        to = (one for one in self.relations if one.target == name and one.source != name)
+        return (*(one for one in self.relations if one.source == name), *to)
 
 
-_LISTED_KEYS = {
-    DESCRIPTION.key,
-    *(a.key for a in OWNERSHIP),
-    *(a.key for a in OF_VALUES),
-    *(a.key for a in OF_ROWS),
-}
+_LISTED_KEYS = {one.key for one in (DESCRIPTION, *OWNERSHIP, *OF_VALUES, *OF_ROWS)}
 """Attributes that have a place of their own on a page."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.-]")
 _UNLOCKED = "not locked yet"
@@ -207,8 +234,8 @@ class _Known(NamedTuple):
     whole: Ownership
     ids: Mapping[SchemaField, int]
     key: Sequence[SchemaField]
-    types: Mapping[SchemaField, list[EngineType]]
-    losses: Mapping[str, list[LossText]]
+    types: Mapping[SchemaField, list[EngineText]]
+    losses: Mapping[str, list[EngineText]]
 
 
 def read_site(title: str, files: Iterable[CompiledFile], project: Project, report: Report) -> Site:
@@ -299,21 +326,21 @@ def _field(field: SchemaField, known: _Known) -> FieldPage:
 
 def _engines(
     dataset: LogicalDataset, locked: Locked | None, project: Project
-) -> tuple[Mapping[SchemaField, list[EngineType]], Mapping[str, list[LossText]]]:
+) -> tuple[Mapping[SchemaField, list[EngineText]], Mapping[str, list[EngineText]]]:
     """Return what the project's targets have for each field, and what they lose at each path."""
     options = CompileOptions.of(project)
     compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
-    types: dict[SchemaField, list[EngineType]] = defaultdict(list)
+    types: dict[SchemaField, list[EngineText]] = defaultdict(list)
     for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
         engine_types = types_in_target(name, compilation)
         if engine_types is None or engine_types[1].has_errors:
             continue
         for field, text in engine_types[0].items():
-            types[field].append(EngineType(engine(name).title, text))
+            types[field].append(EngineText(engine(name).title, text))
     # What a target refuses is for `build` to say.
-    losses: dict[str, list[LossText]] = defaultdict(list)
+    losses: dict[str, list[EngineText]] = defaultdict(list)
     for loss in emit_targets(compilation, options, Report()).losses:
-        lost = LossText(engine(loss.target).title, loss.lost, loss.becomes)
+        lost = EngineText(engine(loss.target).title, loss.text)
         if lost not in losses[loss.path]:
             losses[loss.path].append(lost)
     return types, losses
@@ -325,10 +352,8 @@ def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSche
         return []
     versions = [locked_schema_version(locked.dataset, version.number) for version in locked.dataset.versions]
     if locked.identities.is_changed:
-        now = LockedSchemaVersion(
-            dataset, _UNLOCKED, locked.dataset, locked.identities.ids, locked.identities.numbers
-        )
-        versions.append(now)
+        ids, numbers = locked.identities.ids, locked.identities.numbers
+        versions.append(LockedSchemaVersion(dataset, _UNLOCKED, locked.dataset, ids, numbers))
     return versions
 
 
@@ -351,7 +376,108 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list) and value and not any(isinstance(item, dict) for item in value):
-        return "\n".join(
-            ", ".join(map(_text, item)) if isinstance(item, list) else _text(item) for item in value
-        )
+        items = (", ".join(map(_text, item)) if isinstance(item, list) else _text(item) for item in value)
+        return "\n".join(items)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+# History
+
+
+def read_history(versions: Sequence[LockedSchemaVersion]) -> History:
+    """Return what all versions of one lock were, oldest first."""
+    history = History()
+    schema = _AttributeReader(schema_facts, history.schema)
+    readers: dict[int, _FieldReader] = {}
+    for number, version in enumerate(versions):
+        fields = preorder(version.dataset.columns)
+        history.orders.append(tuple([version.ids[field] for field in fields]))
+        schema.add(number, version, version.dataset.schema.extra)
+        for field in fields:
+            id_ = version.ids[field]
+            if id_ not in readers:
+                readers[id_] = _FieldReader(history.fields.setdefault(id_, FieldHistory()))
+            parent = version.ids[field.parent] if field.parent is not None else None
+            readers[id_].add(number, field, parent)
+    return history
+
+
+class _AttributeReader:
+    """Reads the steps of attributes out of what each version has of them."""
+
+    def __init__(
+        self, facts: Callable[[Any, Any], Iterable[AttributeFact]], steps: dict[str, list[Step]]
+    ) -> None:
+        self._facts = facts
+        self._steps = steps
+        self._first = 0
+        self._last: Any = None
+        self._extra: Mapping[str, Any] = {}
+        self._states: dict[str, list[Any]] = {}
+        """What has each state, by key."""
+
+    def add(self, number: int, now: Any, extra: Mapping[str, Any]) -> None:
+        """Add the steps of one version: a field, or a version for the attributes of its schema; with its attributes."""
+        if self._last is None:
+            self._first = number
+        else:
+            changed: dict[str, list[AttributeFact]] = {}
+            for one in self._facts(self._last, now):
+                changed.setdefault(one[3], []).append(one)
+            for key, facts in changed.items():
+                (_, before, after, _), *others = facts
+                if others:
+                    # Several facts of one attribute; it is told as a whole.
+                    before, after = self._extra.get(key), extra.get(key)
+                steps = self._steps.setdefault(key, [Step(self._first, 0, before)])
+                states = self._states.setdefault(key, [self._last])
+                is_alike = (not any(fact[3] == key for fact in self._facts(one, now)) for one in states)
+                state = _state_of(now, states, is_alike)
+                steps.append(Step(number, state, after, _words(fact for fact, *_ in facts)))
+        self._last, self._extra = now, extra
+
+
+class _FieldReader:
+    """Reads the history of one field."""
+
+    def __init__(self, history: FieldHistory) -> None:
+        self._history = history
+        self._attributes = _AttributeReader(attribute_facts, history.attributes)
+        self._states: list[SchemaField] = []
+        """What has each state of its type."""
+
+    def add(self, number: int, field: SchemaField, parent: int | None) -> None:
+        """Add the steps of one version."""
+        path = PathStep(number, parent, str(field.segment) if field.is_member else "", field.path_text)
+        if not self._history.paths or self._history.paths[-1][1:] != path[1:]:
+            self._history.paths.append(path)
+        types, text = self._history.types, type_text_of(field)
+        state = _state_of(field, self._states, (not _facts_of_types(one, field) for one in self._states))
+        words = ""
+        if types and types[-1].state != state:
+            facts = _facts_of_types(self._states[types[-1].state], field)
+            words = _words(facts)
+            if Fact.SORTED_KEYS_CHANGED in facts:
+                text += f" with{'' if getattr(field.type, 'keys_sorted', False) else 'out'} sorted keys"
+        if not types or types[-1][1:3] != (state, text):
+            types.append(Step(number, state, text, words))
+        self._attributes.add(number, field, field.extra)
+
+
+def _state_of(now: T, states: list[T], is_alike: Iterable[bool]) -> int:
+    """Return the number of the first state that is alike; that of a new one if none is."""
+    state = next((n for n, is_one in enumerate(is_alike) if is_one), len(states))
+    if state == len(states):
+        states.append(now)
+    return state
+
+
+def _facts_of_types(old: SchemaField, new: SchemaField) -> list[Fact]:
+    optional = Fact.BECAME_OPTIONAL if new.is_nullable else Fact.BECAME_REQUIRED
+    nullability = [optional] if old.is_nullable != new.is_nullable else []
+    return [*nullability, *(fact for fact, *_ in type_facts(old.type, new.type))]
+
+
+def _words(facts: Any) -> str:
+    """Return the kinds of facts in words with commas between them, each once."""
+    return ", ".join(dict.fromkeys(str(fact).replace("-", " ") for fact in facts))

@@ -27,15 +27,10 @@ _LINE_START = re.compile(r"^(\s*)([-+=]|\d+[.)])", re.MULTILINE)
 
 def markdown_pages(site: Site) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the bytes of each file: `index.md` and one of each dataset."""
-    rows = [
-        (
-            f"[{_text(one.name)}]({quote(one.file)}.md)",
-            _cell(one.description),
-            _cell(one.owner),
-            str(one.field_count),
-        )
-        for one in site.datasets
-    ]
+    rows = []
+    for one in site.datasets:
+        link = f"[{_text(one.name)}]({quote(one.file)}.md)"
+        rows.append((link, _cell(one.description), _cell(one.owner), str(one.field_count)))
     table = _table(("dataset", "description", "owner", "fields"), rows)
     yield "index.md", f"# {_text(site.title)}\n\n{table}".encode()
     for one in site.datasets:
@@ -64,7 +59,7 @@ def _page(one: DatasetPage, site: Site) -> Iterator[str]:
         notes = [*_properties(one.constraints), *_properties(one.attributes)]
         notes += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in one.losses]
         yield "\n".join(f"- {note}" for note in notes) + "\n"
-    related = [*site.relations_of(one.name), *site.relations_to(one.name)]
+    related = site.relations_with(one.name)
     if related:
         yield "## References\n"
         names = [(one.source, ", ".join(one.fields), one.target, ", ".join(one.to)) for one in related]
@@ -149,12 +144,9 @@ def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], rep
     try:
         before = _listed(folder)
         if before is None:
-            report.add(
-                FOREIGN_FOLDER,
-                f"{name} holds files that are not pages of schemac",
-                file=name,
-                help="name a new or an empty folder with `-o`",
-            )
+            message = f"{name} holds files that are not pages of schemac"
+            help = "name a new or an empty folder with `-o`"
+            report.add(FOREIGN_FOLDER, message, file=name, help=help)
             return 0
         return _written(folder, name, dict(pages), before, report)
     except OSError as error:
@@ -166,12 +158,8 @@ def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset
     """Write pages and the list of them, and remove obsolete ones; return how many changed, 0 if a foreign file is in the way."""
     occupied = [path for path in pages if path not in before and os.path.lexists(folder / path)]
     for path in occupied:
-        report.add(
-            IN_THE_WAY,
-            f"{name}/{path} is in the place of a page",
-            file=f"{name}/{path}",
-            help="move it away",
-        )
+        place = f"{name}/{path}"
+        report.add(IN_THE_WAY, f"{place} is in the place of a page", file=place, help="move it away")
     if occupied:
         return 0
     folder.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ Layer: lsp.
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
+from itertools import chain
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -13,16 +14,20 @@ from pygls.exceptions import JsonRpcInvalidRequest
 
 from schemac.language.formatting.format import formatted
 from schemac.lsp.completion import complete
-from schemac.lsp.findings import actions, uri_of
 from schemac.lsp.grammar import Context
-from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.locations import FieldTarget, FileRange, Scope
 from schemac.lsp.navigation import Navigator, documents_of
+from schemac.lsp.presentation import (
+    document_symbols,
+    field_text,
+    inlay_hints,
+    word_text,
+    workspace_symbols,
+)
 from schemac.lsp.projects import Checked, is_yaml
 from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
-from schemac.lsp.symbols import document_symbols, inlay_hints, workspace_symbols
-from schemac.lsp.texts import Lines, line_edits
+from schemac.lsp.texts import actions, line_edits, uri_of
 from schemac.project.configuration import Project
 
 P = TypeVar("P")
@@ -57,11 +62,6 @@ class Answers:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    @staticmethod
-    def is_user_error(error: Exception) -> bool:
-        """Whether an error is an answer to the person at the editor, and no mistake of the server."""
-        return isinstance(error, JsonRpcInvalidRequest)
-
     async def completion(self, params: types.CompletionParams) -> types.CompletionList | None:
         """Return what can be written; the last check tells the names of the project."""
         opened = self._opened(params.text_document)
@@ -72,10 +72,7 @@ class Answers:
         place = lines.place(params.position)
         checked = session.state(opened.folder).checked or Checked(Project(opened.folder.folder))
         scope = Scope(checked, opened.path, lines.lines, place[0])
-        document = session.server.client_capabilities.text_document
-        options = document.completion if document is not None else None
-        item = options.completion_item if options is not None else None
-        has_snippets = bool(item is not None and item.snippet_support)
+        has_snippets = session.can("text_document.completion.completion_item.snippet_support")
         return types.CompletionList(False, complete(lines, place, scope, snippets=has_snippets))
 
     @_of_text(NoneType)
@@ -102,11 +99,8 @@ class Answers:
         """Return where a name is defined; on a field's own name, its lines in the lock, or where its group has it."""
         context, navigator = self._at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
-        if target is None:
-            return []
-        sites = navigator.definitions(target)
-        place = self._session.lines(opened).place(params.position)
-        is_here = any(site.has(opened.path, place) for site in sites)
+        sites = navigator.definitions(target) if target is not None else []
+        is_here = any(site.has(opened.path, context.cursor.place) for site in sites)
         if is_here and isinstance(target, FieldTarget):
             sites = [*sites, *navigator.lock_lines(target.dataset_field)]
         return self._locations(sites)
@@ -153,13 +147,11 @@ class Answers:
             edits = rename_edits(one, params.new_name, opened.folder, self._session.lines_at)
         except RefusedRenameError as error:
             raise JsonRpcInvalidRequest(str(error)) from error
-        workspace = self._session.server.client_capabilities.workspace
-        edit = workspace.workspace_edit if workspace is not None else None
         versions = {text.path: text.version for text in tuple(self._session.opened.values())}
         return edits.workspace_edit(
             versions,
-            is_versioned=bool(edit is not None and edit.document_changes),
-            has_annotations=bool(edit is not None and edit.change_annotation_support is not None),
+            is_versioned=self._session.can("workspace.workspace_edit.document_changes"),
+            has_annotations=self._session.can("workspace.workspace_edit.change_annotation_support"),
         )
 
     async def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -174,12 +166,8 @@ class Answers:
             for diagnostic, one in opened.displayed
             if one.range.start <= params.range.end and params.range.start <= one.range.end
         ]
-        state = self._session.state(opened.folder)
-
-        def lines_of(name: str) -> Lines:
-            return self._session.lines_at(state.path_of(name))
-
-        return actions(inside, lines_of, state.path_of)
+        path_of = opened.folder.path
+        return actions(inside, lambda name: self._session.lines_at(path_of(name)), path_of)
 
     @_of_text(list)
     def inlay_hints(
@@ -204,13 +192,10 @@ class Answers:
 
     async def workspace_symbols(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """Return datasets and fields of all projects by their names."""
-        all_symbols: list[types.WorkspaceSymbol] = []
-        for state in self._session.states:
-            if state.checked is not None:
-                checked = state.checked
-                symbols = workspace_symbols(checked, params.query, self._session.lines_at)
-                all_symbols += await self._session.work(list, symbols)
-        return all_symbols
+        session = self._session
+        checked = [state.checked for state in session.states if state.checked is not None]
+        symbols = [workspace_symbols(one, params.query, session.lines_at) for one in checked]
+        return await session.work(list, chain.from_iterable(symbols))
 
     async def formatting(self, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
         """Return the edits of the formatter."""

@@ -1,14 +1,16 @@
-"""What can be written at a cursor.
+"""What can be written at a cursor, in manifests, overlays and pipelines.
 
 Layer: lsp.
 Shape: keys, kinds, values and attributes are those of the grammar where they fit; names of groups, columns and datasets are
-those of the last check.
+those of the last check. Keys, words and descriptions of pipelines are those of the JSON Schema that `schemac schema pipeline` prints;
+listed here are only the places of names of the project: manifests, datasets, fields, and columns of the source.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from itertools import count
+from pathlib import Path
 from typing import Any, get_origin
 
 from lsprotocol import types
@@ -20,7 +22,7 @@ from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.model import LogicalType
 from schemac.language.manifest.groups import Use
 from schemac.language.manifest.overlay import DatasetOverlay, OverlayFile
-from schemac.lsp.findings import CompletionItem, key_item, named, plain, yaml_text, zones
+from schemac.lsp.cursor import Role, is_plain
 from schemac.lsp.grammar import (
     Context,
     Shape,
@@ -31,12 +33,14 @@ from schemac.lsp.grammar import (
     properties_of,
     property_of,
 )
-from schemac.lsp.locations import Scope
-from schemac.lsp.outline import Role
-from schemac.lsp.pipelines import is_like_pipeline, pipeline_items
+from schemac.lsp.locations import Scope, paths_in
 from schemac.lsp.texts import Lines
+from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import fold
+from schemac.text.source.report import Report
 from schemac.text.syntax.model import class_text
+
+Kinds = types.CompletionItemKind
 
 
 def complete(
@@ -47,7 +51,6 @@ def complete(
     cursor = context.cursor
     if cursor.role is Role.TEXT or context.is_in_comment:
         return []
-    items = CompletionItems(context, scope, snippets=snippets).all()
     text = lines.lines[place[0]] if place[0] < len(lines.lines) else ""
     end = cursor.word.end if cursor.role is Role.KEY and cursor.key else place[1]
     start = cursor.word.start
@@ -56,34 +59,99 @@ def complete(
         start -= 1
     range_ = lines.columns(place[0], start, end)
     has_colon = text[end:].lstrip().startswith(":")
-    before = text[:start]
-    return [_item(item, range_, before, has_colon=has_colon) for item in items]
+    needs_space = text[:start].endswith((":", "-"))
+    if is_like_pipeline(context.written.root):
+        items = _pipeline_items(context, scope)
+    else:
+        items = CompletionItems(context, scope, snippets=snippets).all()
+    by_label = {item.label: item for item in items}
+    for item in by_label.values():
+        new = item.insert_text or ""
+        if has_colon:
+            new = new.split(":", 1)[0] if new.endswith(": ") else new
+        elif needs_space:
+            new = f" {new}"
+        item.text_edit, item.insert_text = types.TextEdit(range_, new), None
+    return list(by_label.values())
 
 
-def _item(item: CompletionItem, range_: types.Range, before: str, *, has_colon: bool) -> types.CompletionItem:
-    """Return a completion for the protocol: without its colon where one follows, with a space where a colon or dash ends `before`."""
-    text = item.text
-    if has_colon:
-        text = text.split(":", 1)[0] if item.text.endswith(": ") else text
-    elif before.endswith((":", "-")):
-        text = f" {text}"
-    format_ = types.InsertTextFormat.Snippet if item.is_snippet else types.InsertTextFormat.PlainText
+def completion_item(
+    label: str,
+    text: str,
+    kind: types.CompletionItemKind,
+    *,
+    detail: str = "",
+    documentation: str = "",
+    is_snippet: bool = False,
+    rank: int = 5,
+    filter: str = "",
+) -> types.CompletionItem:
+    """Return something that can be written; those of a small rank come first, and `filter` is typed to find it in place of the label."""
+    formats = types.InsertTextFormat
     return types.CompletionItem(
-        item.label,
-        kind=item.kind,
-        detail=item.detail or None,
-        documentation=types.MarkupContent(types.MarkupKind.Markdown, item.documentation)
-        if item.documentation
+        label,
+        kind=kind,
+        detail=detail or None,
+        documentation=types.MarkupContent(types.MarkupKind.Markdown, documentation)
+        if documentation
         else None,
-        sort_text=f"{item.rank}{item.label.lower()}",
-        filter_text=item.filter or item.label,
-        insert_text_format=format_,
-        text_edit=types.TextEdit(range_, text),
+        sort_text=f"{rank}{label.lower()}",
+        filter_text=filter or label,
+        insert_text=text,
+        insert_text_format=formats.Snippet if is_snippet else formats.PlainText,
     )
 
 
+def _words(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
+    """Yield words that are values."""
+    return (completion_item(word, yaml_text(word), kind, rank=2) for word in words)
+
+
+def _literals(values: Iterable[Any]) -> Iterator[types.CompletionItem]:
+    """Yield values that can be listed."""
+    texts = map(yaml_text, values)
+    return (completion_item(text, text, Kinds.EnumMember, rank=2) for text in texts)
+
+
+def _names(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
+    """Yield words that are keys of a mapping."""
+    return (completion_item(word, f"{yaml_text(word)}: ", kind, rank=2) for word in words)
+
+
+def _key(
+    name: str,
+    text: str = "",
+    *,
+    rank: int = 5,
+    kind: types.CompletionItemKind = Kinds.Property,
+    is_required: bool = False,
+) -> types.CompletionItem:
+    """Return a key with its description; one that is required comes first."""
+    detail, rank = ("required", 1) if is_required else ("", rank)
+    return completion_item(name, f"{name}: ", kind, detail=detail, documentation=text, rank=rank)
+
+
+def yaml_text(value: Any) -> str:
+    """Return a value as a manifest writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and not is_plain(value):
+        from schemac.language.manifest.write import scalar  # for start-up time: writing is rare
+
+        return scalar(value)
+    return str(value)
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Return the names of time zones."""
+    from zoneinfo import available_timezones  # for start-up time: few manifests name one
+
+    return ("UTC", *sorted(available_timezones() - {"UTC"}))
+
+
 class CompletionItems:
-    """What can be written at one cursor."""
+    """What can be written at one cursor in a manifest or an overlay."""
 
     def __init__(self, context: Context, scope: Scope, *, snippets: bool) -> None:
         self._context = context
@@ -92,52 +160,48 @@ class CompletionItems:
         self._scope = scope
         self._snippets = snippets
 
-    def all(self) -> list[CompletionItem]:
-        """Return everything that fits."""
+    def all(self) -> Iterator[types.CompletionItem]:
+        """Yield everything that fits."""
         shape, role = self._context.shape, self._cursor.role
-        items: list[CompletionItem] = []
-        if is_like_pipeline(self._written.root):
-            items = list(pipeline_items(self._context, self._scope))
-            return list({item.label: item for item in items}.values())
         if role is not Role.KEY:
-            items += self._values(shape)
+            yield from self._values(shape)
         if role is not Role.VALUE:
-            items += self._keys(shape)
-        return list({item.label: item for item in items}.values())
+            yield from self._keys(shape)
 
     # Keys
 
-    def _keys(self, shape: Shape) -> Iterator[CompletionItem]:
+    def _keys(self, shape: Shape) -> Iterator[types.CompletionItem]:
         """Yield the keys that may be added to the mapping at the cursor, without those that it has."""
         present_keys = set(self._cursor.keys)
-        path, scope, kinds = self._cursor.path, self._scope, types.CompletionItemKind
-        items: list[CompletionItem] = []
-        if shape.extra is not None:
-            fitting = fitting_attributes(shape.extra, self._written.value(shape.extra.depth))
-            items += [key_item(attribute.key, attribute.summary) for attribute in fitting]
-            items += [key_item(key, text, rank=4) for key, text in scope.vocabulary_keys()]
-            yield from (item for item in items if item.label not in present_keys)
-            return
-        if not path and not self._written.root:
-            yield from _BEGINNINGS
-        if any(get_origin(one) is dict for one in alternatives(shape.annotation)):
-            if shape.holder is Use:
-                use = self._written.value(len(path) - 1)
-                for name, text, is_required in scope.parameters(
-                    use.get("use") if isinstance(use, dict) else None
-                ):
-                    items.append(key_item(name, text, rank=3, kind=kinds.Variable, is_required=is_required))
-            elif shape.holder is OverlayFile:
-                items += named(scope.datasets(), kinds.Struct)
-            elif shape.holder is DatasetOverlay:
-                items += named(scope.paths_of(path[1]), kinds.Field)
-            yield from (item for item in items if item.label not in present_keys)
+        if not self._cursor.path and not self._written.root and shape.extra is None:
+            yield from _beginnings()
+        if shape.extra is not None or any(get_origin(one) is dict for one in alternatives(shape.annotation)):
+            yield from (item for item in self._open_keys(shape) if item.label not in present_keys)
+            if shape.extra is not None:
+                return
         for model in chosen(shape, self._written_value):
             is_any_type = model is LogicalType
             for one in [property_of(model, "kind")] if is_any_type else properties_of(model):
                 if is_any_type or one.alias not in present_keys:
                     text, is_required = description_of(model, one), one.field.is_required()
-                    yield key_item(one.alias, text, rank=3, is_required=is_required)
+                    yield _key(one.alias, text, rank=3, is_required=is_required)
+
+    def _open_keys(self, shape: Shape) -> Iterator[types.CompletionItem]:
+        """Yield the keys of a mapping that are no properties: attributes, and names of parameters, datasets and fields."""
+        path, scope = self._cursor.path, self._scope
+        if shape.extra is not None:
+            for attribute in fitting_attributes(shape.extra, self._written.value(shape.extra.depth)):
+                yield _key(attribute.key, attribute.summary)
+            yield from (_key(key, text, rank=4) for key, text in scope.vocabulary_keys())
+        elif shape.holder is Use:
+            use = self._written.value(len(path) - 1)
+            group = use.get("use") if isinstance(use, dict) else None
+            for name, text, is_required in scope.parameters(group):
+                yield _key(name, text, rank=3, kind=Kinds.Variable, is_required=is_required)
+        elif shape.holder is OverlayFile:
+            yield from _names(scope.datasets(), Kinds.Struct)
+        elif shape.holder is DatasetOverlay:
+            yield from _names(scope.paths_of(path[1]), Kinds.Field)
 
     def _written_value(self) -> Any:
         value = self._written.value(len(self._cursor.path))
@@ -146,96 +210,92 @@ class CompletionItems:
 
     # Values
 
-    def _values(self, shape: Shape) -> Iterator[CompletionItem]:
+    def _values(self, shape: Shape) -> Iterator[types.CompletionItem]:
         """Yield the values of a shape: types, kinds or fixed words, and the names that it may refer to."""
         if shape.is_type:
-            yield from self._types(shape)
+            yield from self._types()
         if shape.is_kind:
             for name, kind in BY_NAME.items():
-                yield CompletionItem(
-                    name, yaml_text(name), types.CompletionItemKind.Class, documentation=class_text(kind)
-                )
+                yield completion_item(name, yaml_text(name), Kinds.Class, documentation=class_text(kind))
             return
-        for word in shape.words:
-            text = yaml_text(word)
-            yield CompletionItem(text, text, types.CompletionItemKind.EnumMember, rank=2)
-        yield from self._names(shape)
+        yield from _literals(shape.words)
+        yield from self._references(shape)
 
-    def _types(self, shape: Shape) -> Iterator[CompletionItem]:
+    def _types(self) -> Iterator[types.CompletionItem]:
         """Yield the kinds of types, as snippets where they need properties, and the one that a foreign name stands for."""
         is_nested = self._cursor.path[-1:] == ("inner",)
         for name, kind in BY_NAME.items():
             if is_nested and kind.family is Family.OPTION:
                 continue
-            text = class_text(kind)
-            if kind.has_short_form:
-                yield CompletionItem(
-                    name, yaml_text(name), types.CompletionItemKind.Class, documentation=text, rank=2
-                )
-            else:
-                snippet = _snippet(kind.example) if self._snippets else kind.example
-                yield CompletionItem(
-                    name,
-                    snippet,
-                    types.CompletionItemKind.Class,
-                    kind.example,
-                    text,
-                    self._snippets,
-                    2,
-                )
+            text, detail, is_snippet = yaml_text(name), "", False
+            if not kind.has_short_form:
+                text, detail, is_snippet = kind.example, kind.example, self._snippets
+            yield completion_item(
+                name,
+                _snippet(text) if is_snippet else text,
+                Kinds.Class,
+                detail=detail,
+                documentation=class_text(kind),
+                is_snippet=is_snippet,
+                rank=2,
+            )
         # What other systems call the kinds, where such a name is typed.
         word = self._cursor.word.before
         typed = fold(word)
         if len(typed) >= _LEAST_LETTERS and not any(fold(name).startswith(typed) for name in BY_NAME):
             for foreign, name in FOREIGN_NAMES.items():
                 if foreign.startswith(typed):
-                    example = BY_NAME[name].example if not BY_NAME[name].has_short_form else name
-                    class_, detail = types.CompletionItemKind.Class, f"what other systems call {foreign}"
-                    label = f"{name} ({foreign})"
-                    yield CompletionItem(label, example, class_, detail, rank=4, filter=word)
+                    text = name if BY_NAME[name].has_short_form else BY_NAME[name].example
+                    label, detail = f"{name} ({foreign})", f"what other systems call {foreign}"
+                    yield completion_item(label, text, Kinds.Class, detail=detail, rank=4, filter=word)
 
-    def _names(self, shape: Shape) -> Iterator[CompletionItem]:
+    def _references(self, shape: Shape) -> Iterator[types.CompletionItem]:
         """Yield names out of the project."""
-        attribute, steps = shape.attribute, shape.steps
+        attribute, steps, scope = shape.attribute, shape.steps, self._scope
         name = shape.member.name if shape.member is not None else ""
-        scope, kinds = self._scope, types.CompletionItemKind
         if shape.holder is Use and name == "use":
             for group, text in scope.groups():
-                yield CompletionItem(group, yaml_text(group), kinds.Module, documentation=text)
+                yield completion_item(group, yaml_text(group), Kinds.Module, documentation=text)
         elif self._cursor.path[-2:-1] == ("imports",):
-            yield from plain(scope.importable(), kinds.File)
+            yield from _words(scope.importable(), Kinds.File)
         elif attribute is None:
             if name == "timezone":
-                yield from plain(zones(), kinds.Value)
+                yield from _words(zones(), Kinds.Value)
         elif attribute.key == CLOCK_ZONE.key:
-            yield from plain(zones(), kinds.Value)
+            yield from _words(zones(), Kinds.Value)
         elif attribute.key == REFERENCES.key and steps[-1:] == ("dataset",):
-            yield from plain(scope.datasets(), kinds.Struct)
+            yield from _words(scope.datasets(), Kinds.Struct)
         elif attribute.key == REFERENCES.key and steps[1:2] == ("to",):
             reference = self._written.value(len(self._cursor.path) - len(steps) + 1)
             dataset = reference.get("dataset") if isinstance(reference, dict) else None
-            yield from plain(scope.paths_of(dataset), kinds.Field)
-        elif attribute.key == DEPRECATED.key:
-            if steps == ("successor",):
-                yield from plain(scope.paths(), kinds.Field)
-        elif names_fields(attribute, steps):
-            yield from plain(scope.paths(), kinds.Field)
+            yield from _words(scope.paths_of(dataset), Kinds.Field)
+        elif names_field(attribute, steps):
+            yield from _words(scope.paths(), Kinds.Field)
 
 
-def names_fields(attribute: Attribute[Any], steps: tuple[str | int, ...]) -> bool:
-    """Whether a field is named at these steps of an attribute's value."""
+def names_field(attribute: Attribute[Any], steps: TreePath) -> bool:
+    """Whether a field of the same dataset is named at these steps of an attribute's value."""
+    if attribute.key == DEPRECATED.key:
+        return steps == ("successor",)
     is_item = bool(steps) and isinstance(steps[-1], int)
     return is_item and (attribute.names_columns or attribute.renamed is not None)
 
 
 _LEAST_LETTERS = 3
-_BEGINNINGS = (
-    key_item("name", "the dataset's name", rank=0),
-    replace(key_item("fields", "its columns", rank=0), text="fields:\n  - name: "),
-    key_item("kind", "an event or a DatasetSnapshot"),
-    key_item("source", "of a pipeline", rank=4),
-    key_item("datasets", "of an overlay", rank=4),
-)
+
+
+def _beginnings() -> list[types.CompletionItem]:
+    """Return what a text may begin with."""
+    name, fields = _key("name", "the dataset's name", rank=0), _key("fields", "its columns", rank=0)
+    fields.insert_text = "fields:\n  - name: "
+    kind = _key("kind", "an event or a DatasetSnapshot")
+    return [
+        name,
+        fields,
+        kind,
+        _key("source", "of a pipeline", rank=4),
+        _key("datasets", "of an overlay", rank=4),
+    ]
 
 
 def _snippet(example: str) -> str:
@@ -246,3 +306,157 @@ def _snippet(example: str) -> str:
         return match[0] if match[1] == "kind: " else f"{match[1]}${{{next(places)}:{match[2]}}}"
 
     return re.sub(r"(\w+: )([^,{}\[\]]+)", place, example)
+
+
+# Pipelines
+
+_KEYS = {"source", "sources", "target"}
+
+
+def is_like_pipeline(root: Mapping[str, str]) -> bool:
+    """Whether a text is to become a pipeline, by the outermost keys that it has so far."""
+    return bool(_KEYS & root.keys()) and not {"kind", "$schema", "groups", "datasets"} & root.keys()
+
+
+def pipeline_text(context: Context) -> str:
+    """Return the description of a key at the cursor; empty if there is none."""
+    cursor = context.cursor
+    for node in _nodes(cursor.path) if cursor.role is Role.KEY and cursor.key else ():
+        property_schema = node.get("properties", {}).get(cursor.key)
+        if property_schema is not None:
+            words = sorted(map(str, _words_of([property_schema, *_alternatives(property_schema)])))
+            texts = [f"**{cursor.key}**: {_description(property_schema)}".removesuffix(": ")]
+            texts += [f"Values: {', '.join(f'`{word}`' for word in words)}"] if words else []
+            return "\n\n".join(texts)
+    return ""
+
+
+def _pipeline_items(context: Context, scope: Scope) -> Iterator[types.CompletionItem]:
+    """Yield what may be written at the cursor of a pipeline."""
+    cursor, path, root = context.cursor, context.cursor.path, context.written.root
+    nodes = _nodes(path)
+    if cursor.role is not Role.KEY:
+        yield from _literals(_words_of(nodes))
+        # A column of the source: `fare: cost`, or `fare: {from: cost}`.
+        short = path[:-1] if path[-1:] == ("from",) else path
+        is_origin = short[-2:-1] == ("fields",) and isinstance(short[-1], str)
+        if path == ("schema",):
+            yield from _words(scope.manifests(), Kinds.File)
+        elif path == ("dataset",):
+            datasets = scope.datasets_of_manifest(root.get("schema"))
+            yield from _words((one.name for one in datasets), Kinds.Struct)
+        elif path[-1:] and path[-1] in ("timezone", "zone"):
+            yield from _words(zones(), Kinds.Value)
+        elif is_origin or path[-2:] == ("explode", "path"):
+            yield from _words(_columns(context, scope), Kinds.Field)
+    if cursor.role is not Role.VALUE:
+        present_keys = set(cursor.keys)
+        dataset = scope.dataset_of_pipeline(root)
+        items: Iterator[types.CompletionItem] = iter(())
+        if path[-1:] == ("fields",) and dataset is not None:
+            items = _names((str(field.segment) for field in dataset.columns), Kinds.Field)
+        elif path == ("references",) and dataset is not None:
+            references = REFERENCES.read(dataset.schema.extra) or ()
+            items = _names((one.dataset for one in references), Kinds.Struct)
+        yield from (item for item in items if item.label not in present_keys)
+        for node in nodes:
+            for name, property_schema in node.get("properties", {}).items():
+                if name not in present_keys:
+                    is_required = name in node.get("required", ())
+                    yield _key(name, _description(property_schema), rank=3, is_required=is_required)
+
+
+def _columns(context: Context, scope: Scope) -> list[str]:
+    """Return the paths of the source's columns, from a sample."""
+    is_one_of_many = context.cursor.path[:1] == ("sources",)
+    source: Any = context.written.value(2) if is_one_of_many else context.written.outermost("source")
+    if isinstance(source, dict):
+        paths = source.get("path")
+        first = paths[0] if isinstance(paths, list) and paths else paths
+        if isinstance(first, str) and "://" not in first:
+            return columns_of(scope.folder / first, source.get("format"))
+    return []
+
+
+_MOST_BYTES = 64 * 1024 * 1024
+"""Largest file whose columns are looked for."""
+_FILES = ("csv", "tsv", "json", "ndjson", "jsonl", "geojson", "parquet")
+
+
+def columns_of(path: Path, format: Any) -> list[str]:
+    """Return the paths of the columns of a file, or of the first one that a folder or a pattern has; none where it cannot be read."""
+    try:
+        if path.is_file():
+            files = [path]
+        elif path.is_dir():
+            files = sorted(one for one in path.iterdir() if one.suffix.removeprefix(".") in _FILES)
+        else:
+            is_pattern = any(sign in path.name for sign in "*?[")
+            files = sorted(filter(Path.is_file, path.parent.glob(path.name))) if is_pattern else []
+        if not files:
+            return []
+        state = files[0].stat()
+        is_small = state.st_size <= _MOST_BYTES or files[0].suffix == ".parquet"
+        return list(_sampled(str(files[0]), format, state.st_mtime_ns)) if is_small else []
+    except (OSError, ValueError):
+        return []
+
+
+@lru_cache(32)
+def _sampled(path: str, format: Any, changed: int) -> tuple[str, ...]:
+    """Return the columns of a file that was changed at this time."""
+    from schemac.importers.sources import formats, import_source  # for start-up time: few complete a path
+    from schemac.language.logical.model import Schema
+    from schemac.language.logical.schema_fields import columns
+
+    names = {"json": "ndjson", "geojson": "ndjson"}
+    format_name = names.get(str(format), str(format))
+    imported = import_source(Path(path), format_name if format_name in formats() else None, Report())
+    return tuple(paths_in(columns(Schema.model_validate(imported.schema)))) if imported is not None else ()
+
+
+@cache
+def _grammar() -> Json:
+    """Return the JSON Schema of pipelines, made once."""
+    from schemac.pipeline.declaration.job import pipeline_schema  # for start-up time: pydantic
+
+    return pipeline_schema()
+
+
+def _nodes(path: TreePath) -> list[Json]:
+    """Return what may be at a path, each without references and alternatives."""
+    nodes = list(_alternatives(_grammar()))
+    for step in path:
+        if isinstance(step, int):
+            below = [node.get("items") for node in nodes]
+        else:
+            below = [node.get("properties", {}).get(step, node.get("additionalProperties")) for node in nodes]
+        nodes = [one for node in below if isinstance(node, dict) for one in _alternatives(node)]
+    return nodes
+
+
+def _alternatives(node: Json) -> Iterator[Json]:
+    """Yield the nodes that a node of JSON Schema permits, with references and alternatives resolved."""
+    reference = node.get("$ref")
+    if isinstance(reference, str):
+        yield from _alternatives(_grammar()["$defs"][reference.rpartition("/")[2]])
+    for one in (*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())):
+        yield from _alternatives(one)
+    if "$ref" not in node and "anyOf" not in node:
+        yield node
+
+
+def _words_of(nodes: list[Json]) -> list[Any]:
+    """Return the values that nodes of JSON Schema list, each once: enums, constants and booleans."""
+    words: dict[Any, None] = {}
+    for node in nodes:
+        words |= dict.fromkeys(node.get("enum", ()))
+        words |= {node["const"]: None} if isinstance(node.get("const"), str | int) else {}
+        words |= {True: None, False: None} if node.get("type") == "boolean" else {}
+    return list(words)
+
+
+def _description(node: Json) -> str:
+    """Return the first description of a node or of its alternatives, on one line; empty if there is none."""
+    texts = [node.get("description", ""), *(one.get("description", "") for one in _alternatives(node))]
+    return next((text.replace("\n", " ") for text in texts if text), "")

@@ -31,8 +31,15 @@ from schemac.language.manifest.envelopes import (
 from schemac.language.manifest.groups import Group, GroupField, GroupLibrary, Use, is_inherited
 from schemac.language.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
 from schemac.language.manifest.standard import EVENTS
-from schemac.lsp.flow_cursor import block_end, entries_of, indent_of, is_content, is_document_start
-from schemac.lsp.outline import Cursor, cursor_at
+from schemac.lsp.cursor import (
+    Cursor,
+    block_end,
+    cursor_at,
+    entries_of,
+    indent_of,
+    is_content,
+    is_document_start,
+)
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
@@ -332,7 +339,7 @@ class CursorValues:
             place, path = (cursor.document, 0), cursor.path[:depth]
             for outer in range(depth, 0, -1):
                 start = cursor.starts[outer - 1]
-                if cursor.flow is None or start != (cursor.flow.line, cursor.flow.column):
+                if cursor.flow is None or start != cursor.flow.start:
                     # A list or mapping is read from the step that leads to it.
                     first = cursor.path[outer - 1]
                     place = start
@@ -404,7 +411,7 @@ class CursorValues:
             return None
         before = lines[at][: self._cursor.word.start].rstrip()
         before = before.removesuffix(":") if not before.endswith((",", "{", "[")) else before.rstrip(",")
-        indent = indent_of(lines[flow.line - (self._cursor.place.line - at)]) if flow.line >= 0 else 0
+        indent = indent_of(lines[flow.start.line - (self._cursor.place.line - at)])
         rest = [line for line in lines[at + 1 :] if is_content(line) and indent_of(line) <= indent]
         return [*lines[:at], before + flow.closing, *rest]
 

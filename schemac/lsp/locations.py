@@ -15,7 +15,7 @@ from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.groups import Definition
 from schemac.language.manifest.library import Reuse, scope_of
 from schemac.language.manifest.library import Scope as GroupScope
-from schemac.lsp.projects import Checked
+from schemac.lsp.projects import Checked, key_of
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.text.source.json_object import TreePath
@@ -23,6 +23,24 @@ from schemac.text.source.report import Report
 from schemac.text.source.span import Region
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import parse
+
+
+def file_at(text: str, path: str) -> str:
+    """Return the absolute path of a file that a text names by its path from there; that of the text for an empty one."""
+    return os.path.normpath(os.path.join(os.path.dirname(text), path)) if path else text
+
+
+def paths_in(fields: Sequence[SchemaField]) -> Iterator[str]:
+    """Yield the paths of fields and of those below them."""
+    return (field.path_text for field in preorder(fields) if field.is_member)
+
+
+def datasets_called(name: Any, checked: Checked) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
+    """Yield the datasets of a name, with their manifests; there should be one."""
+    for file in checked.files:
+        for number, named in enumerate(file.named):
+            if named.name == name:
+                yield file, file.datasets[number]
 
 
 class FieldLocation(NamedTuple):
@@ -233,10 +251,17 @@ class Scope:
 
     def importable(self) -> Iterator[str]:
         """Yield the paths of files that can be imported."""
-        folder = Path(self._path).parent
+        return self._files(has_datasets=False)
+
+    def manifests(self) -> Iterator[str]:
+        """Yield the paths of manifests with datasets."""
+        return self._files(has_datasets=True)
+
+    def _files(self, *, has_datasets: bool) -> Iterator[str]:
+        """Yield the paths of other files of the project, from the folder of the text."""
         for file in self._checked.files[:_MOST_FILES]:
-            if not file.named and os.path.abspath(file.file.path) != self._path:
-                yield Path(os.path.relpath(file.file.path, folder)).as_posix()
+            if bool(file.named) == has_datasets and key_of(file.file.path) != self._path:
+                yield Path(os.path.relpath(file.file.path, self.folder)).as_posix()
 
     def datasets(self) -> Iterator[str]:
         """Yield the names of the project's datasets."""
@@ -245,53 +270,38 @@ class Scope:
 
     def datasets_of_text(self) -> list[LogicalDataset]:
         """Return the datasets of the text, as they could be read last."""
-        file = self._checked.readable.get(self._path)
+        return self._readable(self._path)
+
+    def _readable(self, path: str) -> list[LogicalDataset]:
+        """Return the datasets of a manifest by its absolute path, as they could be read last; none if it is no manifest."""
+        file = self._checked.readable.get(path)
         return file.datasets if file is not None else []
 
     def paths(self) -> Iterator[str]:
         """Yield the paths of the text's fields."""
         for dataset in self.datasets_of_text():
-            yield from (field.path_text for field in preorder(dataset.columns) if field.is_member)
+            yield from paths_in(dataset.columns)
+
+    def paths_of(self, name: Any) -> Iterator[str]:
+        """Yield the paths of the fields of another dataset."""
+        dataset = self.dataset(name)
+        return paths_in(dataset.columns if dataset is not None else ())
 
     def dataset(self, name: Any) -> LogicalDataset | None:
         """Return a dataset of the project."""
-        for file in self._checked.files:
-            for number, named in enumerate(file.named):
-                if named.name == name:
-                    return file.datasets[number]
-        return None
+        return next((dataset for _, dataset in datasets_called(name, self._checked)), None)
 
     def dataset_of_pipeline(self, root: Mapping[str, str]) -> LogicalDataset | None:
         """Return the dataset that a pipeline with these outermost keys is about."""
-        datasets = self._of_manifest(root.get("schema"))
+        datasets = self.datasets_of_manifest(root.get("schema"))
         name = root.get("dataset")
         if name:
             return next((one for one in datasets if one.name == name), None)
         return datasets[0] if len(datasets) == 1 else None
 
-    def datasets_of_manifest(self, schema: str | None) -> Iterator[str]:
-        """Yield the names of the datasets in a manifest, by its path from this file."""
-        yield from (dataset.name for dataset in self._of_manifest(schema))
-
-    def _of_manifest(self, schema: str | None) -> list[LogicalDataset]:
-        if not schema:
-            return []
-        path = os.path.normpath(os.path.join(os.path.dirname(self._path), schema))
-        file = self._checked.readable.get(path)
-        return file.datasets if file is not None else []
-
-    def manifests(self) -> Iterator[str]:
-        """Yield the paths of manifests with datasets."""
-        folder = Path(self._path).parent
-        for file in self._checked.files[:_MOST_FILES]:
-            if file.named:
-                yield Path(os.path.relpath(file.file.path, folder)).as_posix()
-
-    def paths_of(self, name: Any) -> Iterator[str]:
-        """Yield the paths of the fields of another dataset."""
-        dataset = self.dataset(name)
-        if dataset is not None:
-            yield from (field.path_text for field in preorder(dataset.columns) if field.is_member)
+    def datasets_of_manifest(self, schema: str | None) -> list[LogicalDataset]:
+        """Return the datasets in a manifest, by its path from this file; none without a path."""
+        return self._readable(file_at(self._path, schema)) if schema else []
 
     def vocabulary_keys(self) -> Iterator[tuple[str, str]]:
         """Yield the attributes of the project's own vocabularies, with their descriptions."""

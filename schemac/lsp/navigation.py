@@ -1,7 +1,7 @@
 """From a name to where it is defined, and to all places that have it.
 
 Layer: lsp.
-Shape: a name at a cursor is a `Target` (`targets.py`). Both directions begin with it.
+Shape: a name at a cursor is a `Target`. Both directions begin with it.
 """
 
 import os
@@ -15,7 +15,8 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
-from schemac.lsp.completion import names_fields
+from schemac.lsp.completion import names_field
+from schemac.lsp.cursor import Role
 from schemac.lsp.grammar import Context
 from schemac.lsp.locations import (
     DatasetField,
@@ -29,13 +30,14 @@ from schemac.lsp.locations import (
     Scope,
     Target,
     VocabularyTarget,
+    datasets_called,
     document_number,
+    file_at,
     files_with,
     location_of,
     users_of,
 )
-from schemac.lsp.occurrences import datasets_of, occurrences_of
-from schemac.lsp.outline import Role
+from schemac.lsp.occurrences import occurrences_of
 from schemac.lsp.projects import Checked, ProjectTexts, key_of
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
@@ -72,21 +74,21 @@ class Navigator:
         """Return what the name at a cursor means; None if there is no name."""
         if context.is_in_comment or context.cursor.role is Role.TEXT:
             return None
+        scope = Scope(self.checked, path, context.lines)
         return (
-            self._parameter(path, context)
-            or self._companion_target(path, context)
-            or self._written_name(path, context)
+            self._parameter(path, context, scope)
+            or self._companion_target(path, context, scope)
+            or self._written_name(path, context, scope)
             or self._field_name(path, context)
             or self._dataset_at_name(path, context)
         )
 
-    def _written_name(self, path: str, context: Context) -> Target | None:
+    def _written_name(self, path: str, context: Context, scope: Scope) -> Target | None:
         """Return what a value names that is not a field's own name."""
         cursor = context.cursor
         on_key = context.path_on_key
         shape = context.shape_at(on_key)
         value = context.written.value(len(cursor.path)) if not cursor.key else None
-        scope = Scope(self.checked, path, context.lines)
         if on_key[-2:-1] == ("groups",) and cursor.key:
             return self._group(cursor.key, path, scope)
         if (
@@ -97,7 +99,7 @@ class Navigator:
         ):
             return self._group(value, path, scope)
         if cursor.path[-2:-1] == ("imports",) and isinstance(value, str):
-            return FileTarget(os.path.normpath(os.path.join(os.path.dirname(path), value)))
+            return FileTarget(file_at(path, value))
         attribute, steps = shape.attribute, shape.steps
         if cursor.key and domain_of(cursor.key) in self.checked.project.vocabulary_contents:
             return VocabularyTarget(cursor.key)
@@ -109,13 +111,9 @@ class Navigator:
             reference = context.written.value(len(cursor.path) - 2)
             name = reference.get("dataset") if isinstance(reference, dict) else None
             return self._field_of(scope.dataset(name), value)
-        is_successor = attribute.key == DEPRECATED.key and steps == ("successor",)
-        if is_successor or names_fields(attribute, steps):
-            for dataset in scope.datasets_of_text():
-                target = self._field_of(dataset, value)
-                if target is not None:
-                    return target
-        return None
+        datasets = scope.datasets_of_text() if names_field(attribute, steps) else []
+        targets = (self._field_of(dataset, value) for dataset in datasets)
+        return next(filter(None, targets), None)
 
     def _group(self, name: str, path: str, scope: Scope) -> GroupTarget | None:
         """Return a group with the file that defines it, by the name that a text uses; None if the text knows no such group."""
@@ -123,13 +121,11 @@ class Navigator:
         if resolved is None:
             return None
         definition, around = resolved
-        file = os.path.join(os.path.dirname(path), around.path) if around.path else path
-        return GroupTarget(definition.name, os.path.normpath(file))
+        return GroupTarget(definition.name, file_at(path, around.path))
 
-    def _parameter(self, path: str, context: Context) -> Target | None:
+    def _parameter(self, path: str, context: Context, scope: Scope) -> Target | None:
         """Return the parameter of a group that is named: by its definition, by a use, or as `$(name)` in a text."""
         cursor, on_key = context.cursor, context.path_on_key
-        scope = Scope(self.checked, path, context.lines)
         if cursor.key and on_key[-2:-1] == ("with",):
             use = context.written.value(len(on_key) - 2)
             name, parameter = use.get("use") if isinstance(use, dict) else None, cursor.key
@@ -145,10 +141,9 @@ class Navigator:
         group = self._group(name, path, scope) if isinstance(name, str) and parameter else None
         return ParameterTarget(group, parameter) if group is not None else None
 
-    def _companion_target(self, path: str, context: Context) -> Target | None:
+    def _companion_target(self, path: str, context: Context, scope: Scope) -> Target | None:
         """Return what an overlay or a pipeline names: a dataset, a field of it, or a manifest."""
         root, on_key = context.written.root, context.path_on_key
-        scope = Scope(self.checked, path, context.lines)
         word = context.cursor.key
         if is_overlay(root) and word and on_key[:1] == ("datasets",):
             if len(on_key) == 2:
@@ -165,7 +160,7 @@ class Navigator:
         if on_key == ("dataset",) and root.get("dataset"):
             return DatasetTarget(root["dataset"])
         if on_key == ("schema",) and root.get("schema"):
-            return FileTarget(os.path.normpath(os.path.join(os.path.dirname(path), root["schema"])))
+            return FileTarget(file_at(path, root["schema"]))
         return None
 
     def _dataset_at_name(self, path: str, context: Context) -> Target | None:
@@ -180,24 +175,24 @@ class Navigator:
         return None
 
     def _field_name(self, path: str, context: Context) -> Target | None:
+        """Return the field whose own name the cursor is on."""
         cursor = context.cursor
-        on_name = cursor.path[-1:] == ("name",) or cursor.key == "name"
-        if not on_name:
+        if cursor.path[-1:] != ("name",) and cursor.key != "name":
             return None
-        dataset_fields = self.fields_at(path, context, cursor.path[:-1] if not cursor.key else cursor.path)
+        field_path = cursor.path[:-1] if not cursor.key else cursor.path
+        dataset_fields = self.fields_at(path, context, field_path)
         if not dataset_fields or not dataset_fields[0].field.is_member:
             return None
         place = location_of(dataset_fields[0].dataset, dataset_fields[0].field)
-        field_path = cursor.path[:-1] if not cursor.key else cursor.path
-        if place is None or place.path != field_path:
-            return None
-        return self._with_all(dataset_fields[0])
+        is_own_name = place is not None and place.path == field_path
+        return self._with_all(dataset_fields[0]) if is_own_name else None
 
     def _field_of(self, dataset: LogicalDataset | None, path_text: str) -> FieldTarget | None:
+        """Return a field of a dataset by its path; None if there is none."""
         if dataset is None:
             return None
         field = next((s for s in preorder(dataset.columns) if s.is_member and s.path_text == path_text), None)
-        file = next((f for f in self.checked.files if any(n.name == dataset.name for n in f.named)), None)
+        file = next((file for file, _ in datasets_called(dataset.name, self.checked)), None)
         if field is None or file is None:
             return None
         return self._with_all(DatasetField(file, dataset, field))
@@ -225,7 +220,7 @@ class Navigator:
                 if isinstance(target, DatasetTarget) and not sites:
                     return [
                         FileRange(key_of(file.file.path), source.region(span))
-                        for file, dataset in datasets_of(target.name, self.texts)
+                        for file, dataset in datasets_called(target.name, self.checked)
                         if (source := dataset.origins.source) and (span := dataset.origins.name_span)
                     ]
                 return sites

@@ -6,17 +6,15 @@ written with escapes is not found, which the check after a renaming notices.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import domain_of
-from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import dotted
 from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
 from schemac.language.manifest.write import scalar
-from schemac.lsp.flow_cursor import is_plain
+from schemac.lsp.cursor import is_plain
 from schemac.lsp.locations import (
     DatasetTarget,
     FieldTarget,
@@ -25,9 +23,10 @@ from schemac.lsp.locations import (
     NamedTarget,
     ParameterTarget,
     VocabularyTarget,
+    datasets_called,
+    file_at,
 )
 from schemac.lsp.projects import ProjectTexts, key_of, uses_in
-from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import Edit, edits_of_references, path_after
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
@@ -114,14 +113,10 @@ def _uses(target: GroupTarget, texts: ProjectTexts) -> Iterator[tuple[str, Docum
     for path in texts.with_word(target.name):
         scope = texts.groups(path)
         resolved = scope.find(target.name) if scope is not None else None
-        if resolved is None or _file_of(path, resolved[1].path) != target.file:
+        if resolved is None or file_at(path, resolved[1].path) != target.file:
             continue
         for document in texts.documents(path):
             yield from ((path, document, at) for at in uses_in(document, target.name))
-
-
-def _file_of(path: str, imported: str) -> str:
-    return os.path.normpath(os.path.join(os.path.dirname(path), imported)) if imported else path
 
 
 def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Occurrence]:
@@ -144,19 +139,9 @@ def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Occu
             yield _key(path, user, argument_path)
 
 
-def datasets_of(name: str, texts: ProjectTexts) -> list[tuple[CompiledFile, LogicalDataset]]:
-    """Return the datasets of a name, with their manifests; there should be one."""
-    return [
-        (file, file.datasets[number])
-        for file in texts.checked.files
-        for number, named in enumerate(file.named)
-        if named.name == name
-    ]
-
-
 def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
     manifests = set()
-    for file, dataset in datasets_of(name, texts):
+    for file, dataset in datasets_called(name, texts.checked):
         path, origins = key_of(file.file.path), dataset.origins
         manifests.add(path)
         if origins.document is not None and origins.named_at is not None:
@@ -173,7 +158,7 @@ def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
     for path, document in texts.pipelines(name):
         value: Any = document.value
         schema, references = value.get("schema"), value.get("references")
-        if isinstance(schema, str) and value.get("dataset") == name and _file_of(path, schema) in manifests:
+        if isinstance(schema, str) and value.get("dataset") == name and file_at(path, schema) in manifests:
             yield _value(path, document, ("dataset",))
         if isinstance(references, dict) and name in references:
             yield _key(path, document, ("references", name))
@@ -251,7 +236,7 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
         for path, document in texts.pipelines(str(one.field.segment)):
             value: Any = document.value
             schema, fields = value.get("schema"), value.get("fields")
-            is_of_manifest = isinstance(schema, str) and _file_of(path, schema) == manifest
+            is_of_manifest = isinstance(schema, str) and file_at(path, schema) == manifest
             if is_of_manifest and value.get("dataset", name) == name and isinstance(fields, dict):
                 keys += [(path, document, ("fields", key)) for key in fields]
         for path, document, at in keys:

@@ -3,11 +3,13 @@
 Layer: lsp.
 Shape: every check reads settings, files and imports again, so nothing depends on an editor that reports all changes.
 Results of unchanged manifests are reused, as are those in the project's cache. Findings are those of `schemac check`
-without the comparison with locks.
+without the comparison with locks. An open pipeline is checked as by `schemac check`, except for files that are not on this machine;
+an open overlay as by `--overlay`, with all datasets of the project.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,13 +23,14 @@ from schemac.project.building import Builds, across_files, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
 from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile, content_of, find_manifests
+from schemac.project.fixing import without_ignored
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
-from schemac.project.options import CompileOptions
+from schemac.project.options import CompileOptions, overlay_of
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
-from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.files import Contents
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
@@ -161,6 +164,10 @@ class ProjectFolder:
             # Windows: on another drive.
             return Path(path).as_posix()
 
+    def path(self, name: str) -> str:
+        """Return the absolute path of the file of a finding."""
+        return os.path.normpath(os.path.join(self.folder, name))
+
     def _opened(self, report: Report, buffers: Buffers) -> Project:
         """Return the project with its present settings; while these are invalid, with the last valid ones."""
         if self._override is not None:
@@ -283,13 +290,15 @@ class ProjectTexts:
 
     def overlays(self, word: str) -> Iterator[tuple[str, Document]]:
         """Yield the overlays that have a word, with their absolute paths."""
-        for path in self.with_word(word):
-            yield from ((path, one) for one in self.documents(path) if is_overlay(one.value))
+        return self._with_value(word, is_overlay)
 
     def pipelines(self, word: str) -> Iterator[tuple[str, Document]]:
         """Yield the pipelines that have a word, with their absolute paths."""
+        return self._with_value(word, is_pipeline)
+
+    def _with_value(self, word: str, is_asked: Callable[[object], bool]) -> Iterator[tuple[str, Document]]:
         for path in self.with_word(word):
-            yield from ((path, one) for one in self.documents(path) if is_pipeline(one.value))
+            yield from ((path, one) for one in self.documents(path) if is_asked(one.value))
 
     @cached_property
     def _contents(self) -> dict[str, bytes]:
@@ -324,3 +333,69 @@ def uses_in(document: Document, name: str) -> Iterator[TreePath]:
     for path, value in strings_in(document.value):
         if value == name and path[-1:] == ("use",) and "extra" not in path:
             yield path
+
+
+# Pipelines and overlays
+
+_KEY = re.compile(rb"^[\"']?([A-Za-z]+)[\"']?[ \t]*:[ \t]*(.?)", re.MULTILINE)
+_WORDS = (b"target", b"source", b"datasets")
+"""One of them is in each."""
+
+
+def is_companion(path: str, content: bytes) -> bool:
+    """Whether a text is a pipeline or an overlay, by its outermost keys; one in brackets is not recognized."""
+    if not is_yaml(path) or not any(word in content for word in _WORDS):
+        return False
+    keys = _keys(content)
+    return is_pipeline(keys) or is_overlay(keys)
+
+
+def _keys(content: bytes) -> dict[str, str]:
+    """Return the outermost keys of a text of YAML, each with the first character of its value; read by a pattern alone."""
+    entries = _KEY.findall(content.replace(b"\r", b"\n"))
+    return {key.decode(): value.decode("utf-8", "replace") for key, value in entries}
+
+
+def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
+    """Return all findings of a pipeline or an overlay that an editor holds."""
+    content = checked.buffers[path]
+    findings = checked.findings.get(path, ())
+    if any(one.severity is Severity.ERROR for one in findings):
+        return findings
+    report, name = Report(), checked.name(path)
+    if is_pipeline(_keys(content)):
+        try:
+            from schemac.pipeline.conforming.load import checked_job  # for start-up time, and it is an extra
+        except ModuleNotFoundError:
+            pass
+        else:
+            checked_job(Path(path), report, edited=checked.buffers, is_typed=True)
+    elif (overlay := overlay_of(content, name, report)) is not None:
+        overlay.check_names([one.name for file in checked.files for one in file.named], report, is_whole=True)
+        for dataset in (one for file in checked.files if file.named for one in file.datasets):
+            overlay.over(dataset, None, checked.project, report)
+    about = [one for one in report.diagnostics if checked.path(one.file) == path]
+    about = about or list(_of_manifest(path, content, checked, report))
+    # Under one name of the file.
+    every = (*findings, *(_with_relative_paths(one, checked) for one in about))
+    of_file = [replace(one, file=name) for one in every]
+    return tuple(without_ignored(of_file, {name: content}.get, checked.project))
+
+
+def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) -> Iterator[Diagnostic]:
+    """Yield a pipeline's findings about its manifest, if the manifest itself is not checked."""
+    for one in report.diagnostics:
+        if one.severity is Severity.ERROR and checked.file(checked.path(one.file)) is None:
+            source = decode_text(content, checked.name(path), Report())
+            documents = parse(source, Report()) if source is not None else []
+            if source is not None and documents:
+                region = source.region(documents[0].span(("schema",)))
+                yield replace(one, **region._asdict(), labels=())
+            return
+
+
+def _with_relative_paths(diagnostic: Diagnostic, checked: Checked) -> Diagnostic:
+    """Return a finding with files spoken of from the project's folder."""
+    folder = os.path.join(checked.project.folder, "")
+    message, help = (text.replace(folder, "") for text in (diagnostic.message, diagnostic.help))
+    return replace(diagnostic, message=message, help=help)

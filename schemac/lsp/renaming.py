@@ -16,7 +16,7 @@ from lsprotocol import types
 
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.model import quoted
-from schemac.lsp.findings import uri_of
+from schemac.lsp.cursor import word_at
 from schemac.lsp.grammar import Context
 from schemac.lsp.locations import (
     DatasetTarget,
@@ -25,12 +25,12 @@ from schemac.lsp.locations import (
     NamedTarget,
     ParameterTarget,
     VocabularyTarget,
+    datasets_called,
 )
 from schemac.lsp.navigation import Navigator
-from schemac.lsp.occurrences import datasets_of, field_edits, occurrences_of
-from schemac.lsp.outline import word_at
+from schemac.lsp.occurrences import field_edits, occurrences_of
 from schemac.lsp.projects import Checked, ProjectFolder, ProjectTexts, key_of
-from schemac.lsp.texts import Lines, line_edits
+from schemac.lsp.texts import Lines, line_edits, uri_of
 from schemac.project.locking import open_lock
 from schemac.project.name_edits import Edit, NoEditError, Surroundings, edited, fields_of
 from schemac.project.renaming import planned_rename
@@ -112,7 +112,7 @@ def _checked_name(target: NamedTarget, new: str) -> str:
 
 def _locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, str]:
     """Return the lock of a dataset with its new name; its versions and ids stay."""
-    ((file, _),) = datasets_of(target.name, texts)
+    ((file, _),) = datasets_called(target.name, texts.checked)
     report = Report()
     lock_file = open_lock(file.file.path, file.file.name, report)
     if lock_file is None:

@@ -1,29 +1,30 @@
-"""`schemac lsp`: the requests that are answered, and how.
+"""`schemac lsp`: the requests that are answered, and how; and the framing of messages.
 
 Layer: lsp.
 Shape: a request that fails is told in the editor's log and answered with nothing; the server goes on. Requests wait for the check
-of what was typed before them, except for completion, which is needed while nothing is whole.
+of what was typed before them, except for completion, which is needed while nothing is whole. Messages come from standard input as
+bytes. pygls takes every line for a header until one has a known length, and reads no message after a header that it does not
+understand. `Frames` returns invalid bytes as a body that cannot be parsed, which pygls reports to the editor, and continues at the
+next header with a length.
+Source: the base protocol of the Language Server Protocol.
 """
 
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from json import JSONDecodeError
-from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
-from urllib.parse import unquote
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
-from pygls.uris import to_fs_path
-from pygls.workspace import TextDocument, Workspace
 
 from schemac.lsp.answers import Answers
-from schemac.lsp.findings import EXPLAIN, page_link
 from schemac.lsp.session import Session
-from schemac.lsp.texts import EditedText, Frames
+from schemac.lsp.texts import EXPLAIN, page_link
 from schemac.registry.codes import codes, page
 from schemac.text.source.json_object import Json
 from schemac.version import __version__
@@ -32,36 +33,6 @@ P = TypeVar("P")
 _SWITCH = 0.001
 """Seconds after which a thread lets another one go on; by itself Python takes five times as long."""
 _TRIGGERS = [":", " ", "-", "{", "[", ",", "/", "."]
-_WATCHED = ("**/*.{yaml,yml,lock}", "**/schemac.toml", "**/pyproject.toml", "**/*.json")
-
-
-class EditedWorkspace(Workspace):
-    """The open texts, with the lines of the protocol."""
-
-    def update_text_document(
-        self,
-        text_doc: types.VersionedTextDocumentIdentifier,
-        change: types.TextDocumentContentChangeEvent,
-    ) -> None:
-        """Apply an edit; one of a text that is not open is ignored, because the rest of that text is unknown."""
-        if unquote(text_doc.uri) in self._text_documents:
-            super().update_text_document(text_doc, change)
-
-    def _create_text_document(
-        self,
-        doc_uri: str,
-        source: str | None = None,
-        version: int | None = None,
-        language_id: str | None = None,
-    ) -> TextDocument:
-        return EditedText(
-            doc_uri,
-            source=source,
-            version=version,
-            language_id=language_id,
-            sync_kind=self._sync_kind,
-            position_codec=self._position_codec,
-        )
 
 
 class Protocol(LanguageServerProtocol):
@@ -94,21 +65,36 @@ def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
     server = Server("schemac", __version__, protocol_cls=Protocol)
     session = Session(server)
     session.projects.has_custom_rules = has_custom_rules
-    _add_texts(server, session)
-    answers = Answers(session)
+    handlers: dict[str, Callable[[Any], None]] = {
+        types.INITIALIZE: session.initialize,
+        types.INITIALIZED: session.watch_files,
+        types.TEXT_DOCUMENT_DID_OPEN: session.open,
+        types.TEXT_DOCUMENT_DID_CHANGE: session.edit,
+        types.TEXT_DOCUMENT_DID_CLOSE: session.close,
+        types.TEXT_DOCUMENT_DID_SAVE: session.changed_elsewhere,
+        types.WORKSPACE_DID_CHANGE_WATCHED_FILES: session.changed_elsewhere,
+        types.WORKSPACE_DID_CHANGE_CONFIGURATION: session.changed_elsewhere,
+        types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: session.change_folders,
+        types.SHUTDOWN: session.end,
+    }
+    for method, handle in handlers.items():
+        # pygls notes the name on what it calls, and a method takes no attributes.
+        server.feature(method)(partial(handle))
 
     def answer(method: str, function: Callable[[P], Awaitable[Any]], options: Any = None) -> None:
         async def answered(params: P) -> Any:
             try:
                 return await function(params)
-            except Exception as error:
-                if answers.is_user_error(error):
-                    raise
+            except JsonRpcInvalidRequest:
+                # An answer to the person at the editor, and no mistake of the server.
+                raise
+            except Exception as error:  # noqa: BLE001 — a mistake of ours must not end the session
                 session.log(error)
                 return None
 
         server.feature(method, options)(answered)
 
+    answers = Answers(session)
     answer(types.TEXT_DOCUMENT_COMPLETION, answers.completion, types.CompletionOptions(_TRIGGERS))
     answer(types.TEXT_DOCUMENT_HOVER, answers.hover)
     answer(types.TEXT_DOCUMENT_DEFINITION, answers.definition)
@@ -129,8 +115,7 @@ def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
         if entry is None:
             return ""
         link = page_link(code)
-        window = server.client_capabilities.window
-        if link is not None and window is not None and window.show_document is not None:
+        if link is not None and session.can("window.show_document"):
             server.window_show_document(types.ShowDocumentParams(link, take_focus=True))
         return page(entry).text
 
@@ -142,76 +127,76 @@ def start(*, has_custom_rules: bool = True) -> None:
     sys.setswitchinterval(_SWITCH)
     # pygls closes what it writes to, and standard output is flushed at the end of every command.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
-        make_server(has_custom_rules=has_custom_rules).start_io(
-            cast(BinaryIO, Frames(sys.stdin.buffer)), stdout
-        )
+        frames = cast(BinaryIO, Frames(sys.stdin.buffer))
+        make_server(has_custom_rules=has_custom_rules).start_io(frames, stdout)
 
 
-def _add_texts(server: LanguageServer, session: Session) -> None:
-    """Add the handlers of notifications about texts and files."""
+MOST_BYTES = 1 << 30
+"""Largest message that is waited for; an editor that announces more has lost count."""
+_MOST_LINE = 1 << 16
+"""Largest piece that is read at once where no line ends."""
+_LONGEST = 64
+"""Bytes of a header with a length."""
+_LENGTH = re.compile(rb"Content-Length[ \t]*:[ \t]*(\d{1,12})[ \t]*\r?\n\Z", re.IGNORECASE)
+_HEADER = re.compile(rb"[A-Za-z-]+[ \t]*:[^\r\n]*\r?\n\Z")
 
-    @server.feature(types.INITIALIZE)
-    def initialize(params: types.InitializeParams) -> None:
-        workspace = server.protocol.workspace
-        folders = list(params.workspace_folders or [])
-        server.protocol._workspace = EditedWorkspace(
-            workspace.root_uri, types.TextDocumentSyncKind.Incremental, folders, workspace.position_encoding
-        )
-        paths = [to_fs_path(folder.uri) for folder in folders] or [workspace.root_path]
-        session.projects.workspace = [Path(os.path.abspath(path)) for path in paths if path]
-        options = params.initialization_options
-        if isinstance(options, dict) and options.get("projectRules") is False:
-            session.projects.has_custom_rules = False
 
-    @server.feature(types.INITIALIZED)
-    def initialized(_: types.InitializedParams) -> None:
-        workspace = server.client_capabilities.workspace
-        watched = workspace.did_change_watched_files if workspace is not None else None
-        if watched is None or not watched.dynamic_registration:
-            return
-        options = types.DidChangeWatchedFilesRegistrationOptions(
-            [types.FileSystemWatcher(glob) for glob in _WATCHED]
-        )
-        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-        server.client_register_capability(
-            types.RegistrationParams([types.Registration("schemac-files", method, options)])
-        )
+class Frames:
+    """Standard input with sound headers alone, in place of the stream that pygls reads from."""
 
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def did_open(params: types.DidOpenTextDocumentParams) -> None:
-        document = params.text_document
-        session.open(document.uri, document.version, document.text)
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._lines: list[bytes] = []
+        self._garbage: bytes | None = None
+        self._length: int | None = None
+        """What a header said that was found behind something else."""
+        self._is_lost = False
+        """Whether what comes next is the rest of something that was not understood."""
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def did_change(params: types.DidChangeTextDocumentParams) -> None:
-        uri = params.text_document.uri
-        text = server.workspace.get_text_document(uri).source
-        session.edit(uri, params.text_document.version, text)
+    def readline(self) -> bytes:
+        """Return the next line of a header; empty at the end of the input."""
+        if not self._lines:
+            self._lines = self._header()
+        return self._lines.pop(0) if self._lines else b""
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def did_close(params: types.DidCloseTextDocumentParams) -> None:
-        session.close(params.text_document.uri)
+    def read(self, count: int) -> bytes:
+        """Return the body that the last header announced."""
+        if self._garbage is not None:
+            garbage, self._garbage = self._garbage, None
+            return garbage
+        return self._stream.read(count)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def did_save(_: types.DidSaveTextDocumentParams) -> None:
-        session.changed_elsewhere()
+    def _header(self) -> list[bytes]:
+        """Return the lines of the next header, as pygls wants to have them; none at the end of the input."""
+        length, self._length = self._length, None
+        cut = b""
+        while line := self._stream.readline(_MOST_LINE):
+            # A long line comes in pieces, and a header may stand where one is cut.
+            line, cut = cut + line, b"" if line.endswith(b"\n") else line[-_LONGEST:]
+            match = _LENGTH.search(line)
+            if match is not None and int(match[1]) <= MOST_BYTES:
+                if match.start() and not self._is_lost:
+                    # It stands behind the rest of something else.
+                    self._length = int(match[1])
+                    return self._refused(line[: match.start()])
+                length, self._is_lost = int(match[1]), False
+            elif self._is_lost:
+                continue
+            elif not line.strip():
+                self._is_lost = not length
+                return self._refused(b"a header without Content-Length") if not length else _announced(length)
+            elif not _HEADER.match(line) or line[:14].lower() == b"content-length":
+                self._is_lost = True
+                return self._refused(line)
+        return []
 
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def did_change_files(_: types.DidChangeWatchedFilesParams) -> None:
-        session.changed_elsewhere()
+    def _refused(self, line: bytes) -> list[bytes]:
+        """Hand on what is not a message."""
+        excerpt = line.strip()[:200].decode("ascii", "backslashreplace")
+        self._garbage = f"{excerpt} (not a message of the protocol)".encode()
+        return _announced(len(self._garbage))
 
-    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    def did_change_configuration(_: types.DidChangeConfigurationParams) -> None:
-        session.changed_elsewhere()
 
-    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def did_change_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
-        gone = {to_fs_path(folder.uri) for folder in params.event.removed}
-        remaining = [path for path in session.projects.workspace if str(path) not in gone]
-        added = [Path(path) for folder in params.event.added if (path := to_fs_path(folder.uri))]
-        session.projects.workspace = [*remaining, *added]
-        session.changed_elsewhere()
-
-    @server.feature(types.SHUTDOWN)
-    def shutdown(_: None) -> None:
-        session.end()
+def _announced(length: int) -> list[bytes]:
+    """Return the header of a message with a body of so many bytes, as lines."""
+    return [b"Content-Length: %d\r\n" % length, b"\r\n"]

@@ -9,29 +9,47 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.findings import to_lsp_diagnostic, uri_of
 from schemac.lsp.locations import Index
-from schemac.lsp.pipelines import check_companion, is_companion
-from schemac.lsp.projects import Checked, ProjectFolder, Projects, is_yaml, key_of
-from schemac.lsp.texts import Edited, Lines, edited_lines, merged, narrowed
+from schemac.lsp.projects import (
+    Checked,
+    ProjectFolder,
+    Projects,
+    check_companion,
+    is_companion,
+    is_yaml,
+    key_of,
+)
+from schemac.lsp.texts import (
+    EditedWorkspace,
+    Lines,
+    edited_lines,
+    merged,
+    narrowed,
+    to_lsp_diagnostic,
+    uri_of,
+)
 from schemac.project.configuration import Project
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.text import read_file
 
 T = TypeVar("T")
+Findings = list[tuple[Diagnostic, types.Diagnostic]]
+"""Findings, each with the form that the editor shows."""
 
+_WATCHED = ("**/*.{yaml,yml,lock}", "**/schemac.toml", "**/pyproject.toml", "**/*.json")
 QUIET = 0.015
 """Seconds after an edit, in which others may follow at once, as those of a pasted text."""
 SLOW = 0.015
@@ -52,7 +70,7 @@ class Opened:
     folder: ProjectFolder
     checked_lines: list[str] = field(default_factory=list)
     """Those of the last whole check."""
-    displayed: list[tuple[Diagnostic, types.Diagnostic]] = field(default_factory=list)
+    displayed: Findings = field(default_factory=list)
     """What the editor shows of it."""
     findings: tuple[Diagnostic, ...] = ()
     """What the last whole check found."""
@@ -82,9 +100,11 @@ class State:
     published: set[str] = field(default_factory=set)
     """Files that the editor shows something of."""
 
-    def path_of(self, name: str) -> str:
-        """Return the absolute path of the file of a finding."""
-        return os.path.normpath(os.path.join(self.folder.folder, name))
+    def stop_timer(self) -> None:
+        """Forget when the next check was to begin."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
 
 class Session:
@@ -101,6 +121,10 @@ class Session:
         self._lines: dict[str, tuple[int, Lines]] = {}
         self._quick: dict[str, asyncio.TimerHandle] = {}
 
+    def can(self, capability: str) -> bool:
+        """Whether the editor has a capability, by its path in what it has told."""
+        return bool(get_capability(self.server.client_capabilities, capability))
+
     # Texts
 
     @property
@@ -108,8 +132,32 @@ class Session:
         """How the client counts."""
         return self.server.workspace.position_codec
 
-    def open(self, uri: str, version: int, text: str) -> None:
+    def initialize(self, params: types.InitializeParams) -> None:
+        """Begin: note the folders of the editor, and whether rules of projects are run."""
+        workspace = self.server.protocol.workspace
+        folders = list(params.workspace_folders or [])
+        self.server.protocol._workspace = EditedWorkspace(
+            workspace.root_uri, types.TextDocumentSyncKind.Incremental, folders, workspace.position_encoding
+        )
+        paths = [to_fs_path(folder.uri) for folder in folders] or [workspace.root_path]
+        self.projects.workspace = [Path(os.path.abspath(path)) for path in paths if path]
+        options = params.initialization_options
+        if isinstance(options, dict) and options.get("projectRules") is False:
+            self.projects.has_custom_rules = False
+
+    def watch_files(self, _: types.InitializedParams) -> None:
+        """Ask the editor to tell of files that others change."""
+        if not self.can("workspace.did_change_watched_files.dynamic_registration"):
+            return
+        watchers = [types.FileSystemWatcher(glob) for glob in _WATCHED]
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        registration = types.Registration("schemac-files", method, options)
+        self.server.client_register_capability(types.RegistrationParams([registration]))
+
+    def open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Take a text that the editor has opened."""
+        uri = params.text_document.uri
         path = to_fs_path(uri)
         if path is not None and uri.startswith("file:"):
             key = key_of(path)
@@ -118,19 +166,22 @@ class Session:
             name = "".join(c if c.isalnum() else "-" for c in uri)
             root = "C:\\" if sys.platform == "win32" else "/"
             key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
-        self.opened[uri] = Opened(uri, key, version, text, self.projects.of(key))
+        document = params.text_document
+        self.opened[uri] = Opened(uri, key, document.version, document.text, self.projects.of(key))
         self.changed(self.opened[uri])
 
-    def edit(self, uri: str, version: int, text: str) -> None:
+    def edit(self, params: types.DidChangeTextDocumentParams) -> None:
         """Take a text after an edit, if it is open."""
+        uri, version = params.text_document.uri, params.text_document.version
+        text = self.server.workspace.get_text_document(uri).source
         opened = self.opened.get(uri)
-        if opened is None:
-            return
-        opened.version, opened.text = version, text
-        self.changed(opened)
+        if opened is not None:
+            opened.version, opened.text = version, text
+            self.changed(opened)
 
-    def close(self, uri: str) -> None:
+    def close(self, params: types.DidCloseTextDocumentParams) -> None:
         """Go back to the file."""
+        uri = params.text_document.uri
         opened = self.opened.pop(uri, None)
         self._lines.pop(uri, None)
         if opened is None:
@@ -139,6 +190,14 @@ class Session:
         if not os.path.exists(opened.path):
             self._publish(state, opened.path, [], None)
         self.schedule(state, 0)
+
+    def change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
+        """Note which folders the editor has opened and closed, and check everything again."""
+        gone = {to_fs_path(folder.uri) for folder in params.event.removed}
+        remaining = [path for path in self.projects.workspace if str(path) not in gone]
+        added = [Path(path) for folder in params.event.added if (path := to_fs_path(folder.uri))]
+        self.projects.workspace = [*remaining, *added]
+        self.changed_elsewhere(params)
 
     def lines(self, opened: Opened) -> Lines:
         """Return an open text as lines."""
@@ -184,7 +243,7 @@ class Session:
             self._later(opened)
         self.schedule(state, max(IDLE, 1.5 * state.cost) if is_slow else QUIET)
 
-    def changed_elsewhere(self) -> None:
+    def changed_elsewhere(self, _: object) -> None:
         """Check everything again: files were changed by others."""
         for opened in self.opened.values():
             opened.folder = self.projects.of(opened.path)
@@ -194,16 +253,12 @@ class Session:
     def schedule(self, state: State, delay: float) -> None:
         """Check a project after some time, from now."""
         state.is_dirty = True
-        if state.timer is not None:
-            state.timer.cancel()
-        loop = asyncio.get_running_loop()
-        state.timer = loop.call_later(delay, self._start, state)
+        state.stop_timer()
+        state.timer = asyncio.get_running_loop().call_later(delay, self._start, state)
 
     def _start(self, state: State) -> None:
         """Check a project now in place of its timer, unless a check is running: that one sees the new edits itself."""
-        if state.timer is not None:
-            state.timer.cancel()
-            state.timer = None
+        state.stop_timer()
         if state.task is None or state.task.done():
             state.task = asyncio.get_running_loop().create_task(self._check(state))
 
@@ -224,9 +279,7 @@ class Session:
         """Check a project until no edit came meanwhile, and publish the findings of all its texts after each round."""
         while state.is_dirty:
             state.is_dirty = False
-            if state.timer is not None:
-                state.timer.cancel()
-                state.timer = None
+            state.stop_timer()
             versions = {uri: (one.version, one.text) for uri, one in self.opened.items()}
             started = time.perf_counter()
             try:
@@ -249,8 +302,7 @@ class Session:
                 opened.checked_lines = Lines(text, self.codec).lines
                 # A pipeline or an overlay is told of with what else is found in it.
                 if opened.is_manifest and opened.version == version:
-                    opened.displayed = self._to_lsp(state, opened.findings)
-                    self._publish(state, opened.path, opened.displayed, version)
+                    self._show(state, opened, opened.findings)
                 elif opened.is_manifest:
                     self._later(opened)
             if not state.is_dirty:
@@ -270,38 +322,28 @@ class Session:
                 except Exception as error:  # noqa: BLE001 — as above
                     self.log(error)
             if self.opened.get(opened.uri) is opened and opened.version == versions[opened.uri][0]:
-                opened.displayed = self._to_lsp(state, opened.findings)
-                self._publish(state, opened.path, opened.displayed, opened.version)
+                self._show(state, opened, opened.findings)
 
-    def _to_lsp(
-        self, state: State, findings: tuple[Diagnostic, ...] | list[Diagnostic]
-    ) -> list[tuple[Diagnostic, types.Diagnostic]]:
-        known: dict[str, Lines] = {}
+    def _to_lsp(self, state: State, findings: Sequence[Diagnostic]) -> Findings:
+        """Return findings with their forms for the editor; each text is read once."""
+        path_of = state.folder.path
+        lines_of = cache(lambda name: self.lines_at(path_of(name)))
+        return [(one, to_lsp_diagnostic(one, lines_of, path_of)) for one in findings]
 
-        def lines_of(name: str) -> Lines:
-            if name not in known:
-                known[name] = self.lines_at(state.path_of(name))
-            return known[name]
+    def _show(self, state: State, opened: Opened, findings: Sequence[Diagnostic]) -> None:
+        """Show findings of an open text."""
+        opened.displayed = self._to_lsp(state, findings)
+        self._publish(state, opened.path, opened.displayed, opened.version)
 
-        return [(one, to_lsp_diagnostic(one, lines_of, state.path_of)) for one in findings]
-
-    def _publish(
-        self,
-        state: State,
-        path: str,
-        displayed: list[tuple[Diagnostic, types.Diagnostic]],
-        version: int | None,
-    ) -> None:
+    def _publish(self, state: State, path: str, displayed: Findings, version: int | None) -> None:
         """Show findings of a file, open or not; none are sent for a closed file that had none."""
         opened = self.opened_at(path)
         uri = opened.uri if opened is not None else uri_of(path)
         if not displayed and path not in state.published and opened is None:
             return
         (state.published.add if displayed else state.published.discard)(path)
-        diagnostics = [one for _, one in displayed]
-        self.server.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, diagnostics, version=version)
-        )
+        params = types.PublishDiagnosticsParams(uri, [one for _, one in displayed], version=version)
+        self.server.text_document_publish_diagnostics(params)
 
     # A part at once
 
@@ -310,8 +352,8 @@ class Session:
         timer = self._quick.pop(opened.uri, None)
         if timer is not None:
             timer.cancel()
-        loop = asyncio.get_running_loop()
-        self._quick[opened.uri] = loop.call_later(QUIET, self._check_part, opened)
+        later = asyncio.get_running_loop().call_later(QUIET, self._check_part, opened)
+        self._quick[opened.uri] = later
 
     def _check_part(self, opened: Opened) -> None:
         """Check the edited fields of a text, and show what else was found before where it is now."""
@@ -319,7 +361,7 @@ class Session:
         if self.opened.get(opened.uri) is not opened:
             return
         lines = self.lines(opened).lines
-        edited: Edited = edited_lines(opened.checked_lines, lines)
+        edited = edited_lines(opened.checked_lines, lines)
         part = narrowed(lines, edited)
         if part is None:
             return
@@ -328,10 +370,8 @@ class Session:
         except Exception as error:  # noqa: BLE001 — as above
             self.log(error)
             return
-        state = self.state(opened.folder)
         findings = merged(opened.findings, now, opened.folder.name(opened.path), edited, part)
-        opened.displayed = self._to_lsp(state, findings)
-        self._publish(state, opened.path, opened.displayed, opened.version)
+        self._show(self.state(opened.folder), opened, findings)
 
     def log(self, error: BaseException) -> None:
         """Log a bug of the server with its traceback in the editor."""
@@ -340,9 +380,8 @@ class Session:
         text = "".join(traceback.format_exception(error))
         self.server.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
-    def end(self) -> None:
+    def end(self, _: None) -> None:
         """Stop what is under way."""
         for state in self._states.values():
-            if state.timer is not None:
-                state.timer.cancel()
+            state.stop_timer()
         self._worker.shutdown(wait=False, cancel_futures=True)

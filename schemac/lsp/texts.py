@@ -1,29 +1,28 @@
-"""Texts of an editor, and the framing of its messages.
+"""Texts of an editor, and findings in the form of the protocol.
 
 Layer: lsp.
-Shape: messages come from standard input as bytes. pygls takes every line for a header until one has a known length, and reads no
-      message after a header that it does not understand. This reader returns invalid bytes as a body that cannot be parsed, which pygls
-      reports to the editor, and continues at the next header with a length.
-      The edited part of a large manifest, which is checked first: a manifest in which all fields but the edited ones are blank lines
-      keeps every location, and takes as long to check as the remaining fields. Findings in these fields are shown until the whole
-      manifest was checked.
+Shape: the edited part of a large manifest is checked first: a manifest in which all fields but the edited ones are blank lines
+keeps every location, and takes as long to check as the remaining fields. Findings in these fields are shown until the whole
+manifest was checked.
 Units: positions of the protocol are zero-based, in UTF-16 code units unless the client asked for others; those of the compiler are
-      one-based, in code points. This is the only module that converts between them.
-Source: the base protocol of the Language Server Protocol.
+one-based, in code points. This is the only module that converts between them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate, pairwise
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
+from urllib.parse import unquote
 
 from lsprotocol import types
-from pygls.workspace import PositionCodec, TextDocument
+from pygls.uris import from_fs_path
+from pygls.workspace import PositionCodec, TextDocument, Workspace
 
-from schemac.lsp.flow_cursor import entries_of, indent_of, is_content, is_document_start
-from schemac.text.source.diagnostic import Diagnostic, Edit
+from schemac.lsp.cursor import entries_of, indent_of, is_content, is_document_start
+from schemac.registry.codes import codes, page_file
+from schemac.text.source.diagnostic import Diagnostic, Edit, Label, Severity
 from schemac.text.source.span import Region
 
 _LINE_END = re.compile("\r\n|\n|\r")
@@ -49,6 +48,29 @@ class EditedText(TextDocument):
         before = "".join(lines[: start.line]) + "".join(lines[start.line : start.line + 1])[: start.character]
         after = "".join(lines[end.line : end.line + 1])[end.character :] + "".join(lines[end.line + 1 :])
         self._source = before + change.text + after
+
+
+class EditedWorkspace(Workspace):
+    """The open texts, with the lines of the protocol."""
+
+    def update_text_document(
+        self,
+        text_doc: types.VersionedTextDocumentIdentifier,
+        change: types.TextDocumentContentChangeEvent,
+    ) -> None:
+        """Apply an edit; one of a text that is not open is ignored, because the rest of that text is unknown."""
+        if unquote(text_doc.uri) in self._text_documents:
+            super().update_text_document(text_doc, change)
+
+    def _create_text_document(
+        self,
+        doc_uri: str,
+        source: str | None = None,
+        version: int | None = None,
+        language_id: str | None = None,
+    ) -> TextDocument:
+        kind, codec = self._sync_kind, self._position_codec
+        return EditedText(doc_uri, source, version, language_id, sync_kind=kind, position_codec=codec)
 
 
 def split_with_ends(text: str) -> Sequence[str]:
@@ -99,7 +121,7 @@ class Lines:
         units = len(text) if text.isascii() else self._codec.client_num_units(text)
         return types.Position(line, units + (self._mark if line == 0 else 0))
 
-    def range(self, region: Region) -> types.Range:
+    def range(self, region: Region | Diagnostic | Label | Edit) -> types.Range:
         """Return the range of a region of the compiler; that of a file as a whole is its first line."""
         if region.line == 0:
             return types.Range(self.position(0, 0), self.position(0, len(self.lines[0])))
@@ -127,14 +149,7 @@ class Lines:
 
     def edit(self, edit: Edit) -> types.TextEdit:
         """Return an edit of the compiler."""
-        region = Region(edit.line, edit.column, edit.end_line, edit.end_column)
-        return types.TextEdit(self.range(region), edit.text)
-
-    @property
-    def whole(self) -> types.Range:
-        """The range of the whole text."""
-        last = len(self.lines) - 1
-        return types.Range(types.Position(0, 0), self.position(last, len(self.lines[last])))
+        return types.TextEdit(self.range(edit), edit.text)
 
 
 def line_edits(before: Lines, after: str) -> list[types.TextEdit]:
@@ -147,81 +162,95 @@ def line_edits(before: Lines, after: str) -> list[types.TextEdit]:
         if word != "equal":
             place = types.Range(before.position(i, 0), before.position(j, 0))
             if j == len(old) and old and not old[-1].endswith(("\n", "\r")):
-                place.end = before.whole.end
+                place.end = before.position(len(before.lines) - 1, len(before.lines[-1]))
             edits.append(types.TextEdit(place, "".join(new[k:m])))
     return edits
 
 
-MOST_BYTES = 1 << 30
-"""Largest message that is waited for; an editor that announces more has lost count."""
-_MOST_LINE = 1 << 16
-"""Largest piece that is read at once where no line ends."""
-_LONGEST = 64
-"""Bytes of a header with a length."""
-_LENGTH = re.compile(rb"Content-Length[ \t]*:[ \t]*(\d{1,12})[ \t]*\r?\n\Z", re.IGNORECASE)
-_HEADER = re.compile(rb"[A-Za-z-]+[ \t]*:[^\r\n]*\r?\n\Z")
+# Findings
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+SOURCE = "schemac"
+_UNUSED = ("unused",)
+"""Slugs of what can be left out begin so; editors show it faded."""
+
+LinesOf = Callable[[str], Lines]
+"""Returns the text of a file by the name that findings have for it."""
+PathOf = Callable[[str], str]
+"""Returns the absolute path of such a file."""
 
 
-class Frames:
-    """Standard input with sound headers alone, in place of the stream that pygls reads from."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._lines: list[bytes] = []
-        self._garbage: bytes | None = None
-        self._length: int | None = None
-        """What a header said that was found behind something else."""
-        self._is_lost = False
-        """Whether what comes next is the rest of something that was not understood."""
-
-    def readline(self) -> bytes:
-        """Return the next line of a header; empty at the end of the input."""
-        if not self._lines:
-            self._lines = self._header()
-        return self._lines.pop(0) if self._lines else b""
-
-    def read(self, count: int) -> bytes:
-        """Return the body that the last header announced."""
-        if self._garbage is not None:
-            garbage, self._garbage = self._garbage, None
-            return garbage
-        return self._stream.read(count)
-
-    def _header(self) -> list[bytes]:
-        """Return the lines of the next header, as pygls wants to have them; none at the end of the input."""
-        length, self._length = self._length, None
-        cut = b""
-        while line := self._stream.readline(_MOST_LINE):
-            # A long line comes in pieces, and a header may stand where one is cut.
-            line, cut = cut + line, b"" if line.endswith(b"\n") else line[-_LONGEST:]
-            match = _LENGTH.search(line)
-            if match is not None and int(match[1]) <= MOST_BYTES:
-                if match.start() and not self._is_lost:
-                    # It stands behind the rest of something else.
-                    self._length = int(match[1])
-                    return self._refused(line[: match.start()])
-                length, self._is_lost = int(match[1]), False
-            elif self._is_lost:
-                continue
-            elif not line.strip():
-                self._is_lost = not length
-                return self._refused(b"a header without Content-Length") if not length else _announced(length)
-            elif not _HEADER.match(line) or line[:14].lower() == b"content-length":
-                self._is_lost = True
-                return self._refused(line)
-        return []
-
-    def _refused(self, line: bytes) -> list[bytes]:
-        """Hand on what is not a message."""
-        excerpt = line.strip()[:200].decode("ascii", "backslashreplace")
-        self._garbage = f"{excerpt} (not a message of the protocol)".encode()
-        return _announced(len(self._garbage))
+def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf) -> types.Diagnostic:
+    """Return a finding for the editor; the way out is below the message, and other places are links."""
+    message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
+    link = page_link(diagnostic.code)
+    related = []
+    for label in diagnostic.labels:
+        place = types.Location(uri_of(path_of(label.file)), lines_of(label.file).range(label))
+        related.append(types.DiagnosticRelatedInformation(place, label.message))
+    return types.Diagnostic(
+        lines_of(diagnostic.file).range(diagnostic),
+        message,
+        _SEVERITIES[diagnostic.severity],
+        diagnostic.code,
+        types.CodeDescription(link) if link is not None else None,
+        SOURCE,
+        [types.DiagnosticTag.Unnecessary] if diagnostic.slug.startswith(_UNUSED) else None,
+        related or None,
+    )
 
 
-def _announced(length: int) -> list[bytes]:
-    """Return the header of a message with a body of so many bytes, as lines."""
-    return [b"Content-Length: %d\r\n" % length, b"\r\n"]
+def uri_of(path: str) -> str:
+    """Return the URI of a file."""
+    return from_fs_path(path) or path
 
+
+@cache
+def page_link(code: str) -> str | None:
+    """Return where the page of a code can be opened; None for a code without a file."""
+    entry = codes().get(code)
+    path = page_file(entry) if entry is not None else None
+    return uri_of(str(path)) if path is not None else None
+
+
+def actions(
+    findings: Sequence[tuple[Diagnostic, types.Diagnostic]],
+    lines_of: LinesOf,
+    path_of: PathOf,
+) -> list[types.CodeAction]:
+    """Return what can be done about findings: carry out the way out that each has, and read about it."""
+    code_actions: list[types.CodeAction] = []
+    for diagnostic, lsp_diagnostic in findings:
+        fix = diagnostic.fix
+        if fix is not None:
+            changes: dict[str, list[types.TextEdit]] = {}
+            for edit in fix.edits:
+                changes.setdefault(uri_of(path_of(edit.file)), []).append(lines_of(edit.file).edit(edit))
+            title = fix.title if fix.is_safe else f"{fix.title} (changes what the manifest means)"
+            action = types.CodeAction(title[0].upper() + title[1:], types.CodeActionKind.QuickFix)
+            action.diagnostics, action.is_preferred = [lsp_diagnostic], fix.is_safe
+            action.edit = types.WorkspaceEdit(changes)
+            code_actions.append(action)
+    first: dict[str, tuple[Diagnostic, types.Diagnostic]] = {}
+    for diagnostic, lsp_diagnostic in findings:
+        first.setdefault(diagnostic.code, (diagnostic, lsp_diagnostic))
+    for code, (diagnostic, lsp_diagnostic) in first.items():
+        title = f"Explain {code} {diagnostic.slug}"
+        command = types.Command(f"Explain {code}", EXPLAIN, arguments=[code])
+        kind = types.CodeActionKind.Empty
+        code_actions.append(types.CodeAction(title, kind, [lsp_diagnostic], command=command))
+    return code_actions
+
+
+EXPLAIN = "schemac.explain"
+"""The command that opens the page of a code."""
+
+
+# Parts
 
 LEAST_FIELDS = 40
 """Fields of a list from which on a part of it is checked first."""

@@ -14,7 +14,7 @@ import pytest
 
 import schemac
 from schemac.artifacts.targets import ARTIFACTS, load_target, target_names
-from schemac.cli.command_schema import write_schemas
+from schemac.cli.project_commands import write_schemas
 from schemac.importers.importer import Importer
 from schemac.language.attributes.builtin import TargetName
 from schemac.language.kinds.registry import KINDS

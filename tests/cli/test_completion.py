@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.cli.command_completion import SHELLS
+from schemac.cli.help_commands import SHELLS
 from schemac.cli.main import COMMANDS, main
 from schemac.registry.codes import codes
 

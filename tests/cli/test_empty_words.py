@@ -1,12 +1,11 @@
 """What a shell passes where a variable is not set stands for nothing, not for a default and not for everything."""
 
 import argparse
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from schemac.cli.main import COMMANDS, main
+from schemac.cli.main import COMMANDS, function_of, main
 
 MAY_BE_EMPTY = {"--skip", "old", "new", "against"}
 
@@ -14,7 +13,7 @@ MAY_BE_EMPTY = {"--skip", "old", "new", "against"}
 def words(command: str) -> list[list[str]]:
     """For every argument of a command that takes a word: a command line with an empty one."""
     parser = argparse.ArgumentParser()
-    import_module(f"schemac.cli.command_{command}").add_arguments(parser)
+    function_of(command, "add_{}_arguments")(parser)
     takers = [a for a in parser._actions if a.nargs != 0 and not a.choices]
     plain = [a for a in takers if not a.option_strings and a.nargs is None]
     positional = ["x" for _ in plain]

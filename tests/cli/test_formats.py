@@ -179,7 +179,7 @@ def test_keep_the_former_output_of_a_command_that_broke_off(
     def broken(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("schemac.cli.command_check.show", broken)
+    monkeypatch.setattr("schemac.cli.compile_commands.show", broken)
     assert main(["check", "--output-file", "f.txt"]) == 3
     assert (folder / "f.txt").read_text() == "former"
 

@@ -14,8 +14,8 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from schemac.cli.command_init import CI, TEMPLATES
 from schemac.cli.main import main
+from schemac.cli.project_commands import CI, TEMPLATES
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ import argparse
 import io
 import json
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from schemac.cli.main import COMMANDS, main
+from schemac.cli.main import COMMANDS, function_of, main
 from schemac.version import __version__
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/output.schema.json").read_text())
@@ -120,7 +119,7 @@ def test_have_every_command_that_prints_json() -> None:
     able = set()
     for command in COMMANDS:
         parser = argparse.ArgumentParser()
-        import_module(f"schemac.cli.command_{command}").add_arguments(parser)
+        function_of(command, "add_{}_arguments")(parser)
         formats = next((a.choices or () for a in parser._actions if "--format" in a.option_strings), ())
         if "json" in formats:
             able.add(command)

@@ -74,9 +74,9 @@ def test_report_of_a_run_of_one_row(tmp_path: Path) -> None:
 
 
 NEVER_ONE = {
-    "schemac/cli/command_apply.py": "{SPREAD_FROM} rows",
-    "schemac/cli/command_build.py": "{files} manifests",
-    "schemac/cli/command_import.py": "{len(imported.others) + 1} datasets",
+    "schemac/cli/table_commands.py": "{SPREAD_FROM} rows",
+    "schemac/cli/compile_commands.py": "{files} manifests",
+    "schemac/cli/import_commands.py": "{len(imported.others) + 1} datasets",
     "schemac/engines/api.py": "{len(imported.others) + 1} datasets",
     "schemac/engines/lance/runs/merge.py": "{len(refused)} rows, {len(rows)} records",
     "schemac/language/lint/constraints.py": "{len(enum.values)} values",

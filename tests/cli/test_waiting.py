@@ -51,7 +51,8 @@ def least(action):
 
 
 for name in sys.argv[1:]:
-    import_module(f"schemac.cli.command_{name}").run = busy
+    module = sys.modules[main.function_of(name, "run_{}").__module__]
+    setattr(module, f"run_{name}", busy)
     actions = main._command_parser(name, ())._actions
     main._run([name, *(word for action in actions for word in least(action))])
 """

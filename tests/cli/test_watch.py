@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.cli.command_check import manifests_of
+from schemac.cli.compile_commands import manifests_of
 from schemac.cli.main import main
 from schemac.project.discovery import ManifestFile
 

@@ -18,7 +18,7 @@ LESS = TRIPS.replace("Float64", "Float32")
 WAITING = """
 import sys
 from pathlib import Path
-import schemac.cli.command_lock as command
+import schemac.cli.lock_commands as command
 from schemac.cli.main import main
 save = command.save_lock
 def waiting(*arguments):

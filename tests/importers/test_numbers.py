@@ -8,7 +8,7 @@ import pytest
 
 import schemac
 from schemac.arrow.to_arrow import to_arrow_fields
-from schemac.cli.command_import import adopted
+from schemac.cli.import_commands import adopted
 from schemac.engines.lance.artifact import to_message
 from schemac.importers.datasets import from_tree
 from schemac.importers.sources import import_source

@@ -208,7 +208,7 @@ def test_format_the_other_files_where_one_is_a_mistake_of_ours(
         return formatted(text, name)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("schemac.cli.command_fmt.formatted", failing)
+    monkeypatch.setattr("schemac.language.formatting.format.formatted", failing)
     for name in "abc":
         Path(f"{name}.yaml").write_text("fields:\n- {name: x,   type: Int8}\n")
     assert main(["fmt"]) == 3

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import schemac
-from schemac.cli.command_expand import expand_files
+from schemac.cli.manifest_commands import expand_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.text.source.diagnostic import Diagnostic

@@ -6,8 +6,7 @@ import pytest
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.findings import actions, page_link, to_lsp_diagnostic
-from schemac.lsp.texts import Lines
+from schemac.lsp.texts import Lines, actions, page_link, to_lsp_diagnostic
 from schemac.registry.codes import codes
 from schemac.text.source.diagnostic import Diagnostic, Edit, Fix, Severity
 from schemac.text.source.span import Region

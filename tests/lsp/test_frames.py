@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemac.lsp.texts import MOST_BYTES, Frames
+from schemac.lsp.server import MOST_BYTES, Frames
 
 BODY = b'{"jsonrpc":"2.0","id":7,"method":"shutdown"}'
 WRONG = {

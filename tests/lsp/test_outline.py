@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.lsp.outline import Role, cursor_at
+from schemac.lsp.cursor import Role, cursor_at
 from schemac.lsp.texts import split_lines
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report

@@ -8,11 +8,10 @@ from pygls.workspace import PositionCodec
 
 from schemac.lsp.completion import complete
 from schemac.lsp.grammar import Context
-from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.locations import FieldTarget, Index, Scope
 from schemac.lsp.navigation import Navigator, documents_of
+from schemac.lsp.presentation import document_symbols, field_text, word_text, workspace_symbols
 from schemac.lsp.projects import ProjectFolder
-from schemac.lsp.symbols import document_symbols, workspace_symbols
 from schemac.lsp.texts import Lines, edited_lines, line_edits, merged, narrowed
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from tests.golden import CORPUS

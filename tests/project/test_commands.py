@@ -119,7 +119,7 @@ def test_call_a_mistake_of_ours_what_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("schemac.cli.command_check.compile_files", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("schemac.cli.compile_commands.compile_files", lambda *_, **__: 1 / 0)
     (tmp_path / "a.yaml").write_text("fields: []\n")
     assert main(["check"]) == 3
     assert "internal error: ZeroDivisionError" in capsys.readouterr().err

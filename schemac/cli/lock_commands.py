@@ -1,18 +1,27 @@
-"""`schemac lock`: freezes the schemas as the next versions of their locks, or checks that the locks have them.
+"""`schemac lock` and `schemac rename`: schemas as the next versions of their locks, and another name or place for a field.
 
 Layer: cli.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from schemac.cli.output import add_compile_arguments, print_status, show_all
-from schemac.cli.project import open_project
+from schemac.cli.arguments import (
+    add_compile_arguments,
+    add_dataset,
+    add_flag,
+    add_output_arguments,
+    add_project,
+    add_repeatable,
+)
+from schemac.cli.output import print_status, show
+from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
+from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import preorder
-from schemac.language.manifest.write import write_manifest
+from schemac.language.manifest.write import scalar, write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
 from schemac.project.discovery import content_of, lock_path
@@ -36,6 +45,8 @@ from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, counted, listed
 from schemac.text.source.report import Report
+from schemac.text.source.text import SourceText, read_file
+from schemac.text.syntax.document import parse
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.evolution.version_pair import VersionPair
 from schemac.versions.identity.freeze import freeze
@@ -43,41 +54,34 @@ from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import write_lock
 from schemac.versions.identity.opening import open_version
 
+# lock
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+
+def add_lock_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `schemac lock`."""
     add_compile_arguments(parser)
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument(
-        "--check",
-        action="store_true",
-        help="write nothing; exit with 4 if a schema differs from its lock",
-    )
-    mode.add_argument("--resolve", action="store_true", help="resolve merge conflicts in locks")
-    mode.add_argument(
-        "--restore",
-        action="append",
-        type=_parse_field_id,
-        metavar="FIELD=ID",
-        help="lock, and give a field the id that it had before it was dropped or renamed; may be repeated",
-    )
-    parser.add_argument(
-        "--drop",
-        action="append",
-        default=[],
-        metavar="FIELD",
-        help="confirm that this field is dropped with its values, although a new field may be its renamed form; may be repeated",
-    )
+    add_flag(mode, "--check", "write nothing; exit with 4 if a schema differs from its lock")
+    add_flag(mode, "--resolve", "resolve merge conflicts in locks")
+    help = "lock, and give a field the id that it had before it was dropped or renamed; may be repeated"
+    mode.add_argument("--restore", action="append", type=_parse_field_id, metavar="FIELD=ID", help=help)
+    help = "confirm that this field is dropped with its values, although a new field may be its renamed form; may be repeated"
+    add_repeatable(parser, "--drop", "FIELD", help)
     mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
-    mode.add_argument(
-        "--merge-driver",
-        nargs=3,
-        metavar=("BASE", "OURS", "THEIRS"),
-        help="merge three lock files into OURS; for git: `driver = schemac lock --merge-driver %%O %%A %%B`",
-    )
+    help = "merge three lock files into OURS; for git: `driver = schemac lock --merge-driver %%O %%A %%B`"
+    mode.add_argument("--merge-driver", nargs=3, metavar=("BASE", "OURS", "THEIRS"), help=help)
 
 
-def run(options: argparse.Namespace) -> int:
+def _parse_field_id(text: str) -> tuple[str, int]:
+    path_text, equals, id = text.rpartition("=")
+    if not (path_text and equals and id.isascii() and id.isdigit()):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' does not have the form FIELD=ID, such as fare=2; see the ids with `--show` or in the lock"
+        )
+    return path_text, int(id)
+
+
+def run_lock(options: argparse.Namespace) -> int:
     """Lock; return the exit code."""
     if options.drop and (
         options.check or options.resolve or options.show is not None or options.merge_driver
@@ -90,39 +94,31 @@ def run(options: argparse.Namespace) -> int:
             _base, ours, theirs = map(Path, options.merge_driver)
             merge_driver(ours, theirs, report)
         elif options.resolve:
-            locks: set[Path] = set()
-            for path in map(Path, options.paths or ["."]):
-                if path.is_dir():
-                    # A lock of something else has no manifest beside it.
-                    inside = (lock for lock in path.rglob("*.lock") if lock.is_file())
-                    locks |= {lock for lock in inside if manifests_of_lock(lock)}
-                else:
-                    locks.add(path if path.suffix == ".lock" else lock_path(path))
-            resolved_count = 0
-            for path in sorted(locks):
-                if resolve(path, path.as_posix(), report):
-                    resolved_count += 1
-                    print_status(
-                        f"{path.as_posix()}: resolved; check the manifest, then run `schemac lock`", options
-                    )
-            if not resolved_count and not report.has_errors:
-                print_status("no lock has merge conflict markers", options)
+            _resolve(options, report)
         else:
             # For start-up time: git starts the merge driver once for each lock.
             from schemac.project.shared_work import collector_paused
 
             with collector_paused():
                 lock_manifests(options, report)
-    return show_all(report, options)
+    return show(report.diagnostics, options)
 
 
-def _parse_field_id(text: str) -> tuple[str, int]:
-    path_text, equals, id = text.rpartition("=")
-    if not (path_text and equals and id.isascii() and id.isdigit()):
-        raise argparse.ArgumentTypeError(
-            f"'{text}' does not have the form FIELD=ID, such as fare=2; see the ids with `--show` or in the lock"
-        )
-    return path_text, int(id)
+def _resolve(options: argparse.Namespace, report: Report) -> None:
+    """Resolve the merge conflicts in the locks that the arguments name, or those of the working folder."""
+    locks: set[Path] = set()
+    for path in map(Path, options.paths or ["."]):
+        if path.is_dir():
+            # A lock of something else has no manifest beside it.
+            inside = (lock for lock in path.rglob("*.lock") if lock.is_file())
+            locks |= {lock for lock in inside if manifests_of_lock(lock)}
+        else:
+            locks.add(path if path.suffix == ".lock" else lock_path(path))
+    resolved = [path.as_posix() for path in sorted(locks) if resolve(path, path.as_posix(), report)]
+    for name in resolved:
+        print_status(f"{name}: resolved; check the manifest, then run `schemac lock`", options)
+    if not resolved and not report.has_errors:
+        print_status("no lock has merge conflict markers", options)
 
 
 def lock_manifests(options: argparse.Namespace, report: Report) -> None:
@@ -167,18 +163,13 @@ class UnchangedLocks:
 
     def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
         """Return the cached findings of a lock that is up to date; None if it was not checked yet."""
-        key = self.key(file)
-        entry = (
-            self._project.cache.get(key, tuple[tuple[Diagnostic, ...], str | None])
-            if key is not None
-            else None
-        )
+        key, entries = self.key(file), self._project.cache
+        entry = entries.get(key, tuple[tuple[Diagnostic, ...], str | None]) if key is not None else None
         if entry is None:
             return None
         findings, searched_locks = entry
-        is_current = searched_locks is None or searched_locks == self.lost_locks.search.digest_for(
-            file.file.path
-        )
+        search = self.lost_locks.search
+        is_current = searched_locks is None or searched_locks == search.digest_for(file.file.path)
         return findings if is_current else None
 
     def keep(
@@ -237,13 +228,9 @@ def _planned(
                 locked = lock_file.lock.dataset(dataset.name)
                 version = locked.version(options.show)
                 if version is None:
-                    last = locked.newest.number if locked.newest else 0
-                    file_report.add(
-                        NOTHING_TO_COMPILE,
-                        f"{dataset.name} has no version {options.show};"
-                        f" {f'the newest is {last}' if last else 'it was never locked'}",
-                        file=lock_file.name,
-                    )
+                    last = f"the newest is {locked.newest.number}" if locked.newest else "it was never locked"
+                    message = f"{dataset.name} has no version {options.show}; {last}"
+                    file_report.add(NOTHING_TO_COMPILE, message, file=lock_file.name)
                     continue
                 put_manifest(write_manifest(open_version(locked, version).logical), options)
         elif lock_file is not None:
@@ -272,11 +259,9 @@ class _DroppedFields:
         """Report those that no dataset has dropped."""
         datasets = [named.name for file in compiled for named in file.named]
         for path in sorted(self.paths - self._used):
-            report.add(
-                UNKNOWN_COLUMN,
-                f"{path} was not removed from {listed(datasets, 'or')} since the last version",
-                help="name a field of the last version that the manifest no longer has",
-            )
+            message = f"{path} was not removed from {listed(datasets, 'or')} since the last version"
+            help = "name a field of the last version that the manifest no longer has"
+            report.add(UNKNOWN_COLUMN, message, help=help)
 
 
 def _next(
@@ -319,27 +304,92 @@ def _restored(
 ) -> dict[str, dict[str, int]]:
     """Return the ids that fields are to have, by dataset."""
     restored_ids: dict[str, dict[str, int]] = {}
-    datasets = [dataset for file in compiled for dataset in file.datasets]
+    paths_by_dataset = {
+        dataset.name: {field.path_text for field in preorder(dataset.columns) if field.is_member}
+        for file in compiled
+        for dataset in file.datasets
+    }
     for path_text, id in ids_by_path.items():
-        having = [
-            d
-            for d in datasets
-            if any(field.path_text == path_text for field in preorder(d.columns) if field.is_member)
-        ]
+        having = [name for name, paths in paths_by_dataset.items() if path_text in paths]
         if len(having) == 1:
-            restored_ids.setdefault(having[0].name, {})[path_text] = id
-            continue
-        path_texts = {field.path_text for d in datasets for field in preorder(d.columns) if field.is_member}
-        near = closest(path_text, path_texts)
-        report.add(
-            UNKNOWN_COLUMN,
-            f"{', '.join(d.name for d in having)} all have a field {path_text}"
-            if having
-            else f"none of these datasets has a field {path_text}",
-            help="name the manifest that you mean"
-            if having
-            else f"did you mean {near}?"
-            if near
-            else "give the field's current name in the manifest",
-        )
+            restored_ids.setdefault(having[0], {})[path_text] = id
+        elif having:
+            message = f"{', '.join(having)} all have a field {path_text}"
+            report.add(UNKNOWN_COLUMN, message, help="name the manifest that you mean")
+        else:
+            near = closest(path_text, set().union(*paths_by_dataset.values()))
+            help = f"did you mean {near}?" if near else "give the field's current name in the manifest"
+            report.add(UNKNOWN_COLUMN, f"none of these datasets has a field {path_text}", help=help)
     return restored_ids
+
+
+# rename
+
+
+def add_rename_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `schemac rename`."""
+    add_dataset(parser)
+    parser.add_argument("old", metavar="OLD", help="the field's path, such as fare or stops.item.name")
+    parser.add_argument(
+        "new",
+        metavar="NEW",
+        help="its new name, or a path such as price.fare to move it into that struct; to move a field out of a struct"
+        " to the top level, its current name",
+    )
+    add_project(parser)
+    add_output_arguments(parser)
+
+
+def run_rename(options: argparse.Namespace) -> int:
+    """Rename; manifest and lock change together, or neither."""
+    # For start-up time: to lock takes none of them.
+    from schemac.project.name_edits import write
+    from schemac.project.referring import referring_fields
+    from schemac.project.renaming import planned_rename
+
+    report = Report()
+    opened = find_dataset(options, report)
+    if opened is not None:
+        project, file, dataset = opened
+        planned = planned_rename(file, dataset, options.old, options.new, project, report)
+        if planned is not None and write(planned, report):
+            renamed, *others = planned.renamed
+            locked = (
+                f", version {renamed.version} in its lock" if renamed.version else "; there is no lock yet"
+            )
+            print_status(f"{renamed.file}: {options.old} is now {renamed.path}{locked}", options)
+            for other in others:
+                locked = f", version {other.version} in its lock" if other.version else ""
+                status = f"{other.file} uses the same group: the field is now {other.path}{locked}"
+                print_status(status, options)
+            options.paths = []
+            every = read_manifests(open_project(options, Report())[1], project, Report())
+            referring = referring_fields(every, dataset.name, options.old, renamed.path)
+            for hint in (*referring, *_pipeline_hints(file, dataset, options.old, renamed.path)):
+                print_status(hint, options)
+    return show(report.diagnostics, options)
+
+
+def _pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
+    """Yield what to look at in pipelines next to a manifest, after a column has got another name."""
+    if old not in {str(field.segment) for field in dataset.columns}:
+        return
+    manifest = file.file.path.resolve()
+    for path in sorted(manifest.parent.glob("*.y*ml")):
+        try:
+            content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if "schema" not in content or "target" not in content:
+            continue
+        documents = parse(SourceText(content, path.name), Report())
+        value: Any = documents[0].value if len(documents) == 1 else None
+        if not isinstance(value, dict) or not isinstance(value.get("schema"), str) or "target" not in value:
+            continue
+        if (path.parent / value["schema"]).resolve() != manifest:
+            continue
+        fields = value.get("fields") or {}
+        if isinstance(fields, dict) and old in fields:
+            yield f"{path.name}: its `fields` uses {old}; change that to {new}"
+        else:
+            yield f"{path.name}: its records still have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"

@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.artifacts.folder import make_folder
-from schemac.cli.output import add_output_arguments, exit_code, print_status, show
+from schemac.cli.arguments import (
+    add_flag,
+    add_output_arguments,
+    add_repeatable,
+)
+from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.terminal import put_manifest
 from schemac.importers.datasets import from_tree
 from schemac.importers.importer import Imported
@@ -25,7 +30,11 @@ from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.standard import fitted_name, is_dataset_name
 from schemac.language.manifest.write import write_manifest
 from schemac.project.locking import lock_name
-from schemac.text.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
+from schemac.text.source.catalogue import (
+    INVALID_DATASET_NAME,
+    UNREADABLE_SOURCE,
+    WRITE_FAILED,
+)
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
@@ -34,42 +43,29 @@ from schemac.versions.identity.lock import Lock, LockedDataset, Numbers
 from schemac.versions.identity.lockfile import write_lock
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+def add_import_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `schemac import`."""
     parser.add_argument("source", metavar="SOURCE", help="file or table")
-    parser.add_argument(
-        "--from",
-        dest="source_format",
-        choices=formats(),
-        help="format of the source (default: recognized by its name or content)",
-    )
-    parser.add_argument(
-        "--skip", action="append", default=[], metavar="COLUMN", help="leave a column out; may be repeated"
-    )
+    help = "format of the source (default: recognized by its name or content)"
+    parser.add_argument("--from", dest="source_format", choices=formats(), help=help)
+    add_repeatable(parser, "--skip", "COLUMN", "leave a column out; may be repeated")
     parser.add_argument("--name", help="name of the dataset (default: the name of the source)")
-    parser.add_argument(
-        "--out",
-        metavar="PATH",
-        help="new file to write, or a folder for one file per dataset (default: standard output); existing files are never overwritten",
-    )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="write only what is in the ODF standard; keep the rest as comments",
-    )
+    help = "new file to write, or a folder for one file per dataset (default: standard output); existing files are never overwritten"
+    parser.add_argument("--out", metavar="PATH", help=help)
+    add_flag(parser, "--strict", "write only what is in the ODF standard; keep the rest as comments")
     add_output_arguments(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_import(options: argparse.Namespace) -> int:
     """Import; manifests, and the lock where the source has ids, appear only if there was no error."""
     report = Report()
     path = Path(options.source)
     imported = import_source(path, options.source_format, report, options.skip)
     if imported is not None and not report.has_errors:
-        made = _made(imported, path, options, report)
+        manifests = _manifests(imported, path, options, report)
         if not report.has_errors:
             is_whole = not (options.name or options.skip or options.strict)
-            _put(made, imported.text if is_whole else None, options, report)
+            _put(manifests, imported.text if is_whole else None, options, report)
     diagnostics = report.diagnostics
     if options.format != "text" or diagnostics:
         # Where the manifest goes to standard output, findings go to standard error.
@@ -79,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     return exit_code(diagnostics, options)
 
 
-class _Made(NamedTuple):
+class _Manifest(NamedTuple):
     """A dataset that was imported, and its manifest."""
 
     dataset: LogicalDataset
@@ -87,7 +83,9 @@ class _Made(NamedTuple):
     text: str
 
 
-def _made(imported: Imported, path: Path, options: argparse.Namespace, report: Report) -> list[_Made]:
+def _manifests(
+    imported: Imported, path: Path, options: argparse.Namespace, report: Report
+) -> list[_Manifest]:
     """All datasets of a source; what is wrong with one of them is in the report."""
     if imported.others and options.name:
         message = f"{path} holds {len(imported.others) + 1} datasets, but --name gives one name"
@@ -97,69 +95,58 @@ def _made(imported: Imported, path: Path, options: argparse.Namespace, report: R
         report.add(INVALID_DATASET_NAME, f"'{options.name}' is not a valid dataset name", help=help)
     if report.has_errors:
         return []
-    made: list[_Made] = []
+    manifests: list[_Manifest] = []
     for one in (imported, *imported.others):
         original_name = one.name or path.resolve().name.partition(".")[0]
         name = options.name or fitted_name(original_name)
         comments = (*one.comments, *one.notes.at(()))
-        comments = (
-            comments
-            if name in (options.name, original_name)
-            else (*comments, f"its name was {original_name}")
-        )
+        if name not in (options.name, original_name):
+            comments = (*comments, f"its name was {original_name}")
         whole = standard_form(one) if options.strict else one
         dataset = from_tree(whole.schema, name, options.source, report)
         if dataset is not None:
             text = write_manifest(dataset, comments, whole.notes.at, is_strict=options.strict)
-            made.append(_Made(dataset, whole, text))
-    return made
+            manifests.append(_Manifest(dataset, whole, text))
+    return manifests
 
 
-def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, report: Report) -> None:
+def _put(manifests: list[_Manifest], edited: str | None, options: argparse.Namespace, report: Report) -> None:
     """Write manifests and their locks to `--out`, or print the manifests; `edited` replaces their text if it is not None."""
-    has_ids = any(one.imported.has_ids for one in made)
-    stream = edited if edited is not None else "---\n".join(one.text for one in made)
+    stream = edited if edited is not None else "---\n".join(one.text for one in manifests)
     if options.out is None:
         put_manifest(stream, options)
-        if has_ids:
-            print_status(
-                "the source has field ids, which are kept in a lock next to the manifest; use --out to write both",
-                options,
-            )
+        if any(one.imported.has_ids for one in manifests):
+            status = "the source has field ids, which are kept in a lock next to the manifest; use --out to write both"
+            print_status(status, options)
         return
     files: dict[str, str] = {}
     if os.path.isdir(options.out) or options.out.endswith(("/", os.sep)):
-        for one in made:
+        for one in manifests:
             manifest = os.path.join(options.out, f"{one.dataset.name.replace('/', '.')}.yaml")
             files |= {manifest: one.text, **_lock([one], manifest, options, report)}
     else:
-        files = {options.out: stream, **_lock(made, options.out, options, report)}
+        files = {options.out: stream, **_lock(manifests, options.out, options, report)}
     if not report.has_errors:
         _write(files, options, report)
 
 
 def _lock(
-    made: Sequence[_Made], manifest: str, options: argparse.Namespace, report: Report
+    manifests: Sequence[_Manifest], path: str, options: argparse.Namespace, report: Report
 ) -> dict[str, str]:
-    """Return the lock of a manifest, with every dataset in it whose source has ids; empty if none has."""
-    if not any(one.imported.has_ids for one in made):
-        return {}
+    """Return the lock of a file, by its path, with every dataset in it whose source has ids; empty if none has."""
     lock = Lock()
-    for one in made:
-        name = one.dataset.name
+    for one in manifests:
         if not one.imported.has_ids:
             continue
-        locked = adopted(
-            one.dataset, one.imported, partial(from_tree, name=name, file=options.source, report=report)
-        )
+        name = one.dataset.name
+        compile = partial(from_tree, name=name, file=options.source, report=report)
+        locked = adopted(one.dataset, one.imported, compile)
         if locked is None:
-            print_status(
-                f"the ids in the source do not fit the fields of {name}, so its lock does not have them",
-                options,
-            )
+            status = f"the ids in the source do not fit the fields of {name}, so its lock does not have them"
+            print_status(status, options)
         else:
             lock = lock.with_dataset(locked)
-    return {lock_name(manifest): write_lock(lock)} if lock.datasets else {}
+    return {lock_name(path): write_lock(lock)} if lock.datasets else {}
 
 
 def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -> None:

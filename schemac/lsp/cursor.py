@@ -1,0 +1,478 @@
+"""The path of a cursor in a text that may be invalid: in block style, and inside of brackets.
+
+Layer: lsp.
+Shape: only the lines that lead to the cursor are read, so mistakes elsewhere and the size of the text do not matter.
+For valid texts the path is that of `schemac.text.syntax.document`; the tests compare both for every value of the
+corpus.
+Units: lines and columns are zero-based and in code points.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import NamedTuple
+
+from schemac.text.source.json_object import TreePath
+
+
+class Place(NamedTuple):
+    """A line and a column of it."""
+
+    line: int
+    column: int
+
+
+# Lines
+
+
+class Sort(Enum):
+    """What starts at a column of a line."""
+
+    DASH = auto()
+    """An item of a list."""
+    KEY = auto()
+    """A key of a mapping."""
+
+
+class Entry(NamedTuple):
+    """A dash or a key."""
+
+    sort: Sort
+    column: int
+    name: str = ""
+    """Of a key, without its quotes."""
+    end: int = 0
+    """The column behind the dash, or behind the colon of the key."""
+    is_text: bool = False
+    """Whether a text of several lines follows."""
+
+
+_DASH = re.compile(r"-(?=[ \t]|$)")
+_KEY = re.compile(
+    r"""(?P<name>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:[^\s\-?:,\[\]{}#&*!|>'"%@`]|[-?:](?=[^\s,\[\]{}]))"""
+    r"""(?:[^\s:]|:(?=\S)|[ \t]+(?![\s#:]))*)[ \t]*:(?=[ \t]|$)"""
+)
+_BEFORE_TEXT = re.compile(r"[ \t]*(?:[&!][^\s]*[ \t]+)*[|>][-+0-9]*[ \t]*(?:#.*)?$")
+_MARKS = re.compile(r"(?:[&!][^\s]*[ \t]+)+")
+"""An anchor or a tag before a value."""
+
+
+def entries_of(line: str) -> list[Entry]:
+    """Return what starts in a line in block style, from left to right."""
+    entries: list[Entry] = []
+    at = indent_of(line)
+    while _DASH.match(line, at):
+        entries.append(Entry(Sort.DASH, at, end=at + 1))
+        at = len(line) - len(line[at + 1 :].lstrip(" \t"))
+        marks = _MARKS.match(line, at)
+        at = marks.end() if marks is not None and not _DASH.match(line, at) else at
+    key = _KEY.match(line, at)
+    if key is not None:
+        is_text = _BEFORE_TEXT.match(line, key.end()) is not None
+        entries.append(Entry(Sort.KEY, at, text_of_key(key["name"]), key.end(), is_text))
+    elif entries and _BEFORE_TEXT.match(line, at):
+        entries[-1] = entries[-1]._replace(is_text=True)
+    return entries
+
+
+def text_of_key(written: str) -> str:
+    """Return a key without its quotes."""
+    if len(written) > 1 and written[0] == written[-1] == '"':
+        return re.sub(r"\\(.)", r"\1", written[1:-1])
+    if len(written) > 1 and written[0] == written[-1] == "'":
+        return written[1:-1].replace("''", "'")
+    return written
+
+
+def indent_of(line: str) -> int:
+    """Return the column of the first character that is not a space."""
+    return len(line) - len(line.lstrip(" "))
+
+
+def is_content(line: str) -> bool:
+    """Whether there is something in a line, and it is not a comment."""
+    start = line.lstrip()
+    return bool(start) and not start.startswith("#")
+
+
+def is_document_start(line: str) -> bool:
+    """Whether a document ends before this line, or in it."""
+    return line.startswith(("---", "...")) and not line[3:4].strip()
+
+
+def block_end(lines: Sequence[str], first: int, column: int) -> int:
+    """Return the line behind a node that starts at a line and column."""
+    for number in range(first + 1, len(lines)):
+        line = lines[number]
+        if is_content(line) and (indent_of(line) <= column or is_document_start(line)):
+            return number
+    return len(lines)
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*[./-][A-Za-z0-9_./-]*[A-Za-z0-9_]")
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name of several parts, such as a path or a key of attributes, needs no quotes; single words may be values of YAML."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+# Brackets
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n]+)|(?P<comment>(?<![^\s])\#[^\n]*)|(?P<text>"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^']|'')*(?:'|$))"""
+    r"""|(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<colon>:(?=[\s,\[\]{}"']|$))"""
+    r"""|(?P<plain>(?:[^\s,\[\]{}:]|:(?![\s,\[\]{}"']|$)|[ \t]+(?=[^\s\#,\[\]{}:])(?!:))+)""",
+    re.DOTALL,
+)
+
+
+@dataclass
+class Frame:
+    """A pair of brackets that is open."""
+
+    is_mapping: bool
+    start: int
+    keys: list[str] = field(default_factory=list)
+    index: int = 0
+    key: str | None = None
+    """The key whose value is read, in a mapping."""
+    last: str = ""
+    """The scalar that was read last, which may turn out to be a key."""
+
+    @property
+    def step(self) -> str | int | None:
+        """What leads to the value that is read; None at a key."""
+        return self.key if self.is_mapping else self.index
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The brackets around a cursor."""
+
+    start: Place
+    """Where the outermost one is."""
+    steps: tuple[str | int, ...]
+    """From the value with the outermost bracket to what the cursor is in."""
+    is_key: bool
+    """Whether a key is at the cursor."""
+    keys: tuple[str, ...]
+    """Those of the innermost mapping; without the one at the cursor."""
+    closing: str
+    """What closes all brackets that are open at the cursor."""
+
+
+def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
+    """Return the brackets around a place; None if it is in none."""
+    flow: Flow | None = None
+    least = 1 << 30
+    inside = "\n"
+    # What lines begin with that stand no further out than one that was looked at; none does at first.
+    for number in range(line, -1, -1):
+        text = lines[number]
+        if number < line and text.startswith(inside):
+            continue
+        if number < line and is_document_start(text):
+            break
+        if not is_content(text) and number < line:
+            continue
+        indent = indent_of(text)
+        if indent >= least and number < line:
+            continue
+        least = min(least, indent)
+        inside = " " * least
+        if "{" in text or "[" in text:
+            flow = _flow_from(lines, number, line, column) or flow
+        if least == 0:
+            break
+    return flow
+
+
+def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow | None:
+    """Return the brackets that are opened from a line on, and still open at a place."""
+    text = "\n".join([*lines[first:line], lines[line][:column]])
+    frames: list[Frame] = []
+    at = 0
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        if token is not None and token.lastgroup in ("open", "text") and not frames:
+            # A value begins outside of brackets only behind a colon, a dash, or at the start of a line.
+            before = text[text.rfind("\n", 0, at) + 1 : at].rstrip(" \t")
+            if re.search(r"[&!]\S*$", before):
+                before = re.sub(r"\s*[&!]\S*$", "", before).rstrip(" \t")
+            token = token if not before or before.endswith((":", "-")) else None
+        if token is not None:
+            _take(frames, token)
+        at = token.end() if token is not None else at + 1
+    if not frames:
+        return None
+    before = text[: frames[0].start]
+    start = Place(first + before.count("\n"), len(before) - before.rfind("\n") - 1)
+    innermost = frames[-1]
+    is_key = innermost.is_mapping and innermost.key is None
+    keys = [key for key in innermost.keys if key != innermost.key or not is_key]
+    # Those that follow in the same mapping, as far as this line goes.
+    rest = lines[line][column:]
+    if is_key:
+        # What follows the cursor immediately belongs to the key that it is in.
+        rest = re.sub(r"^[^\s,\[\]{}:]*\s*(?::\s)?", "", rest)
+    mapping = Frame(True, 0, key="")
+    open_frames, at = [mapping], 0
+    while at < len(rest) and open_frames:
+        token = _TOKEN.match(rest, at)
+        at = token.end() if token is not None else at + 1
+        if token is not None:
+            _take(open_frames, token)
+    keys += filter(None, mapping.keys)
+    steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
+    closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))
+    known_steps = tuple(step for step in steps if step is not None)
+    return Flow(start, known_steps, is_key, tuple(dict.fromkeys(keys)), closing)
+
+
+def _take(frames: list[Frame], token: "re.Match[str]") -> None:
+    """Apply one token to the stack of open brackets, which is changed in place; outside of brackets only an opening one counts."""
+    kind, word = token.lastgroup, token.group()
+    frame = frames[-1] if frames else None
+    if kind == "open":
+        frames.append(Frame(word == "{", token.start()))
+    elif frame is None:
+        return
+    elif kind == "close":
+        frames.pop()
+    elif kind == "comma":
+        frame.index += 1
+        if frame.is_mapping and frame.key is None and frame.last:
+            frame.keys.append(frame.last)
+        frame.key, frame.last = None, ""
+    elif kind == "colon":
+        if frame.is_mapping and frame.key is None:
+            frame.key = frame.last
+            frame.keys.append(frame.last)
+    elif kind in ("text", "plain"):
+        frame.last = text_of_key(word)
+
+
+# Blocks
+
+
+class Role(Enum):
+    """What is, or is about to be written, at a cursor."""
+
+    KEY = auto()
+    """A key of the mapping at the path."""
+    VALUE = auto()
+    """The value at the path; behind its key in the same line."""
+    START = auto()
+    """The value at the path, on a line or behind a dash of its own: a scalar, or the first key of a mapping."""
+    TEXT = auto()
+    """A part of a text that goes over several lines."""
+
+
+class Word(NamedTuple):
+    """The word at a cursor: its columns in the line, and the part of it before the cursor."""
+
+    start: int
+    end: int
+    before: str
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A position in a text, with its path."""
+
+    path: TreePath
+    role: Role
+    word: Word
+    place: Place
+    starts: tuple[Place, ...]
+    """Where the value of each step of the path begins: its dash or its key."""
+    document: int
+    """The first line of its document."""
+    keys: tuple[str, ...] = ()
+    """The keys that the innermost mapping has, without the one at the cursor."""
+    key: str = ""
+    """The key at the cursor, if one is written there."""
+    flow: Flow | None = None
+    """The brackets around it."""
+
+
+@dataclass
+class _Climb:
+    """The way from a cursor up to the start of its document."""
+
+    sort: Sort | None
+    """What the innermost thing is that was found; None if nothing is at the cursor yet."""
+    column: int
+    steps: list[str | int] = field(default_factory=list)
+    """Innermost first, as all that follows."""
+    starts: list[Place] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    index: int = 0
+    """Items before the present one in its list."""
+    dash: Place = Place(0, 0)
+    is_innermost: bool = True
+    is_text: bool = False
+    document: int = 0
+    """The first line of the document, once it was reached."""
+
+    def take(self, entry: Entry, line: int) -> None:
+        """Look at what is before: it is next to what was found, around it, or neither."""
+        if entry.column > self.column:
+            return
+        if entry.column == self.column:
+            if self.sort is None:
+                self.sort, self.dash = entry.sort, Place(line, entry.column)
+            if entry.sort is self.sort:
+                self.index += 1
+                if self.is_innermost and entry.sort is Sort.KEY:
+                    self.keys.append(entry.name)
+                return
+            if self.sort is Sort.KEY:
+                return
+        self.around(entry, line)
+
+    def around(self, entry: Entry, line: int) -> None:
+        """Step out to what is around."""
+        self.close()
+        self.is_innermost = False
+        self.sort, self.column, self.index, self.dash = entry.sort, entry.column, 0, Place(line, entry.column)
+        if entry.is_text:
+            self.steps, self.starts, self.keys, self.is_text = [], [], [], True
+        if entry.sort is Sort.KEY:
+            self.steps.append(entry.name)
+            self.starts.append(Place(line, entry.column))
+
+    def close(self) -> None:
+        """Leave a list: the item in it has a number."""
+        if self.sort is Sort.DASH:
+            self.steps.append(self.index)
+            self.starts.append(self.dash)
+
+    def up(self, lines: Sequence[str], line: int) -> None:
+        """Go through the lines before this one, up to the start of the document."""
+        # Most lines of a long text are further inside; this is asked of each of them, at every letter.
+        inside = " " * (self.column + 1)
+        for number in range(line - 1, -1, -1):
+            text = lines[number]
+            if text.startswith(inside):
+                continue
+            if is_document_start(text):
+                self.document = number
+                break
+            if is_content(text):
+                for entry in reversed(entries_of(text)):
+                    self.take(entry, number)
+                inside = " " * (self.column + 1)
+        self.close()
+
+    def cursor(
+        self,
+        role: Role,
+        word: Word,
+        place: Place,
+        keys: tuple[str, ...] = (),
+        key: str = "",
+        flow: Flow | None = None,
+    ) -> Cursor:
+        """Return the cursor that the climb began at, with its steps from the outside in; in a block of text its role is TEXT."""
+        path, starts = tuple(reversed(self.steps)), tuple(reversed(self.starts))
+        if flow is not None:
+            path, starts = (*path, *flow.steps), (*starts, *(flow.start for _ in flow.steps))
+        elif self.is_text:
+            role = Role.TEXT
+        return Cursor(path, role, word, place, starts, self.document, keys, key, flow)
+
+
+_WORD = r"[^\s,\[\]{}\"'#]"
+_BEFORE = re.compile(_WORD + r"*$")
+_AFTER = re.compile(_WORD + r"*")
+
+
+def cursor_at(lines: Sequence[str], line: int, column: int) -> Cursor:
+    """Return what a place is in. A line behind the last one is empty."""
+    if line >= len(lines):
+        line, lines = len(lines), [*lines, ""]
+    place = Place(line, min(column, len(lines[line])))
+    flow = flow_at(lines, *place)
+    if flow is None:
+        return _in_block(lines, place)
+    climb = _value_after(lines, flow.start.line, lines[flow.start.line][: flow.start.column])
+    word = word_at(lines[line], place.column)
+    if flow.is_key:
+        return climb.cursor(Role.KEY, word, place, flow.keys, lines[line][word.start : word.end], flow)
+    role = Role.START if isinstance(flow.steps[-1], int) else Role.VALUE
+    return climb.cursor(role, word, place, flow.keys, flow=flow)
+
+
+def word_at(text: str, column: int) -> Word:
+    """Return the word around a column."""
+    before = _BEFORE.search(text[:column])
+    after = _AFTER.match(text, column)
+    assert before is not None
+    assert after is not None
+    word = Word(before.start(), after.end(), before.group())
+    whole = text[word.start : word.end]
+    # The colon of a key is no part of it.
+    if whole.endswith(":") and column < word.end:
+        return word._replace(end=word.end - 1)
+    return word
+
+
+def _value_after(lines: Sequence[str], line: int, text: str) -> _Climb:
+    """Return the way to the value that begins at the end of a text, which is the start of a line."""
+    entries = entries_of(text)
+    climb = _Climb(None, len(text))
+    if entries:
+        *before, innermost = entries
+        climb.around(innermost, line)
+        for entry in reversed(before):
+            climb.take(entry, line)
+    climb.up(lines, line)
+    return climb
+
+
+def _in_block(lines: Sequence[str], place: Place) -> Cursor:
+    text = lines[place.line]
+    entries = entries_of(text)
+    left = [entry for entry in entries if entry.end <= place.column and entry.column < place.column]
+    at = next((e for e in entries if e.sort is Sort.KEY and e.column <= place.column < e.end), None)
+    word = word_at(text, place.column)
+    if at is not None:
+        climb = _Climb(Sort.KEY, at.column)
+        for entry in reversed([e for e in entries if e.column < at.column]):
+            climb.take(entry, place.line)
+        climb.up(lines, place.line)
+        keys = (*climb.keys, *_siblings_below(lines, place.line, at.column))
+        word = Word(at.column, at.end - 1, text[at.column : place.column])
+        return climb.cursor(Role.KEY, word, place, keys, at.name)
+    if left:
+        climb = _value_after(lines, place.line, text[: left[-1].end])
+        role = Role.VALUE if left[-1].sort is Sort.KEY else Role.START
+        start = max(word.start, left[-1].end)
+        word = Word(start, max(start, word.end), text[start : place.column])
+        return climb.cursor(role, word, place)
+    column = min(indent_of(text), place.column) if text.strip() else place.column
+    climb = _Climb(None, column)
+    climb.up(lines, place.line)
+    if climb.is_text or not climb.keys:
+        return climb.cursor(Role.START, word, place)
+    return climb.cursor(Role.KEY, word, place, (*climb.keys, *_siblings_below(lines, place.line, column)))
+
+
+def _siblings_below(lines: Sequence[str], line: int, column: int) -> tuple[str, ...]:
+    """Return the keys at a column of the lines that follow, as long as the mapping goes on."""
+    keys: list[str] = []
+    for number in range(line + 1, len(lines)):
+        text = lines[number]
+        indent = indent_of(text)
+        if indent > column or not is_content(text):
+            continue
+        if indent < column or is_document_start(text):
+            break
+        entries = entries_of(text)
+        if not entries or entries[0].sort is not Sort.KEY:
+            break
+        keys.append(entries[0].name)
+    return tuple(keys)
