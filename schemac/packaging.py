@@ -15,7 +15,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.plugin import hookimpl
 
-from schemac.artifacts.store import Build, Store
+from schemac.artifacts.store import Build, OutputStore
 from schemac.artifacts.targets import target_names
 from schemac.project.building import Output, compile_files
 from schemac.project.configuration import Project, find_project
@@ -47,7 +47,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
             self._refuse(render_text(report.diagnostics).rstrip())
         self._made = tempfile.mkdtemp(prefix="schemac-")
         made = os.path.join(self._made, "schemas")
-        store = Store(Path(made), self.config["out"], project.folder, self.app.display_info, share)
+        store = OutputStore(Path(made), self.config["out"], project.folder, self.app.display_info, share)
         store.write(Build(output.built, output.contents, True, output.missing), report)
         if report.has_errors:
             self._refuse(render_text(report.diagnostics).rstrip())

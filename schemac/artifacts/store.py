@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from schemac.artifacts.folder import NAME, STAGING, Built, OutputFolder, Provenance, RefusedError, digest
-from schemac.artifacts.swap import Swap, recover, remove_if_empty
+from schemac.artifacts.swap import DatasetSwap, recover, remove_if_empty
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.report import Report
 
@@ -81,7 +81,7 @@ class _Change(NamedTuple):
     unchanged: frozenset[str]
 
 
-class Written(NamedTuple):
+class BuildResult(NamedTuple):
     """What came of writing a build."""
 
     files: int = 0
@@ -106,7 +106,7 @@ def _one_after_another(tasks: Sequence[Callable[[], T]], /) -> list[T]:
     return [task() for task in tasks]
 
 
-class Store:
+class OutputStore:
     """An output folder that builds are written to."""
 
     def __init__(
@@ -122,7 +122,7 @@ class Store:
         self._notify = notify
         self._share = share
 
-    def write(self, build: Build, report: Report) -> Written:
+    def write(self, build: Build, report: Report) -> BuildResult:
         """Write a build to the folder.
 
         Files that the folder's provenance lists and that nothing produces any more are removed; others are never
@@ -138,7 +138,7 @@ class Store:
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             report.add(WRITE_FAILED, f"cannot write {self._name}: {reason}", file=self._name)
-        return Written()
+        return BuildResult()
 
     def compare(self, build: Build, report: Report) -> None:
         """Report the files of the folder that differ from this build."""
@@ -154,13 +154,13 @@ class Store:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             self._stale(report, "", f"cannot be read: {reason}")
 
-    def _write(self, build: Build, before: Provenance) -> Written:
+    def _write(self, build: Build, before: Provenance) -> BuildResult:
         """Change the folders that differ, each in one step, and then the provenance; after a failure all are as before."""
         after = build.merged(before)
         gone = before.datasets.keys() - after.datasets.keys()
         # All is looked at before anything is changed.
         changes = self._changes([*build.built, *sorted(gone)], build, before)
-        written = Written(0, len(gone), len(after.datasets) - len(build.built))
+        written = BuildResult(0, len(gone), len(after.datasets) - len(build.built))
         if not changes and not gone:
             if before != after:
                 self._put_provenance(after.to_json())
@@ -171,7 +171,7 @@ class Store:
         # Where two datasets list one path, it is of the one that there will be.
         owners = {path: name for name, dataset in after.datasets.items() for path in dataset.files}
         swaps = [
-            Swap(
+            DatasetSwap(
                 self._folder,
                 name,
                 {path for path in union.datasets[name].files if owners.get(path, name) == name},

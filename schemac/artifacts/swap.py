@@ -26,7 +26,7 @@ _EXCHANGE = 2
 _UNKNOWN_CALL = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 
 
-class Swap:
+class DatasetSwap:
     """One dataset of an output folder, on its way from the old files to the new ones."""
 
     def __init__(self, folder: OutputFolder, dataset: str, written_paths: Collection[str]) -> None:

@@ -103,7 +103,7 @@ class Emission:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ArtifactTarget:
     """An engine: checks what it cannot hold, and writes its files."""
 
     name: str
@@ -121,7 +121,7 @@ class Target:
     has nothing for are left out; after an error finding the result is not used."""
 
 
-ARTIFACTS: Capability[Target] = Capability("artifacts", Target)
+ARTIFACTS: Capability[ArtifactTarget] = Capability("artifacts", ArtifactTarget)
 
 
 def target_names() -> tuple[str, ...]:
@@ -130,7 +130,7 @@ def target_names() -> tuple[str, ...]:
 
 
 @cache
-def load_target(name: str) -> Target:
+def load_target(name: str) -> ArtifactTarget:
     """Return the target of a name; its module, and with it its libraries, is loaded only now. Raises EngineError."""
     target = ARTIFACTS.of(engine(name))
     if target.name != name:

@@ -42,7 +42,7 @@ _BUILT = {
 """The method that builds a type with parameters or parts, by the name of Arrow's type id."""
 
 
-class Row(NamedTuple, Generic[T]):
+class TypeRow(NamedTuple, Generic[T]):
     """An engine's type for an Arrow type without parameters."""
 
     type: T
@@ -60,11 +60,11 @@ class TypeTable(Generic[T]):
     """Those that the engine has in place of a type that it lacks."""
 
     @cached_property
-    def rows(self) -> Mapping[int, Row[T]]:
+    def rows(self) -> Mapping[int, TypeRow[T]]:
         """Every row by Arrow's type id, which needs pyarrow."""
         named = {
-            **{name: Row(type_, False) for name, type_ in self.same.items()},
-            **{name: Row(type_, True) for name, type_ in self.other.items()},
+            **{name: TypeRow(type_, False) for name, type_ in self.same.items()},
+            **{name: TypeRow(type_, True) for name, type_ in self.other.items()},
         }
         return {_id_of(name): row for name, row in named.items()}
 

@@ -34,7 +34,7 @@ from schemac.text.source.files import install_help
 from schemac.text.source.phrases import counted, printable
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
-from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Location, Outcome
+from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Outcome, SourceLocation
 from schemac.versions.evolution.judge import JUDGE, judged_engines
 from schemac.versions.evolution.ownership import Promise
 
@@ -123,7 +123,7 @@ def _summary(comparisons: list[Comparison]) -> str:
     return ", ".join([*parts, *_possible_renames(comparisons)]) or "no changes"
 
 
-def _location_text(location: Location | None) -> str:
+def _location_text(location: SourceLocation | None) -> str:
     """Return a place, and where a manifest uses the group that it is in."""
     if location is None:
         return ""

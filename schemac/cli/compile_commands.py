@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from schemac.artifacts.folder import NAME as PROVENANCE
-from schemac.artifacts.store import Build, Store, Written
+from schemac.artifacts.store import Build, BuildResult, OutputStore
 from schemac.artifacts.targets import ARTIFACTS, load_target
 from schemac.cli.arguments import add_compile_arguments, add_engines, add_flag, add_watchable
 from schemac.cli.output import exit_code, print_status, show, why_not, write_file
@@ -314,10 +314,10 @@ def _build_once(options: argparse.Namespace) -> Watched:
     with numpy_left_out():
         compile_options = _build_options(options, project, report)
         output = compile_files(files, project, compile_options, report, is_whole=not options.paths)
-    written = Written()
+    written = BuildResult()
     if not report.has_errors:
         folder = out_folder(options, project)
-        store = Store(folder, out, project.folder, lambda text: print_status(text, options), share)
+        store = OutputStore(folder, out, project.folder, lambda text: print_status(text, options), share)
         # Who names manifests builds these and no others; what the others made stays as it is.
         build = Build(output.built, output.contents, not options.paths, output.missing)
         if options.check:
@@ -387,7 +387,7 @@ def by_kind(diagnostics: Sequence[Diagnostic], targets: Sequence[str]) -> list[D
     return others
 
 
-def _build_summary(out: str, output: Output, written: Written, counts_text: str) -> str:
+def _build_summary(out: str, output: Output, written: BuildResult, counts_text: str) -> str:
     """Return the last line for people: the written and removed files, and the number of losses and findings."""
     datasets, files = len(output.built), sum(len(dataset.files) for dataset in output.built.values())
     done = f"{counted(files, 'file')} in {out}, {written.files} new or changed"

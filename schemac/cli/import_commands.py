@@ -23,7 +23,7 @@ from schemac.cli.arguments import (
 from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.terminal import put_manifest
 from schemac.importers.datasets import from_tree
-from schemac.importers.importer import Imported
+from schemac.importers.importer import ImportedSchema
 from schemac.importers.sources import formats, import_source, standard_form
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import preorder
@@ -79,12 +79,12 @@ class _Manifest(NamedTuple):
     """A dataset that was imported, and its manifest."""
 
     dataset: LogicalDataset
-    imported: Imported
+    imported: ImportedSchema
     text: str
 
 
 def _manifests(
-    imported: Imported, path: Path, options: argparse.Namespace, report: Report
+    imported: ImportedSchema, path: Path, options: argparse.Namespace, report: Report
 ) -> list[_Manifest]:
     """All datasets of a source; what is wrong with one of them is in the report."""
     if imported.others and options.name:
@@ -177,7 +177,7 @@ Compile = Callable[[Json], LogicalDataset | None]
 _NONE = Numbers()
 
 
-def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> LockedDataset | None:
+def adopted(dataset: LogicalDataset, imported: ImportedSchema, compile: Compile) -> LockedDataset | None:
     """Return the lock of an imported dataset; None if its source has no numbers."""
     locked = LockedDataset(dataset.name)
     for version in imported.versions:

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from schemac.language.physical import ArrowSchema
     from schemac.pipeline.conforming.load import LoadedJob
     from schemac.pipeline.explain import FieldPlan
-    from schemac.pipeline.reports.outcome import Lineage, Outcome
-    from schemac.pipeline.reports.progress import State
+    from schemac.pipeline.reports.outcome import Lineage, RunOutcome
+    from schemac.pipeline.reports.progress import RunState
     from schemac.pipeline.runner import RunReport
     from schemac.rows.runs.history import CommittedRun
     from schemac.rows.runs.identity import RunRequest
@@ -130,7 +130,7 @@ class RunFiles:
         self.lineage = Lineage.new(Path(self.options.lineage), self.options.pipeline)
         return _tried(self.options.lineage, partial(self.lineage.started, self.began))
 
-    def ended(self, outcome: "Outcome", schema: "ArrowSchema | None") -> ExitCode:
+    def ended(self, outcome: "RunOutcome", schema: "ArrowSchema | None") -> ExitCode:
         """Write the files about the run; clean if all of them could be written."""
         from schemac.pipeline.reports.outcome import write_metrics, write_report
 
@@ -202,16 +202,18 @@ class _Call:
         return None if self.loaded is None else self.loaded.arrow_schema
 
 
-def _outcome(options: argparse.Namespace, call: _Call, files: RunFiles, code: int) -> "Outcome":
+def _outcome(options: argparse.Namespace, call: _Call, files: RunFiles, code: int) -> "RunOutcome":
     """Return what the reports of a run contain, with the present time as its end."""
-    from schemac.pipeline.reports.outcome import Outcome  # for start-up time
+    from schemac.pipeline.reports.outcome import RunOutcome  # for start-up time
 
     job = None if call.loaded is None else call.loaded.job
     ended = datetime.now(UTC)
-    return Outcome(options.pipeline, job, call.result, call.report.diagnostics, int(code), files.began, ended)
+    return RunOutcome(
+        options.pipeline, job, call.result, call.report.diagnostics, int(code), files.began, ended
+    )
 
 
-def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], None]") -> None:
+def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[RunState], None]") -> None:
     """Run a pipeline, check it or explain a field, as the options ask; what fails is reported."""
     report = call.report
     try:
@@ -251,7 +253,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
 
 
 def _write(
-    loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[State], None]", report: Report
+    loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[RunState], None]", report: Report
 ) -> "RunReport":
     """Run a loaded pipeline, and report broken rules, absent columns and drift of its table as warnings."""
     from schemac.pipeline.library import run_loaded  # for start-up time, as above
@@ -276,7 +278,7 @@ def _write(
 
 
 @contextmanager
-def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]":
+def _progress(options: argparse.Namespace) -> "Iterator[Callable[[RunState], None]]":
     """Show what is under way and how many records came, where a person looks or lines were asked for."""
     if options.progress == "plain":
         lines = ProgressLines()
@@ -286,12 +288,12 @@ def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]
     waiting = WaitNotice()
     with records_bar(is_watched and options.progress == "auto") as show_state:
 
-        def show_progress(state: "State") -> None:
-            from schemac.pipeline.reports.progress import WAIT_ADVICE, Step  # for start-up time, as above
+        def show_progress(state: "RunState") -> None:
+            from schemac.pipeline.reports.progress import WAIT_ADVICE, RunStep  # for start-up time, as above
 
             show_state(state.step.value, state.records, state.rate)
             if options.progress == "auto":
-                waiting.look(state.step is Step.WAITING, WAIT_ADVICE)
+                waiting.look(state.step is RunStep.WAITING, WAIT_ADVICE)
 
         yield show_progress
 

@@ -415,13 +415,17 @@ def _verify_files(
 ) -> str:
     """Compare Parquet or Arrow files, or report what is there instead; return the summary if nothing differs."""
     from schemac.importers.sources import detect  # for start-up time, as below
-    from schemac.rows.validation.stored import Comparison, open_rows, reader_of  # `--help` needs no Arrow
+    from schemac.rows.validation.stored import (  # `--help` needs no Arrow
+        StoredComparison,
+        open_rows,
+        reader_of,
+    )
 
     path: str = options.table
     if reader_of(path) is not None:
         rows = open_rows(path, report)
         if rows is not None:
-            compared = Comparison(path, rows, version)
+            compared = StoredComparison(path, rows, version)
             if options.data:
                 compared.report_broken(dict(options.references), report)
             else:

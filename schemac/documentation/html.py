@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from schemac.documentation.model import DatasetPage, FieldPage, History, Site, Step
+from schemac.documentation.model import DatasetPage, FieldPage, History, HistoryStep, Site
 from schemac.documentation.picture import draw
 from schemac.language.attributes.builtin import Classification
 from schemac.language.logical.facts import Fact
@@ -157,12 +157,12 @@ def _history_data(history: History) -> Markup:
     return htmlsafe_json_dumps(whole, separators=(",", ":"))
 
 
-def _attributes(steps_by_key: Mapping[str, Sequence[Step]]) -> Json:
+def _attributes(steps_by_key: Mapping[str, Sequence[HistoryStep]]) -> Json:
     """Return the steps of attributes for JSON, by key."""
     return {printable(key): _steps(steps) for key, steps in sorted(steps_by_key.items())}
 
 
-def _steps(steps: Sequence[Step]) -> list[tuple[int, int, str | None, str]]:
+def _steps(steps: Sequence[HistoryStep]) -> list[tuple[int, int, str | None, str]]:
     """Return steps for JSON: since which version, the number of the state, the value as a text or null, and the words."""
     texts = (None if one.value is None else printable(_text(one.value), keep="\n") for one in steps)
     return [(one.since, one.state, text, one.words) for one, text in zip(steps, texts, strict=True)]

@@ -39,7 +39,7 @@ from schemac.versions.identity.compilation import Compilation, Locked
 T = TypeVar("T")
 
 
-class Step(NamedTuple):
+class HistoryStep(NamedTuple):
     """What something is from a version on."""
 
     since: int
@@ -68,8 +68,8 @@ class FieldHistory:
     """A field, or a part of one, through all versions."""
 
     paths: list[PathStep] = dataclasses.field(default_factory=list)
-    types: list[Step] = dataclasses.field(default_factory=list)
-    attributes: dict[str, list[Step]] = dataclasses.field(default_factory=dict)
+    types: list[HistoryStep] = dataclasses.field(default_factory=list)
+    attributes: dict[str, list[HistoryStep]] = dataclasses.field(default_factory=dict)
     """Those that changed."""
 
 
@@ -79,7 +79,7 @@ class History:
 
     orders: list[tuple[int, ...]] = dataclasses.field(default_factory=list)
     """The ids of each version's fields and parts, parents first."""
-    schema: dict[str, list[Step]] = dataclasses.field(default_factory=dict)
+    schema: dict[str, list[HistoryStep]] = dataclasses.field(default_factory=dict)
     """The schema's own attributes that changed."""
     fields: dict[int, FieldHistory] = dataclasses.field(default_factory=dict)
 
@@ -92,7 +92,7 @@ class EngineText(NamedTuple):
     text: str
 
 
-class Property(NamedTuple):
+class AttributeText(NamedTuple):
     """An attribute, as text."""
 
     key: str
@@ -121,8 +121,8 @@ class FieldPage:
     tags: tuple[str, ...] = ()
     classification: str = ""
     deprecation: Deprecation | None = None
-    constraints: tuple[Property, ...] = ()
-    attributes: tuple[Property, ...] = ()
+    constraints: tuple[AttributeText, ...] = ()
+    attributes: tuple[AttributeText, ...] = ()
     """All others."""
     types: tuple[EngineText, ...] = ()
     losses: tuple[EngineText, ...] = ()
@@ -163,8 +163,8 @@ class DatasetPage:
     fields: tuple[FieldPage, ...]
     key: tuple[str, ...]
     """The paths of the primary key."""
-    constraints: tuple[Property, ...]
-    attributes: tuple[Property, ...]
+    constraints: tuple[AttributeText, ...]
+    attributes: tuple[AttributeText, ...]
     losses: tuple[EngineText, ...]
     """Those of the schema as a whole."""
     versions: tuple[str, ...] = ()
@@ -357,18 +357,18 @@ def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSche
     return versions
 
 
-def _of(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[Property]:
+def _of(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[AttributeText]:
     """Yield the attributes that are set in `extra`, in this order and without references."""
     for attribute in attributes:
         if attribute.key in extra and attribute is not REFERENCES:
-            yield Property(attribute.key.rpartition("/")[2], _text(extra[attribute.key]))
+            yield AttributeText(attribute.key.rpartition("/")[2], _text(extra[attribute.key]))
 
 
-def _others(extra: Mapping[str, Any]) -> Iterable[Property]:
+def _others(extra: Mapping[str, Any]) -> Iterable[AttributeText]:
     """Yield the attributes of `extra` that a page lists nowhere else, by their full keys."""
     for key, value in extra.items():
         if key not in _LISTED_KEYS:
-            yield Property(key, _text(value))
+            yield AttributeText(key, _text(value))
 
 
 def _text(value: Any) -> str:
@@ -406,7 +406,7 @@ class _AttributeReader:
     """Reads the steps of attributes out of what each version has of them."""
 
     def __init__(
-        self, facts: Callable[[Any, Any], Iterable[AttributeFact]], steps: dict[str, list[Step]]
+        self, facts: Callable[[Any, Any], Iterable[AttributeFact]], steps: dict[str, list[HistoryStep]]
     ) -> None:
         self._facts = facts
         self._steps = steps
@@ -429,11 +429,11 @@ class _AttributeReader:
                 if others:
                     # Several facts of one attribute; it is told as a whole.
                     before, after = self._extra.get(key), extra.get(key)
-                steps = self._steps.setdefault(key, [Step(self._first, 0, before)])
+                steps = self._steps.setdefault(key, [HistoryStep(self._first, 0, before)])
                 states = self._states.setdefault(key, [self._last])
                 is_alike = (not any(fact[3] == key for fact in self._facts(one, now)) for one in states)
                 state = _state_of(now, states, is_alike)
-                steps.append(Step(number, state, after, _words(fact for fact, *_ in facts)))
+                steps.append(HistoryStep(number, state, after, _words(fact for fact, *_ in facts)))
         self._last, self._extra = now, extra
 
 
@@ -460,7 +460,7 @@ class _FieldReader:
             if Fact.SORTED_KEYS_CHANGED in facts:
                 text += f" with{'' if getattr(field.type, 'keys_sorted', False) else 'out'} sorted keys"
         if not types or types[-1][1:3] != (state, text):
-            types.append(Step(number, state, text, words))
+            types.append(HistoryStep(number, state, text, words))
         self._attributes.add(number, field, field.extra)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
-from schemac.documentation.model import DatasetPage, FieldPage, Property, Site
+from schemac.documentation.model import AttributeText, DatasetPage, FieldPage, Site
 from schemac.project.writing import SUFFIX, NewFile
 from schemac.text.source.catalogue import FOREIGN_FOLDER, IN_THE_WAY, WRITE_FAILED
 from schemac.text.source.phrases import printable
@@ -88,7 +88,7 @@ def _row(field: FieldPage) -> tuple[str, ...]:
     return (_code(field.path), _code(field.type_text), _cell(field.description), details)
 
 
-def _properties(properties: Iterable[Property]) -> list[str]:
+def _properties(properties: Iterable[AttributeText]) -> list[str]:
     """Return each property as its key and value in code."""
     return [f"{_code(one.key)} {_code(one.value)}" for one in properties]
 

@@ -41,7 +41,7 @@ class Box(NamedTuple):
     height: float
 
 
-class Line(NamedTuple):
+class ReferenceLine(NamedTuple):
     """References from one dataset to another."""
 
     source: str
@@ -58,7 +58,7 @@ class Picture:
     width: float
     height: float
     boxes: tuple[Box, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ReferenceLine, ...] = ()
 
 
 class _Place(NamedTuple):
@@ -77,7 +77,7 @@ def draw(relations: Iterable[Relation]) -> Picture:
         if one.source != one.target:
             titles[one.source, one.target].append(f"{', '.join(one.fields)} → {', '.join(one.to)}")
     boxes: list[Box] = []
-    lines: list[Line] = []
+    lines: list[ReferenceLine] = []
     top = width = 0.0
     for edges in _groups(titles):
         drawn = _group(edges, titles, top)
@@ -134,7 +134,7 @@ def _group(
         if not place.source
     ]
     lines = [
-        Line(
+        ReferenceLine(
             *edge,
             _path([at[place] for place in chain], chain, widths, layer_of, edge),
             "; ".join(titles[edge]),

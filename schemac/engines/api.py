@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
-    from schemac.importers.importer import Imported
+    from schemac.importers.importer import ImportedSchema
     from schemac.rows.validation.result import Validation
 
 __all__ = [
@@ -81,9 +81,11 @@ class Dataset(CheckedDataset):
         # Imported here for start-up time: rows are for those who have some.
         with extra_named():
             from schemac.rows.judging.settings import Unexpected
-            from schemac.rows.validation.validating import Rules, validated
+            from schemac.rows.validation.validating import ValidationRules, validated
 
-        return validated(self, table, Rules(references or {}, keys, Unexpected(unexpected), timezone))
+        return validated(
+            self, table, ValidationRules(references or {}, keys, Unexpected(unexpected), timezone)
+        )
 
     def sample(
         self, n: int = 1000, *, seed: int = 0, references: "Mapping[str, CheckedDataset] | None" = None
@@ -210,7 +212,7 @@ def from_source(path: str | Path, *, format: str | None = None, name: str | None
 
 
 def from_imported(
-    imported: "Imported | None", name: str | None, file: str, report: Report, default: str = ""
+    imported: "ImportedSchema | None", name: str | None, file: str, report: Report, default: str = ""
 ) -> Dataset:
     """Return the dataset that an importer read; `default` is its name where nothing else says one. Raises SchemaError if it has errors."""
     if imported is not None and imported.others:
@@ -366,7 +368,7 @@ def _all_of_text(text: str, format: str) -> tuple[Dataset, ...]:
     return _each(import_value(format, text, f"<{format}>", report), f"<{format}>", report)
 
 
-def _each(imported: "Imported | None", file: str, report: Report) -> tuple[Dataset, ...]:
+def _each(imported: "ImportedSchema | None", file: str, report: Report) -> tuple[Dataset, ...]:
     """Return all datasets that an importer found. Raises SchemaError if one of them is not sound."""
     report.raise_errors()
     assert imported is not None

@@ -72,7 +72,7 @@ _POSTGRES_RULES: dict[str, sql.Rule] = {
     **dict.fromkeys(("line", "lseg", "box", "path", "polygon", "circle"), sql.text),
 }
 
-POSTGRES = sql.importer(sql.Dialect("postgres", str.lower, _POSTGRES_RULES), "PostgreSQL")
+POSTGRES = sql.importer(sql.SqlDialect("postgres", str.lower, _POSTGRES_RULES), "PostgreSQL")
 
 
 _HUGE = "not kept: the type {}, which has values with 39 digits"
@@ -123,7 +123,7 @@ _DUCKDB_RULES: dict[str, sql.Rule] = {
     "GEOMETRY": sql.wkb,
 }
 
-DUCKDB = sql.importer(sql.Dialect("duckdb", str, _DUCKDB_RULES), "DuckDB")
+DUCKDB = sql.importer(sql.SqlDialect("duckdb", str, _DUCKDB_RULES), "DuckDB")
 
 
 RESERVED_WORDS = frozenset((
@@ -171,7 +171,7 @@ _SNOWFLAKE_RULES: dict[str, sql.Rule] = {
 }
 
 SNOWFLAKE = sql.importer(
-    sql.Dialect("snowflake", str.upper, _SNOWFLAKE_RULES, is_counter_required=False), "Snowflake"
+    sql.SqlDialect("snowflake", str.upper, _SNOWFLAKE_RULES, is_counter_required=False), "Snowflake"
 )
 
 
@@ -207,5 +207,5 @@ _BIGQUERY_RULES: dict[str, sql.Rule] = {
 }
 
 BIGQUERY = sql.importer(
-    sql.Dialect("bigquery", str, _BIGQUERY_RULES, is_key_required=False, has_null_arrays=False), "BigQuery"
+    sql.SqlDialect("bigquery", str, _BIGQUERY_RULES, is_key_required=False, has_null_arrays=False), "BigQuery"
 )

@@ -17,7 +17,7 @@ from typing import Any
 
 from schemac.language.attributes.constraints import CONDITION_WORDS
 from schemac.text.source.span import Span
-from schemac.text.syntax.type_text import MalformedError
+from schemac.text.syntax.type_text import MalformedTypeError
 
 _REFERENCE = "${"
 _SUBSTITUTE = "spark.sql.variable.substitute"
@@ -141,7 +141,7 @@ class SqlParser:
             while at < len(text) and (match := _TOKEN.match(text, at)):
                 at = match.end()
             at = min(at, len(text) - 1)
-            raise MalformedError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
+            raise MalformedTypeError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
 
     def statements(self, text: str) -> Iterator[list[Any]]:
         """Yield the words between semicolons. Raises MalformedError."""
@@ -176,7 +176,7 @@ class SqlParser:
             message = f"{reason[:1].lower()}{reason[1:]}, at {text[at.start : at.end + 1]}"
             raise _NotParsedError(message, Span(at.start, at.end + 1), index) from None
         except RecursionError:
-            raise MalformedError("it is nested too deeply", span_of(tokens)) from None
+            raise MalformedTypeError("it is nested too deeply", span_of(tokens)) from None
         expression = expressions[0] if expressions else None
         return None if isinstance(expression, self._exp.Command) else expression
 
@@ -193,10 +193,10 @@ class SqlParser:
                 clause = " ".join(text[tokens[error.index].start : tokens[end - 1].end + 1].split())
                 cuts.setdefault(name, []).append(f"not kept: {clause}")
                 tokens = [*tokens[: error.index], *tokens[end:]]
-        raise MalformedError("it has too many clauses that are not known", span_of(tokens))
+        raise MalformedTypeError("it has too many clauses that are not known", span_of(tokens))
 
 
-class _NotParsedError(MalformedError):
+class _NotParsedError(MalformedTypeError):
     """A word that sqlglot does not expect, by its index."""
 
     def __init__(self, reason: str, span: Span, index: int) -> None:

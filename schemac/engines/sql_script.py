@@ -16,7 +16,7 @@ from typing import Any
 
 from schemac.engines.sql_parsing import CLAUSES, SqlParser, span_of
 from schemac.text.source.span import Span
-from schemac.text.syntax.type_text import MalformedError
+from schemac.text.syntax.type_text import MalformedTypeError
 
 Expression = Any
 """Of sqlglot."""
@@ -111,7 +111,7 @@ class SqlScript:
             else:
                 self._skip(tokens, text)
         if not self.tables:
-            raise MalformedError("it has no CREATE TABLE statement", Span(0, 0))
+            raise MalformedTypeError("it has no CREATE TABLE statement", Span(0, 0))
         for head, texts in self._skipped.items():
             summary = texts[0] if len(texts) == 1 else f"{len(texts)} statements {head}"
             self.tables[0].head.append(f"not kept: {summary}")
@@ -133,7 +133,7 @@ class SqlScript:
         schema = statement.this if statement is not None else None
         target = schema.this if isinstance(schema, exp.Schema) else schema
         if not isinstance(target, exp.Table):
-            raise MalformedError("this form of CREATE TABLE is not supported", span_of(tokens))
+            raise MalformedTypeError("this form of CREATE TABLE is not supported", span_of(tokens))
         identifier = target.this
         span = Span(identifier.meta.get("start", 0), identifier.meta.get("end", 0) + 1)
         table = SqlTable(self._table_name(target), span)
@@ -321,6 +321,6 @@ class SqlScript:
         self._skip(tokens, text)
 
 
-def _no_change(tokens: list[Any]) -> MalformedError:
+def _no_change(tokens: list[Any]) -> MalformedTypeError:
     reason = "a CREATE TABLE statement that includes the change is expected here"
-    return MalformedError(reason, span_of(tokens))
+    return MalformedTypeError(reason, span_of(tokens))

@@ -17,9 +17,9 @@ from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
 from schemac.importers.datasets import MOST_DIGITS, Constraints, decimal_type, enumerated, mark_key
 from schemac.importers.importer import (
-    Imported,
+    ImportedSchema,
     Importer,
-    Notes,
+    ImportNotes,
     refuse,
     refuse_column,
     script_names,
@@ -33,7 +33,7 @@ from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.report import Report
-from schemac.text.syntax.type_text import MalformedError
+from schemac.text.syntax.type_text import MalformedTypeError
 
 
 class TypeMapping(NamedTuple):
@@ -133,7 +133,7 @@ _DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class SqlDialect:
     """What is to be known of a database to read its DDL."""
 
     name: str
@@ -158,25 +158,25 @@ class _UnsupportedError(Exception):
         self.path = path
 
 
-def importer(dialect: Dialect, title: str) -> Importer:
+def importer(dialect: SqlDialect, title: str) -> Importer:
     """Return the importer of a database's DDL, from files and from texts in other sources."""
     read_text = partial(_read_text, dialect=dialect)
 
-    def read(path: Path, report: Report) -> Imported | None:
+    def read(path: Path, report: Report) -> ImportedSchema | None:
         text = script_text(path, report)
         return None if text is None else read_text(text, str(path), report)
 
     return Importer(dialect.name, f"{title} DDL: CREATE TABLE", read, read_text)
 
 
-def _read_text(text: str, file: str, report: Report, dialect: Dialect) -> Imported | None:
+def _read_text(text: str, file: str, report: Report, dialect: SqlDialect) -> ImportedSchema | None:
     """Return the schemas of the CREATE TABLE statements in a text; notes are of one table each."""
     if (source := script_source(text, file, report)) is None:
         return None
     script = SqlScript(dialect.name, dialect.fold)
     try:
         script.read(source.content)
-    except MalformedError as error:
+    except MalformedTypeError as error:
         refuse(file, str(error), report, source=source, span=error.span)
         return None
     if (names := script_names(script.tables, source, report)) is None:
@@ -189,7 +189,12 @@ class _Reader:
     """Reads the columns of one table."""
 
     def __init__(
-        self, script: SqlScript, dialect: Dialect, file: str, report: Report, names: Mapping[int, str | None]
+        self,
+        script: SqlScript,
+        dialect: SqlDialect,
+        file: str,
+        report: Report,
+        names: Mapping[int, str | None],
     ) -> None:
         self._script = script
         self._dialect = dialect
@@ -197,10 +202,10 @@ class _Reader:
         self._report = report
         self._names = names
         """Names of datasets by the identities of their tables."""
-        self._notes = Notes()
+        self._notes = ImportNotes()
         self._constraints = Constraints(self._notes)
 
-    def table(self, table: SqlTable) -> Imported:
+    def table(self, table: SqlTable) -> ImportedSchema:
         """Return a table's schema; columns without a kind are in the report."""
         fields: list[ArrowField] = []
         for column in table.columns:
@@ -226,7 +231,7 @@ class _Reader:
             self._rule(one)
             head += one.losses
         head += self._constraints.put(tree)
-        return Imported(tree, tuple(head), self._names[id(table)], self._notes)
+        return ImportedSchema(tree, tuple(head), self._names[id(table)], self._notes)
 
     def _rule(self, one: SqlConstraint) -> None:
         """Enter a constraint of rows."""

@@ -21,7 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from schemac.importers.datasets import MOST_DIGITS, decimal_type, from_arrow_schema
-from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
+from schemac.importers.importer import (
+    ImportedSchema,
+    Importer,
+    ImportNotes,
+    NumberedVersion,
+    first_line,
+    refuse,
+)
 from schemac.importers.sources import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
 from schemac.language.physical import ArrowField, ArrowType, pa, parts_of, with_parts
@@ -37,7 +44,7 @@ _BLOCK = 1 << 30
 """More than any sample, so that all of it is one block and every row counts for the types."""
 
 
-def read_csv(path: Path, report: Report) -> Imported | None:
+def read_csv(path: Path, report: Report) -> ImportedSchema | None:
     """Return the inferred schema."""
     sample = read_sample(path, report)
     if sample is None:
@@ -57,7 +64,7 @@ def read_csv(path: Path, report: Report) -> Imported | None:
     if not table.num_rows:
         refuse(path, "its types cannot be inferred: it has no rows below its header", report)
         return None
-    notes = Notes()
+    notes = ImportNotes()
     fields = [
         pa.field(name, _type(values.type, name, raw.column(i), notes), nullable=values.null_count > 0)
         for i, (name, values) in enumerate(zip(names, table.columns, strict=True))
@@ -97,7 +104,7 @@ def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
     return table, read([f"f{i}" for i in range(table.num_columns)]).slice(1)
 
 
-def _type(type_: Any, name: str, raw: Any, notes: Notes) -> ArrowType:
+def _type(type_: Any, name: str, raw: Any, notes: ImportNotes) -> ArrowType:
     """Return the type of a column for a manifest, by the inferred one and the raw texts; notes why it is another."""
     from pyarrow import compute  # for start-up time, as above
 
@@ -150,13 +157,13 @@ class _NoRecordError(Exception):
         self.at = at
 
 
-def read_ndjson(path: Path, report: Report) -> Imported | None:
+def read_ndjson(path: Path, report: Report) -> ImportedSchema | None:
     """Return the inferred schema."""
     sample = read_sample(path, report)
     if sample is None:
         return None
     text, goes_on = sample
-    notes, top = Notes(), _Seen()
+    notes, top = ImportNotes(), _Seen()
     try:
         for record in _records(text, goes_on):
             top.add(record)
@@ -253,7 +260,7 @@ class _Seen:
         # What is nested too deeply is kept as text.
         return "texts" if self._depth >= _DEEPEST else "objects" if isinstance(value, dict) else "lists"
 
-    def fields(self, path: FieldPath, notes: Notes) -> list[ArrowField]:
+    def fields(self, path: FieldPath, notes: ImportNotes) -> list[ArrowField]:
         """Return the members of the objects that were seen."""
         count = self._sorts.get("objects", 0)
         return [
@@ -265,7 +272,7 @@ class _Seen:
         """Whether a value is missing or null in some of the places where it could be."""
         return self.count < places or "nulls" in self._sorts
 
-    def type(self, path: FieldPath, notes: Notes) -> ArrowType:
+    def type(self, path: FieldPath, notes: ImportNotes) -> ArrowType:
         """Return the type that holds all the values."""
         sorts = set(self._sorts) - {"nulls"}
         if not sorts:
@@ -302,7 +309,7 @@ class _Seen:
         }
         return types[sort]
 
-    def _integer(self, path: FieldPath, notes: Notes) -> ArrowType:
+    def _integer(self, path: FieldPath, notes: ImportNotes) -> ArrowType:
         """Return the narrowest type for the integers of the sample: Int64, UInt64, a decimal, or a string with a note."""
         if self._least >= -(2**63) and self._most < 2**63:
             return pa.int64()
@@ -328,7 +335,7 @@ _OF_WRITERS = re.compile(
 _GROUP = re.compile(r"( +)\w+ group field_id=-?\d+ (.*?)(?: \((\w+).*\))? \{")
 
 
-def read_parquet(path: Path, report: Report) -> Imported | None:
+def read_parquet(path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema of a Parquet file; of a folder, that of its first file."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import parquet
@@ -347,7 +354,7 @@ def read_parquet(path: Path, report: Report) -> Imported | None:
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
         refuse(file, f"it is not a Parquet file: {first_line(error)}", report)
         return None
-    notes = Notes()
+    notes = ImportNotes()
     for place, logical in types:
         # The column that a leaf belongs to; names in a leaf's place may hold dots themselves.
         holders = [name for name in schema.names if f"{place}.".startswith(f"{name}.")]
@@ -368,7 +375,7 @@ def read_parquet(path: Path, report: Report) -> Imported | None:
     if ids:
         comments.append("its ids are those of a file; those of a table are in the table's metadata")
         numbered = (NumberedVersion(tree, ids, max(ids.values())),)
-    return Imported(tree, tuple(comments), notes=notes, numbered=numbered)
+    return ImportedSchema(tree, tuple(comments), notes=notes, numbered=numbered)
 
 
 def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:

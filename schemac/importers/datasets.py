@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from schemac.arrow.from_arrow import Note, from_arrow
-from schemac.importers.importer import Notes
+from schemac.importers.importer import ImportNotes
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
 from schemac.language.attributes.registry import of_role
@@ -126,7 +126,7 @@ def fitting(tree: Json, constraints: Mapping[str, Any]) -> tuple[Json, dict[str,
 class Constraints:
     """Collects the constraints of a source while columns are read, to add them to the schema once that exists."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: ImportNotes) -> None:
         self._notes = notes
         self._constraints: list[tuple[FieldPath, Json, str]] = []
         self._rows: list[tuple[str, Any, str]] = []

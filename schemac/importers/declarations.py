@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.importers.datasets import Constraints, fitting, kind_of, mark_key, optional
-from schemac.importers.importer import Imported, Notes, refuse, together
+from schemac.importers.importer import ImportedSchema, ImportNotes, refuse, together
 from schemac.importers.sources import formats, import_value
 from schemac.language.attributes.builtin import (
     CLASSIFICATION,
@@ -55,7 +55,7 @@ class MisplacedError(Exception):
         self.help = help
 
 
-class Node:
+class SourceNode:
     """A mapping of a document, with the keys that were not read yet."""
 
     def __init__(self, value: Any, path: TreePath) -> None:
@@ -66,9 +66,9 @@ class Node:
         self._left = dict.fromkeys(value)
         self._called: Mapping[str, str] = {}
 
-    def calling(self, names: Mapping[str, str]) -> "Node":
+    def calling(self, names: Mapping[str, str]) -> "SourceNode":
         """Return this mapping as one whose keys have other names in the document; `names` gives those by the names that are asked for."""
-        node = Node(self._value, self.path)
+        node = SourceNode(self._value, self.path)
         node._called = names
         return node
 
@@ -114,25 +114,25 @@ class Node:
         value: int | None = self._read("an integer", (int,), key)
         return value
 
-    def node(self, key: str) -> "Node | None":
+    def node(self, key: str) -> "SourceNode | None":
         """Return a mapping in this one."""
         value = self._read("a mapping", (dict,), key)
-        return None if value is None else Node(value, (*self.path, self._key(key)))
+        return None if value is None else SourceNode(value, (*self.path, self._key(key)))
 
-    def nodes(self, key: str) -> "list[Node]":
+    def nodes(self, key: str) -> "list[SourceNode]":
         """Return the mappings of a list."""
-        return [Node(item, (*self.path, self._key(key), i)) for i, item in enumerate(self.items(key))]
+        return [SourceNode(item, (*self.path, self._key(key), i)) for i, item in enumerate(self.items(key))]
 
     def items(self, key: str) -> list[Any]:
         """Return a list as it is."""
         return self._read("a list", (list,), key) or []
 
-    def members(self, key: str) -> "list[tuple[str, Node]]":
+    def members(self, key: str) -> "list[tuple[str, SourceNode]]":
         """Return the mappings of a mapping, each with its key."""
         holder = self.node(key)
         if holder is None:
             return []
-        return [(str(name), Node(item, (*holder.path, name))) for name, item in holder._value.items()]
+        return [(str(name), SourceNode(item, (*holder.path, name))) for name, item in holder._value.items()]
 
     def texts(self, key: str) -> list[str]:
         """Return a list of texts."""
@@ -141,9 +141,9 @@ class Node:
             raise self._wrong(key, "a list of texts")
         return items
 
-    def over(self, below: "Node") -> "Node":
+    def over(self, below: "SourceNode") -> "SourceNode":
         """Return this mapping with the values of another one for those keys that it has not."""
-        return Node({**below._value, **self._value}, self.path)
+        return SourceNode({**below._value, **self._value}, self.path)
 
     def drop(self, *keys: str) -> None:
         """Ignore keys that are not about a schema, or redundant."""
@@ -175,8 +175,8 @@ class Node:
 
 
 def read_documents(
-    title: str, make: Callable[[Node], Iterator[Imported]], path: Path, report: Report
-) -> Imported | None:
+    title: str, make: Callable[[SourceNode], Iterator[ImportedSchema]], path: Path, report: Report
+) -> ImportedSchema | None:
     """Return the datasets that a function makes of each document of a file; `title` names the format."""
     source = decode_text(path.read_bytes(), str(path), report)
     if source is None:
@@ -184,10 +184,10 @@ def read_documents(
     parsed = parse(source, report)
     if report.has_errors:
         return None
-    importeds: list[Imported] = []
+    importeds: list[ImportedSchema] = []
     for document in parsed:
         try:
-            importeds += make(Node(document.value, ()))
+            importeds += make(SourceNode(document.value, ()))
         except MisplacedError as error:
             span = document.span(error.path)
             refuse(path, f"it is not {title}: {error}", report, source=source, span=span, help=error.help)
@@ -203,7 +203,7 @@ _CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
 }
 
 
-def meaning(node: Node) -> Json:
+def meaning(node: SourceNode) -> Json:
     """Return the attributes of a mapping: description, owner, tags, classification, deprecation."""
     attributes: Json = {}
     description = node.text("description")
@@ -228,7 +228,7 @@ def meaning(node: Node) -> Json:
     return attributes
 
 
-def rules(node: Node) -> Json:
+def rules(node: SourceNode) -> Json:
     """Return the constraints of values that are in a mapping by their names."""
     attributes: Json = {}
     for attribute in OF_VALUES:
@@ -251,13 +251,13 @@ class DatasetReader:
     """Why the key of a document may be none of a manifest."""
 
     def __init__(self) -> None:
-        self.notes = Notes()
+        self.notes = ImportNotes()
         self.constraints = Constraints(self.notes)
         self.key: list[str] = []
         """Columns of the primary key."""
 
     def finished(
-        self, node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, *, is_required: bool
+        self, node: SourceNode, type_and_attributes: tuple[Json, Json], path: FieldPath, *, is_required: bool
     ) -> tuple[Json, Json]:
         """Return a type, in an Option unless it is required, with the attributes of its node; unread keys become notes."""
         tree, extra = type_and_attributes
@@ -265,7 +265,7 @@ class DatasetReader:
         self.note_losses(node, path)
         return optional(tree, is_required=is_required), extra
 
-    def note_losses(self, node: Node, path: FieldPath) -> None:
+    def note_losses(self, node: SourceNode, path: FieldPath) -> None:
         """Add notes of the keys that were not read."""
         for loss in node.losses():
             self.notes.add(path, loss)
@@ -284,11 +284,11 @@ class DatasetReader:
         self,
         name: str,
         fields: list[Json],
-        node: Node,
+        node: SourceNode,
         head: list[str],
         extra: Json | None = None,
         remarks: Sequence[str] = (),
-    ) -> Imported:
+    ) -> ImportedSchema:
         """Return the dataset of a node, whose own attributes win over `extra`."""
         tree: Json = {"fields": fields}
         if extra := {**(extra or {}), **meaning(node)}:
@@ -297,7 +297,7 @@ class DatasetReader:
         if not mark_key(tree, self.key):
             comments.append(f"not kept: the primary key {', '.join(self.key)}{self.no_key}")
         comments += self.constraints.put(tree)
-        return Imported(tree, tuple(comments), name, self.notes)
+        return ImportedSchema(tree, tuple(comments), name, self.notes)
 
 
 def _path_text(path: TreePath) -> str:
@@ -324,7 +324,7 @@ class TypeMatch(NamedTuple):
     """In the standard's long form; never an Option."""
     extra: Json
     """Attributes of a field of this type."""
-    notes: Notes
+    notes: ImportNotes
     """Of one column, and of what is in it."""
 
 
@@ -363,7 +363,7 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
     meaning = suggest_meaning(written) if written is not None else None
     if meaning is None or meaning.tree["kind"] == Option.__name__:
         return None
-    notes, extra = Notes(), dict(meaning.extra)
+    notes, extra = ImportNotes(), dict(meaning.extra)
     if written is not None and written.bracket == "(" and set(meaning.tree) == {"kind"}:
         longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
         accepted, _ = fitting(meaning.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})

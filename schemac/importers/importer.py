@@ -23,7 +23,7 @@ from schemac.text.source.text import SourceText
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
 
-class Notes:
+class ImportNotes:
     """Notes about what a manifest cannot express: texts by the path of the nearest field that has a name."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Notes:
         if text not in texts:
             texts.append(text)
 
-    def merge(self, others: "Notes", column: FieldPath | None = None) -> None:
+    def merge(self, others: "ImportNotes", column: FieldPath | None = None) -> None:
         """Add all texts of another importer; with a path, the texts of its only column are added at this path."""
         for path, texts in others._texts.items():
             for text in texts:
@@ -77,21 +77,21 @@ class NumberedVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedSchema:
     """The schema of a source in the standard's long form, with notes for readers of the manifest."""
 
     schema: Json
     comments: tuple[str, ...] = ()
     name: str | None = None
     """The dataset's name, where the source has one."""
-    notes: Notes = dataclasses.field(default_factory=Notes)
+    notes: ImportNotes = dataclasses.field(default_factory=ImportNotes)
     versions: tuple[ImportedVersion, ...] = ()
     """What a lock is made of, oldest version first; the last one has this schema. None where fields have no numbers."""
     numbered: tuple[NumberedVersion, ...] = ()
     """All versions of a source that numbers every field, oldest first; the lock takes these ids as its own."""
     text: str | None = None
     """The manifest as a whole, where the source was one and only had to be edited."""
-    others: "tuple[Imported, ...]" = ()
+    others: "tuple[ImportedSchema, ...]" = ()
     """Further datasets of the same source; each has a name and none of its own."""
 
     @property
@@ -100,7 +100,7 @@ class Imported:
         return bool(self.versions or self.numbered)
 
 
-def together(datasets: Sequence[Imported]) -> Imported:
+def together(datasets: Sequence[ImportedSchema]) -> ImportedSchema:
     """Return the first dataset of a source, with the others next to it."""
     first, *others = datasets
     return dataclasses.replace(first, others=tuple(others))
@@ -112,9 +112,9 @@ class Importer:
 
     name: str
     summary: str
-    read: Callable[[Path, Report], Imported | None]
+    read: Callable[[Path, Report], ImportedSchema | None]
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
-    read_value: Callable[[Any, str, Report], Imported | None] | None = None
+    read_value: Callable[[Any, str, Report], ImportedSchema | None] | None = None
     """The same of a value that another source holds, such as a statement."""
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
 from schemac.importers.datasets import without_missing
-from schemac.importers.importer import Imported, Importer, Notes, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
 from schemac.language.logical.model import FieldPath, Part, quoted
 from schemac.language.physical import ArrowField, pa
 from schemac.registry.engine import Format, load_as
@@ -95,11 +95,13 @@ def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
 
 
 def described(
-    fields: Iterable[ArrowField], rows: str, path: Path, notes: Notes, report: Report, *more: str
-) -> Imported:
+    fields: Iterable[ArrowField], rows: str, path: Path, notes: ImportNotes, report: Report, *more: str
+) -> ImportedSchema:
     """Return the schema of a sample, with what it was inferred from."""
     comment = f"inferred from {rows} of {path.name}; check every type, and which fields may be null"
-    return Imported(from_arrow(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes)
+    return ImportedSchema(
+        from_arrow(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes
+    )
 
 
 _BY_DATA = "write a few rows as Parquet or Arrow, and import that file"
@@ -239,7 +241,7 @@ def detect(path: Path) -> str | None:
 
 def import_source(
     path: Path, format: str | None, report: Report, skipped: Collection[str] = ()
-) -> Imported | None:
+) -> ImportedSchema | None:
     """Return the schema of a source without some of its columns; what is wrong with it is in the report."""
     report_of_source = Report()
     imported = _read(path, format, report_of_source)
@@ -266,14 +268,14 @@ def _other_format(path: Path, format: str) -> str:
     return f"it is recognized as {detected}: leave `--from` out, or write `--from {detected}`"
 
 
-def import_value(format: str, value: Any, file: str, report: Report) -> Imported | None:
+def import_value(format: str, value: Any, file: str, report: Report) -> ImportedSchema | None:
     """Return the schema of a value in a format that another one has inside it; the format has to read values."""
     importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
     assert importer.read_value is not None
     return importer.read_value(value, file, report)
 
 
-def standard_form(imported: Imported) -> Imported:
+def standard_form(imported: ImportedSchema) -> ImportedSchema:
     """Return the same with nothing that the standard does not have; what is left out or changed becomes a note."""
     notes = imported.notes
 
@@ -301,7 +303,7 @@ def standard_form(imported: Imported) -> Imported:
     return replace(imported, schema={**imported.schema, "fields": fields})
 
 
-def _read(path: Path, format: str | None, report: Report) -> Imported | None:
+def _read(path: Path, format: str | None, report: Report) -> ImportedSchema | None:
     """Return a source as its importer reads it; None after reporting why it cannot be read."""
     name = str(path)
     try:
@@ -348,7 +350,7 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
     return None
 
 
-def _encodable(imported: Imported | None) -> Imported | None:
+def _encodable(imported: ImportedSchema | None) -> ImportedSchema | None:
     """Return what was read, if every text in it can be written. Raises UnicodeError, for escapes can spell half a character."""
     for one in (imported, *imported.others) if imported is not None else ():
         texts = [one.schema, one.name, one.comments, list(one.notes.all())]
@@ -356,7 +358,9 @@ def _encodable(imported: Imported | None) -> Imported | None:
     return imported
 
 
-def _without(imported: Imported, skipped: Collection[str], path: Path, report: Report) -> Imported:
+def _without(
+    imported: ImportedSchema, skipped: Collection[str], path: Path, report: Report
+) -> ImportedSchema:
     """Return all datasets without columns; those that had no kind are not in them anyway."""
     every = (imported, *imported.others)
     names = list(dict.fromkeys(f["name"] for one in every for f in one.schema["fields"]))
@@ -368,7 +372,7 @@ def _without(imported: Imported, skipped: Collection[str], path: Path, report: R
             message = f"{path} has no column '{name}' to leave out"
             report.add(UNREADABLE_SOURCE, message, file=str(path), help=help)
     comment = f"left out: {', '.join(skipped)}"
-    remaining: list[Imported] = []
+    remaining: list[ImportedSchema] = []
     for one in every:
         schema, losses = _without_columns(one.schema, skipped)
         versions = [replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.versions]

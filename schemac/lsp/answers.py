@@ -14,8 +14,8 @@ from pygls.exceptions import JsonRpcInvalidRequest
 
 from schemac.language.formatting.format import formatted
 from schemac.lsp.completion import complete
-from schemac.lsp.grammar import Context
-from schemac.lsp.locations import FieldTarget, FileRange, Scope
+from schemac.lsp.grammar import GrammarContext
+from schemac.lsp.locations import FieldTarget, FileRange, TextScope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.presentation import (
     document_symbols,
@@ -24,7 +24,7 @@ from schemac.lsp.presentation import (
     word_text,
     workspace_symbols,
 )
-from schemac.lsp.projects import Checked, is_yaml
+from schemac.lsp.projects import CheckedProject, is_yaml
 from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.texts import actions, line_edits, uri_of
@@ -36,11 +36,11 @@ R = TypeVar("R")
 
 def _of_text(
     nothing: Callable[[], Any],
-) -> Callable[[Callable[["Answers", Opened, Checked, P], R]], Callable[["Answers", P], Awaitable[R]]]:
+) -> Callable[[Callable[["Answers", Opened, CheckedProject, P], R]], Callable[["Answers", P], Awaitable[R]]]:
     """Answer in the worker, about an open text and its project as it is now; `nothing` is the answer without such a text."""
 
     def decorate(
-        function: Callable[["Answers", Opened, Checked, P], R],
+        function: Callable[["Answers", Opened, CheckedProject, P], R],
     ) -> Callable[["Answers", P], Awaitable[R]]:
         @wraps(function)
         async def answer(self: "Answers", params: Any) -> R:
@@ -70,13 +70,13 @@ class Answers:
         session = self._session
         lines = session.lines(opened)
         place = lines.place(params.position)
-        checked = session.state(opened.folder).checked or Checked(Project(opened.folder.folder))
-        scope = Scope(checked, opened.path, lines.lines, place[0])
+        checked = session.state(opened.folder).checked or CheckedProject(Project(opened.folder.folder))
+        scope = TextScope(checked, opened.path, lines.lines, place[0])
         has_snippets = session.can("text_document.completion.completion_item.snippet_support")
         return types.CompletionList(False, complete(lines, place, scope, snippets=has_snippets))
 
     @_of_text(NoneType)
-    def hover(self, opened: Opened, checked: Checked, params: types.HoverParams) -> types.Hover | None:
+    def hover(self, opened: Opened, checked: CheckedProject, params: types.HoverParams) -> types.Hover | None:
         """Return what is known of the thing at the cursor."""
         context, navigator = self._at(opened, checked, params.position)
         parts = [word_text(context)]
@@ -94,7 +94,7 @@ class Answers:
 
     @_of_text(list)
     def definition(
-        self, opened: Opened, checked: Checked, params: types.DefinitionParams
+        self, opened: Opened, checked: CheckedProject, params: types.DefinitionParams
     ) -> list[types.Location]:
         """Return where a name is defined; on a field's own name, its lines in the lock, or where its group has it."""
         context, navigator = self._at(opened, checked, params.position)
@@ -107,7 +107,7 @@ class Answers:
 
     @_of_text(list)
     def references(
-        self, opened: Opened, checked: Checked, params: types.ReferenceParams
+        self, opened: Opened, checked: CheckedProject, params: types.ReferenceParams
     ) -> list[types.Location]:
         """Return all places that name something."""
         context, navigator = self._at(opened, checked, params.position)
@@ -127,7 +127,7 @@ class Answers:
 
     @_of_text(NoneType)
     def prepare_rename(
-        self, opened: Opened, checked: Checked, params: types.PrepareRenameParams
+        self, opened: Opened, checked: CheckedProject, params: types.PrepareRenameParams
     ) -> types.PrepareRenamePlaceholder | None:
         """Return the name at the cursor; None if nothing can be renamed."""
         one = renamable(opened.path, *self._at(opened, checked, params.position))
@@ -137,7 +137,7 @@ class Answers:
 
     @_of_text(NoneType)
     def rename(
-        self, opened: Opened, checked: Checked, params: types.RenameParams
+        self, opened: Opened, checked: CheckedProject, params: types.RenameParams
     ) -> types.WorkspaceEdit | None:
         """Return the edits of all files that have a name; those of a field are what `schemac rename` would write."""
         one = renamable(opened.path, *self._at(opened, checked, params.position))
@@ -171,7 +171,7 @@ class Answers:
 
     @_of_text(list)
     def inlay_hints(
-        self, opened: Opened, checked: Checked, params: types.InlayHintParams
+        self, opened: Opened, checked: CheckedProject, params: types.InlayHintParams
     ) -> list[types.InlayHint]:
         """Return ids and Arrow types of the fields in a range."""
         file = checked.file(opened.path)
@@ -182,7 +182,7 @@ class Answers:
 
     @_of_text(list)
     def document_symbols(
-        self, opened: Opened, checked: Checked, _: types.DocumentSymbolParams
+        self, opened: Opened, checked: CheckedProject, _: types.DocumentSymbolParams
     ) -> list[types.DocumentSymbol]:
         """Return datasets, fields and groups of a text."""
         file = checked.file(opened.path)
@@ -211,7 +211,9 @@ class Answers:
         opened = self._session.opened.get(document.uri)
         return opened if opened is not None and is_yaml(opened.path) else None
 
-    def _at(self, opened: Opened, checked: Checked, position: types.Position) -> tuple[Context, Navigator]:
+    def _at(
+        self, opened: Opened, checked: CheckedProject, position: types.Position
+    ) -> tuple[GrammarContext, Navigator]:
         """Return what is around a position of an open text, and a navigator from there through the checked project."""
         lines = self._session.lines(opened)
-        return Context(lines.lines, lines.place(position)), Navigator(checked, self._session.index)
+        return GrammarContext(lines.lines, lines.place(position)), Navigator(checked, self._session.index)

@@ -22,10 +22,10 @@ from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.model import LogicalType
 from schemac.language.manifest.groups import Use
 from schemac.language.manifest.overlay import DatasetOverlay, OverlayFile
-from schemac.lsp.cursor import Role, is_plain
+from schemac.lsp.cursor import CursorRole, is_plain
 from schemac.lsp.grammar import (
-    Context,
-    Shape,
+    GrammarContext,
+    GrammarShape,
     alternatives,
     chosen,
     description_of,
@@ -33,8 +33,8 @@ from schemac.lsp.grammar import (
     properties_of,
     property_of,
 )
-from schemac.lsp.locations import Scope, paths_in
-from schemac.lsp.texts import Lines
+from schemac.lsp.locations import TextScope, paths_in
+from schemac.lsp.texts import TextLines
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import fold
 from schemac.text.source.report import Report
@@ -44,15 +44,15 @@ Kinds = types.CompletionItemKind
 
 
 def complete(
-    lines: Lines, place: tuple[int, int], scope: Scope, *, snippets: bool
+    lines: TextLines, place: tuple[int, int], scope: TextScope, *, snippets: bool
 ) -> list[types.CompletionItem]:
     """Return what can be written at a place."""
-    context = Context(lines.lines, place)
+    context = GrammarContext(lines.lines, place)
     cursor = context.cursor
-    if cursor.role is Role.TEXT or context.is_in_comment:
+    if cursor.role is CursorRole.TEXT or context.is_in_comment:
         return []
     text = lines.lines[place[0]] if place[0] < len(lines.lines) else ""
-    end = cursor.word.end if cursor.role is Role.KEY and cursor.key else place[1]
+    end = cursor.word.end if cursor.role is CursorRole.KEY and cursor.key else place[1]
     start = cursor.word.start
     if start and text[start - 1] in "'\"":
         end += text[end : end + 1] == text[start - 1]
@@ -153,7 +153,7 @@ def zones() -> tuple[str, ...]:
 class CompletionItems:
     """What can be written at one cursor in a manifest or an overlay."""
 
-    def __init__(self, context: Context, scope: Scope, *, snippets: bool) -> None:
+    def __init__(self, context: GrammarContext, scope: TextScope, *, snippets: bool) -> None:
         self._context = context
         self._cursor = context.cursor
         self._written = context.written
@@ -163,14 +163,14 @@ class CompletionItems:
     def all(self) -> Iterator[types.CompletionItem]:
         """Yield everything that fits."""
         shape, role = self._context.shape, self._cursor.role
-        if role is not Role.KEY:
+        if role is not CursorRole.KEY:
             yield from self._values(shape)
-        if role is not Role.VALUE:
+        if role is not CursorRole.VALUE:
             yield from self._keys(shape)
 
     # Keys
 
-    def _keys(self, shape: Shape) -> Iterator[types.CompletionItem]:
+    def _keys(self, shape: GrammarShape) -> Iterator[types.CompletionItem]:
         """Yield the keys that may be added to the mapping at the cursor, without those that it has."""
         present_keys = set(self._cursor.keys)
         if not self._cursor.path and not self._written.root and shape.extra is None:
@@ -186,7 +186,7 @@ class CompletionItems:
                     text, is_required = description_of(model, one), one.field.is_required()
                     yield _key(one.alias, text, rank=3, is_required=is_required)
 
-    def _open_keys(self, shape: Shape) -> Iterator[types.CompletionItem]:
+    def _open_keys(self, shape: GrammarShape) -> Iterator[types.CompletionItem]:
         """Yield the keys of a mapping that are no properties: attributes, and names of parameters, datasets and fields."""
         path, scope = self._cursor.path, self._scope
         if shape.extra is not None:
@@ -210,7 +210,7 @@ class CompletionItems:
 
     # Values
 
-    def _values(self, shape: Shape) -> Iterator[types.CompletionItem]:
+    def _values(self, shape: GrammarShape) -> Iterator[types.CompletionItem]:
         """Yield the values of a shape: types, kinds or fixed words, and the names that it may refer to."""
         if shape.is_type:
             yield from self._types()
@@ -249,7 +249,7 @@ class CompletionItems:
                     label, detail = f"{name} ({foreign})", f"what other systems call {foreign}"
                     yield completion_item(label, text, Kinds.Class, detail=detail, rank=4, filter=word)
 
-    def _references(self, shape: Shape) -> Iterator[types.CompletionItem]:
+    def _references(self, shape: GrammarShape) -> Iterator[types.CompletionItem]:
         """Yield names out of the project."""
         attribute, steps, scope = shape.attribute, shape.steps, self._scope
         name = shape.member.name if shape.member is not None else ""
@@ -318,10 +318,10 @@ def is_like_pipeline(root: Mapping[str, str]) -> bool:
     return bool(_KEYS & root.keys()) and not {"kind", "$schema", "groups", "datasets"} & root.keys()
 
 
-def pipeline_text(context: Context) -> str:
+def pipeline_text(context: GrammarContext) -> str:
     """Return the description of a key at the cursor; empty if there is none."""
     cursor = context.cursor
-    for node in _nodes(cursor.path) if cursor.role is Role.KEY and cursor.key else ():
+    for node in _nodes(cursor.path) if cursor.role is CursorRole.KEY and cursor.key else ():
         property_schema = node.get("properties", {}).get(cursor.key)
         if property_schema is not None:
             words = sorted(map(str, _words_of([property_schema, *_alternatives(property_schema)])))
@@ -331,11 +331,11 @@ def pipeline_text(context: Context) -> str:
     return ""
 
 
-def _pipeline_items(context: Context, scope: Scope) -> Iterator[types.CompletionItem]:
+def _pipeline_items(context: GrammarContext, scope: TextScope) -> Iterator[types.CompletionItem]:
     """Yield what may be written at the cursor of a pipeline."""
     cursor, path, root = context.cursor, context.cursor.path, context.written.root
     nodes = _nodes(path)
-    if cursor.role is not Role.KEY:
+    if cursor.role is not CursorRole.KEY:
         yield from _literals(_words_of(nodes))
         # A column of the source: `fare: cost`, or `fare: {from: cost}`.
         short = path[:-1] if path[-1:] == ("from",) else path
@@ -349,7 +349,7 @@ def _pipeline_items(context: Context, scope: Scope) -> Iterator[types.Completion
             yield from _words(zones(), Kinds.Value)
         elif is_origin or path[-2:] == ("explode", "path"):
             yield from _words(_columns(context, scope), Kinds.Field)
-    if cursor.role is not Role.VALUE:
+    if cursor.role is not CursorRole.VALUE:
         present_keys = set(cursor.keys)
         dataset = scope.dataset_of_pipeline(root)
         items: Iterator[types.CompletionItem] = iter(())
@@ -366,7 +366,7 @@ def _pipeline_items(context: Context, scope: Scope) -> Iterator[types.Completion
                     yield _key(name, _description(property_schema), rank=3, is_required=is_required)
 
 
-def _columns(context: Context, scope: Scope) -> list[str]:
+def _columns(context: GrammarContext, scope: TextScope) -> list[str]:
     """Return the paths of the source's columns, from a sample."""
     is_one_of_many = context.cursor.path[:1] == ("sources",)
     source: Any = context.written.value(2) if is_one_of_many else context.written.outermost("source")

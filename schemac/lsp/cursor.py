@@ -16,7 +16,7 @@ from typing import NamedTuple
 from schemac.text.source.json_object import TreePath
 
 
-class Place(NamedTuple):
+class CursorPlace(NamedTuple):
     """A line and a column of it."""
 
     line: int
@@ -35,7 +35,7 @@ class Sort(Enum):
     """A key of a mapping."""
 
 
-class Entry(NamedTuple):
+class FlowEntry(NamedTuple):
     """A dash or a key."""
 
     sort: Sort
@@ -58,19 +58,19 @@ _MARKS = re.compile(r"(?:[&!][^\s]*[ \t]+)+")
 """An anchor or a tag before a value."""
 
 
-def entries_of(line: str) -> list[Entry]:
+def entries_of(line: str) -> list[FlowEntry]:
     """Return what starts in a line in block style, from left to right."""
-    entries: list[Entry] = []
+    entries: list[FlowEntry] = []
     at = indent_of(line)
     while _DASH.match(line, at):
-        entries.append(Entry(Sort.DASH, at, end=at + 1))
+        entries.append(FlowEntry(Sort.DASH, at, end=at + 1))
         at = len(line) - len(line[at + 1 :].lstrip(" \t"))
         marks = _MARKS.match(line, at)
         at = marks.end() if marks is not None and not _DASH.match(line, at) else at
     key = _KEY.match(line, at)
     if key is not None:
         is_text = _BEFORE_TEXT.match(line, key.end()) is not None
-        entries.append(Entry(Sort.KEY, at, text_of_key(key["name"]), key.end(), is_text))
+        entries.append(FlowEntry(Sort.KEY, at, text_of_key(key["name"]), key.end(), is_text))
     elif entries and _BEFORE_TEXT.match(line, at):
         entries[-1] = entries[-1]._replace(is_text=True)
     return entries
@@ -129,7 +129,7 @@ _TOKEN = re.compile(
 
 
 @dataclass
-class Frame:
+class OpenBracket:
     """A pair of brackets that is open."""
 
     is_mapping: bool
@@ -151,7 +151,7 @@ class Frame:
 class Flow:
     """The brackets around a cursor."""
 
-    start: Place
+    start: CursorPlace
     """Where the outermost one is."""
     steps: tuple[str | int, ...]
     """From the value with the outermost bracket to what the cursor is in."""
@@ -192,7 +192,7 @@ def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
 def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow | None:
     """Return the brackets that are opened from a line on, and still open at a place."""
     text = "\n".join([*lines[first:line], lines[line][:column]])
-    frames: list[Frame] = []
+    frames: list[OpenBracket] = []
     at = 0
     while at < len(text):
         token = _TOKEN.match(text, at)
@@ -208,7 +208,7 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
     if not frames:
         return None
     before = text[: frames[0].start]
-    start = Place(first + before.count("\n"), len(before) - before.rfind("\n") - 1)
+    start = CursorPlace(first + before.count("\n"), len(before) - before.rfind("\n") - 1)
     innermost = frames[-1]
     is_key = innermost.is_mapping and innermost.key is None
     keys = [key for key in innermost.keys if key != innermost.key or not is_key]
@@ -217,7 +217,7 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
     if is_key:
         # What follows the cursor immediately belongs to the key that it is in.
         rest = re.sub(r"^[^\s,\[\]{}:]*\s*(?::\s)?", "", rest)
-    mapping = Frame(True, 0, key="")
+    mapping = OpenBracket(True, 0, key="")
     open_frames, at = [mapping], 0
     while at < len(rest) and open_frames:
         token = _TOKEN.match(rest, at)
@@ -231,12 +231,12 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
     return Flow(start, known_steps, is_key, tuple(dict.fromkeys(keys)), closing)
 
 
-def _take(frames: list[Frame], token: "re.Match[str]") -> None:
+def _take(frames: list[OpenBracket], token: "re.Match[str]") -> None:
     """Apply one token to the stack of open brackets, which is changed in place; outside of brackets only an opening one counts."""
     kind, word = token.lastgroup, token.group()
     frame = frames[-1] if frames else None
     if kind == "open":
-        frames.append(Frame(word == "{", token.start()))
+        frames.append(OpenBracket(word == "{", token.start()))
     elif frame is None:
         return
     elif kind == "close":
@@ -257,7 +257,7 @@ def _take(frames: list[Frame], token: "re.Match[str]") -> None:
 # Blocks
 
 
-class Role(Enum):
+class CursorRole(Enum):
     """What is, or is about to be written, at a cursor."""
 
     KEY = auto()
@@ -270,7 +270,7 @@ class Role(Enum):
     """A part of a text that goes over several lines."""
 
 
-class Word(NamedTuple):
+class CursorWord(NamedTuple):
     """The word at a cursor: its columns in the line, and the part of it before the cursor."""
 
     start: int
@@ -283,10 +283,10 @@ class Cursor:
     """A position in a text, with its path."""
 
     path: TreePath
-    role: Role
-    word: Word
-    place: Place
-    starts: tuple[Place, ...]
+    role: CursorRole
+    word: CursorWord
+    place: CursorPlace
+    starts: tuple[CursorPlace, ...]
     """Where the value of each step of the path begins: its dash or its key."""
     document: int
     """The first line of its document."""
@@ -307,23 +307,23 @@ class _Climb:
     column: int
     steps: list[str | int] = field(default_factory=list)
     """Innermost first, as all that follows."""
-    starts: list[Place] = field(default_factory=list)
+    starts: list[CursorPlace] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     index: int = 0
     """Items before the present one in its list."""
-    dash: Place = Place(0, 0)
+    dash: CursorPlace = CursorPlace(0, 0)
     is_innermost: bool = True
     is_text: bool = False
     document: int = 0
     """The first line of the document, once it was reached."""
 
-    def take(self, entry: Entry, line: int) -> None:
+    def take(self, entry: FlowEntry, line: int) -> None:
         """Look at what is before: it is next to what was found, around it, or neither."""
         if entry.column > self.column:
             return
         if entry.column == self.column:
             if self.sort is None:
-                self.sort, self.dash = entry.sort, Place(line, entry.column)
+                self.sort, self.dash = entry.sort, CursorPlace(line, entry.column)
             if entry.sort is self.sort:
                 self.index += 1
                 if self.is_innermost and entry.sort is Sort.KEY:
@@ -333,16 +333,21 @@ class _Climb:
                 return
         self.around(entry, line)
 
-    def around(self, entry: Entry, line: int) -> None:
+    def around(self, entry: FlowEntry, line: int) -> None:
         """Step out to what is around."""
         self.close()
         self.is_innermost = False
-        self.sort, self.column, self.index, self.dash = entry.sort, entry.column, 0, Place(line, entry.column)
+        self.sort, self.column, self.index, self.dash = (
+            entry.sort,
+            entry.column,
+            0,
+            CursorPlace(line, entry.column),
+        )
         if entry.is_text:
             self.steps, self.starts, self.keys, self.is_text = [], [], [], True
         if entry.sort is Sort.KEY:
             self.steps.append(entry.name)
-            self.starts.append(Place(line, entry.column))
+            self.starts.append(CursorPlace(line, entry.column))
 
     def close(self) -> None:
         """Leave a list: the item in it has a number."""
@@ -369,9 +374,9 @@ class _Climb:
 
     def cursor(
         self,
-        role: Role,
-        word: Word,
-        place: Place,
+        role: CursorRole,
+        word: CursorWord,
+        place: CursorPlace,
         keys: tuple[str, ...] = (),
         key: str = "",
         flow: Flow | None = None,
@@ -381,7 +386,7 @@ class _Climb:
         if flow is not None:
             path, starts = (*path, *flow.steps), (*starts, *(flow.start for _ in flow.steps))
         elif self.is_text:
-            role = Role.TEXT
+            role = CursorRole.TEXT
         return Cursor(path, role, word, place, starts, self.document, keys, key, flow)
 
 
@@ -394,25 +399,25 @@ def cursor_at(lines: Sequence[str], line: int, column: int) -> Cursor:
     """Return what a place is in. A line behind the last one is empty."""
     if line >= len(lines):
         line, lines = len(lines), [*lines, ""]
-    place = Place(line, min(column, len(lines[line])))
+    place = CursorPlace(line, min(column, len(lines[line])))
     flow = flow_at(lines, *place)
     if flow is None:
         return _in_block(lines, place)
     climb = _value_after(lines, flow.start.line, lines[flow.start.line][: flow.start.column])
     word = word_at(lines[line], place.column)
     if flow.is_key:
-        return climb.cursor(Role.KEY, word, place, flow.keys, lines[line][word.start : word.end], flow)
-    role = Role.START if isinstance(flow.steps[-1], int) else Role.VALUE
+        return climb.cursor(CursorRole.KEY, word, place, flow.keys, lines[line][word.start : word.end], flow)
+    role = CursorRole.START if isinstance(flow.steps[-1], int) else CursorRole.VALUE
     return climb.cursor(role, word, place, flow.keys, flow=flow)
 
 
-def word_at(text: str, column: int) -> Word:
+def word_at(text: str, column: int) -> CursorWord:
     """Return the word around a column."""
     before = _BEFORE.search(text[:column])
     after = _AFTER.match(text, column)
     assert before is not None
     assert after is not None
-    word = Word(before.start(), after.end(), before.group())
+    word = CursorWord(before.start(), after.end(), before.group())
     whole = text[word.start : word.end]
     # The colon of a key is no part of it.
     if whole.endswith(":") and column < word.end:
@@ -433,7 +438,7 @@ def _value_after(lines: Sequence[str], line: int, text: str) -> _Climb:
     return climb
 
 
-def _in_block(lines: Sequence[str], place: Place) -> Cursor:
+def _in_block(lines: Sequence[str], place: CursorPlace) -> Cursor:
     text = lines[place.line]
     entries = entries_of(text)
     left = [entry for entry in entries if entry.end <= place.column and entry.column < place.column]
@@ -445,20 +450,22 @@ def _in_block(lines: Sequence[str], place: Place) -> Cursor:
             climb.take(entry, place.line)
         climb.up(lines, place.line)
         keys = (*climb.keys, *_siblings_below(lines, place.line, at.column))
-        word = Word(at.column, at.end - 1, text[at.column : place.column])
-        return climb.cursor(Role.KEY, word, place, keys, at.name)
+        word = CursorWord(at.column, at.end - 1, text[at.column : place.column])
+        return climb.cursor(CursorRole.KEY, word, place, keys, at.name)
     if left:
         climb = _value_after(lines, place.line, text[: left[-1].end])
-        role = Role.VALUE if left[-1].sort is Sort.KEY else Role.START
+        role = CursorRole.VALUE if left[-1].sort is Sort.KEY else CursorRole.START
         start = max(word.start, left[-1].end)
-        word = Word(start, max(start, word.end), text[start : place.column])
+        word = CursorWord(start, max(start, word.end), text[start : place.column])
         return climb.cursor(role, word, place)
     column = min(indent_of(text), place.column) if text.strip() else place.column
     climb = _Climb(None, column)
     climb.up(lines, place.line)
     if climb.is_text or not climb.keys:
-        return climb.cursor(Role.START, word, place)
-    return climb.cursor(Role.KEY, word, place, (*climb.keys, *_siblings_below(lines, place.line, column)))
+        return climb.cursor(CursorRole.START, word, place)
+    return climb.cursor(
+        CursorRole.KEY, word, place, (*climb.keys, *_siblings_below(lines, place.line, column))
+    )
 
 
 def _siblings_below(lines: Sequence[str], line: int, column: int) -> tuple[str, ...]:

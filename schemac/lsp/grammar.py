@@ -53,7 +53,7 @@ _READ: TreePath = ("read", "schema")
 
 
 @dataclass(frozen=True)
-class Property:
+class GrammarProperty:
     """A property of a model, with its written name."""
 
     name: str
@@ -82,14 +82,14 @@ class Extra:
 
 
 @dataclass(frozen=True)
-class Shape:
+class GrammarShape:
     """What may be at a path."""
 
     annotation: Any
     """As models have it; `Any` where nothing is known."""
     holder: type[AuthoredModel] | None = None
     """The model whose property it is."""
-    member: Property | None = None
+    member: GrammarProperty | None = None
     attribute: Attribute[Any] | None = None
     """The attribute whose value it is a part of."""
     extra: Extra | None = None
@@ -142,7 +142,7 @@ class Shape:
         return ""
 
 
-def description_of(model: type[AuthoredModel], record_property: Property) -> str:
+def description_of(model: type[AuthoredModel], record_property: GrammarProperty) -> str:
     """Return what a property is, in a sentence."""
     if record_property.name == "kind" and issubclass(model, LogicalType):
         return class_text(model)
@@ -169,48 +169,48 @@ def _unwrapped(annotation: Any) -> Iterator[Any]:
         yield annotation
 
 
-def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> Shape:
+def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> GrammarShape:
     """Return what a document is, by its outermost keys and its `kind`."""
     if path and isinstance(path[0], int):
-        return Shape(list[SetDataSchema | OtherEvent])
+        return GrammarShape(list[SetDataSchema | OtherEvent])
     if "$schema" in keys:
-        return Shape(SourceResource if str(kind).rstrip("/").endswith("Source") else DatasetResource)
+        return GrammarShape(SourceResource if str(kind).rstrip("/").endswith("Source") else DatasetResource)
     if "kind" in keys:
         by_kind = {"DatasetSnapshot": DatasetSnapshot, "MetadataEvent": MetadataEvent}
         if kind in by_kind:
-            return Shape(by_kind[kind])
+            return GrammarShape(by_kind[kind])
         if not keys or kind in EVENT_WORDS or "fields" not in keys:
-            return Shape(SetDataSchema | OtherEvent | DatasetSnapshot | MetadataEvent)
+            return GrammarShape(SetDataSchema | OtherEvent | DatasetSnapshot | MetadataEvent)
     if "datasets" in keys:
-        return Shape(OverlayFile)
+        return GrammarShape(OverlayFile)
     if {"source", "sources"} & {*keys} and "target" in keys:
-        return Shape(Any)
+        return GrammarShape(Any)
     if "groups" in keys and "fields" not in keys:
-        return Shape(GroupLibrary)
-    return Shape(BareSchema)
+        return GrammarShape(GroupLibrary)
+    return GrammarShape(BareSchema)
 
 
 EVENT_WORDS = frozenset(spelling for event in EVENTS for spelling in spellings(event))
 
 
-def shape_at(root: Shape, path: TreePath, value_at: ValueAt) -> Shape:
+def shape_at(root: GrammarShape, path: TreePath, value_at: ValueAt) -> GrammarShape:
     """Return what may be at a path."""
     shape = root
     for depth, step in enumerate(path):
         if path[depth : depth + 2] == _READ:
-            shape = Shape(Any)
+            shape = GrammarShape(Any)
         elif path[depth - 1 : depth + 1] == _READ:
-            shape = Shape(Schema)
+            shape = GrammarShape(Schema)
         else:
             shape = _below(shape, step, depth, value_at)
     return shape
 
 
-def _below(shape: Shape, step: str | int, depth: int, value_at: ValueAt) -> Shape:
+def _below(shape: GrammarShape, step: str | int, depth: int, value_at: ValueAt) -> GrammarShape:
     """Return the shape of a key or of an item number in a shape; any value where the records do not know it."""
     if shape.extra is not None:
         attribute = known(str(step))
-        return Shape(attribute.value_type if attribute is not None else Any, attribute=attribute)
+        return GrammarShape(attribute.value_type if attribute is not None else Any, attribute=attribute)
     steps = (*shape.steps, step) if shape.attribute is not None else ()
     inner = replace(shape, steps=steps, member=None, holder=None)
     for one in alternatives(shape.annotation):
@@ -231,11 +231,11 @@ def _below(shape: Shape, step: str | int, depth: int, value_at: ValueAt) -> Shap
             annotation: Any = Union[tuple(one.annotation for _, one in candidates)]  # noqa: UP007 — of a list
             if holder is GroupField and member.name == "type":
                 annotation = LogicalType
-            return Shape(annotation, holder, member, shape.attribute, extra, steps)
-    return Shape(Any)
+            return GrammarShape(annotation, holder, member, shape.attribute, extra, steps)
+    return GrammarShape(Any)
 
 
-def chosen(shape: Shape, value: Callable[[], Any]) -> list[type[AuthoredModel]]:
+def chosen(shape: GrammarShape, value: Callable[[], Any]) -> list[type[AuthoredModel]]:
     """Return the models that may be at a place, of kinds and events only the one that is written there."""
     models = shape.models
     if len(models) < 2:
@@ -253,7 +253,8 @@ def chosen(shape: Shape, value: Callable[[], Any]) -> list[type[AuthoredModel]]:
     fitting = [
         model
         for model in models
-        if "kind" in model.model_fields and kind_word in Shape(property_of(model, "kind").annotation).words
+        if "kind" in model.model_fields
+        and kind_word in GrammarShape(property_of(model, "kind").annotation).words
     ]
     return fitting or models
 
@@ -264,19 +265,21 @@ def kind_of(value: Any) -> type[LogicalType] | None:
     return BY_NAME.get(SPELLINGS.get(word, "")) if isinstance(word, str) else None
 
 
-def property_of(model: type[AuthoredModel], name: str) -> Property:
+def property_of(model: type[AuthoredModel], name: str) -> GrammarProperty:
     """Return a property of a model by its name."""
-    return Property(name, model.model_fields[name])
+    return GrammarProperty(name, model.model_fields[name])
 
 
-_DESCRIBED = Property("description", FieldInfo(annotation=str, default="", description=DESCRIPTION.summary))
+_DESCRIBED = GrammarProperty(
+    "description", FieldInfo(annotation=str, default="", description=DESCRIPTION.summary)
+)
 _FRIENDLY = [property_of(GroupLibrary, name) for name in ("imports", "groups")]
 _OF_SCHEMAS = (Schema, Field)
 
 
-def properties_of(model: type[AuthoredModel]) -> list[Property]:
+def properties_of(model: type[AuthoredModel]) -> list[GrammarProperty]:
     """Return the properties of a model, with those that only the default mode accepts."""
-    properties = [Property(name, field) for name, field in model.model_fields.items()]
+    properties = [GrammarProperty(name, field) for name, field in model.model_fields.items()]
     if issubclass(model, _OF_SCHEMAS):
         properties.append(_DESCRIBED)
     if issubclass(model, Schema):
@@ -416,7 +419,7 @@ class CursorValues:
         return [*lines[:at], before + flow.closing, *rest]
 
 
-class Context:
+class GrammarContext:
     """A place in a text."""
 
     def __init__(self, lines: Sequence[str], place: tuple[int, int]) -> None:
@@ -425,16 +428,16 @@ class Context:
         self.written = CursorValues(lines, self.cursor)
 
     @cached_property
-    def shape(self) -> Shape:
+    def shape(self) -> GrammarShape:
         """What may be at the path of the cursor."""
         return self.shape_at(self.cursor.path)
 
-    def shape_at(self, path: TreePath) -> Shape:
+    def shape_at(self, path: TreePath) -> GrammarShape:
         """Return what may be at the first steps of the path, or below it."""
         return shape_at(self._root, path, self.written.value)
 
     @cached_property
-    def _root(self) -> Shape:
+    def _root(self) -> GrammarShape:
         """The shape of the whole document, by its outermost keys; for a first key that is just written, by that one."""
         root, path = self.written.root, self.cursor.path
         if not root and path and isinstance(path[0], str):

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.groups import Definition
-from schemac.language.manifest.library import Reuse, scope_of
-from schemac.language.manifest.library import Scope as GroupScope
-from schemac.lsp.projects import Checked, key_of
+from schemac.language.manifest.library import GroupScope, Reuse, scope_of
+from schemac.lsp.projects import CheckedProject, key_of
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.text.source.json_object import TreePath
@@ -35,7 +34,7 @@ def paths_in(fields: Sequence[SchemaField]) -> Iterator[str]:
     return (field.path_text for field in preorder(fields) if field.is_member)
 
 
-def datasets_called(name: Any, checked: Checked) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
+def datasets_called(name: Any, checked: CheckedProject) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
     """Yield the datasets of a name, with their manifests; there should be one."""
     for file in checked.files:
         for number, named in enumerate(file.named):
@@ -59,7 +58,7 @@ class DatasetField(NamedTuple):
     field: SchemaField
 
 
-class Index:
+class FieldIndex:
     """The fields of a project by where they were written; of each manifest it is made once."""
 
     def __init__(self) -> None:
@@ -103,14 +102,14 @@ def location_of(dataset: LogicalDataset, field: SchemaField) -> FieldLocation | 
     return FieldLocation(document.source.name, document.index, path)
 
 
-def files_with(checked: Checked, path: str) -> list[CompiledFile]:
+def files_with(checked: CheckedProject, path: str) -> list[CompiledFile]:
     """Return the manifest at a path as it could be read last, or those that import it."""
     manifest = checked.readable.get(path)
     manifests = [manifest] if manifest is not None else []
     return [*manifests, *(file for file in users_of(checked, path) if file is not manifest)]
 
 
-def users_of(checked: Checked, path: str) -> Iterator[CompiledFile]:
+def users_of(checked: CheckedProject, path: str) -> Iterator[CompiledFile]:
     """Yield the manifests that import a file."""
     for file in checked.files:
         around = FolderFiles(file.file.path, file.file.name, checked.buffers)
@@ -201,10 +200,10 @@ _MOST_FILES = 1_000
 """Files that are offered for an import, or as the schema of a pipeline."""
 
 
-class Scope:
+class TextScope:
     """The names that one text can use."""
 
-    def __init__(self, checked: Checked, path: str, lines: Sequence[str], line: int = -1) -> None:
+    def __init__(self, checked: CheckedProject, path: str, lines: Sequence[str], line: int = -1) -> None:
         self._checked = checked
         self._path = path
         self._lines = lines

@@ -16,19 +16,19 @@ from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_field
-from schemac.lsp.cursor import Role
-from schemac.lsp.grammar import Context
+from schemac.lsp.cursor import CursorRole
+from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.locations import (
     DatasetField,
     DatasetTarget,
+    FieldIndex,
     FieldTarget,
     FileRange,
     FileTarget,
     GroupTarget,
-    Index,
     ParameterTarget,
-    Scope,
     Target,
+    TextScope,
     VocabularyTarget,
     datasets_called,
     document_number,
@@ -38,7 +38,7 @@ from schemac.lsp.locations import (
     users_of,
 )
 from schemac.lsp.occurrences import occurrences_of
-from schemac.lsp.projects import Checked, ProjectTexts, key_of
+from schemac.lsp.projects import CheckedProject, ProjectTexts, key_of
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import identified, open_lock
@@ -55,7 +55,7 @@ from schemac.versions.identity.lockfile import dataset_line
 class Navigator:
     """Finds what a cursor names, in a project as it was checked."""
 
-    def __init__(self, checked: Checked, index: Index) -> None:
+    def __init__(self, checked: CheckedProject, index: FieldIndex) -> None:
         self.checked = checked
         self._index = index
 
@@ -64,17 +64,19 @@ class Navigator:
         """All texts that may name something."""
         return ProjectTexts(self.checked)
 
-    def fields_at(self, path: str, context: Context, tree_path: TreePath | None = None) -> list[DatasetField]:
+    def fields_at(
+        self, path: str, context: GrammarContext, tree_path: TreePath | None = None
+    ) -> list[DatasetField]:
         """Return the fields that the cursor is in."""
         number = document_number(context.lines, context.cursor.document)
         target_path = context.path_on_key if tree_path is None else tree_path
         return self._index.at(files_with(self.checked, path), self.checked.name(path), number, target_path)
 
-    def target(self, path: str, context: Context) -> Target | None:
+    def target(self, path: str, context: GrammarContext) -> Target | None:
         """Return what the name at a cursor means; None if there is no name."""
-        if context.is_in_comment or context.cursor.role is Role.TEXT:
+        if context.is_in_comment or context.cursor.role is CursorRole.TEXT:
             return None
-        scope = Scope(self.checked, path, context.lines)
+        scope = TextScope(self.checked, path, context.lines)
         return (
             self._parameter(path, context, scope)
             or self._companion_target(path, context, scope)
@@ -83,7 +85,7 @@ class Navigator:
             or self._dataset_at_name(path, context)
         )
 
-    def _written_name(self, path: str, context: Context, scope: Scope) -> Target | None:
+    def _written_name(self, path: str, context: GrammarContext, scope: TextScope) -> Target | None:
         """Return what a value names that is not a field's own name."""
         cursor = context.cursor
         on_key = context.path_on_key
@@ -115,7 +117,7 @@ class Navigator:
         targets = (self._field_of(dataset, value) for dataset in datasets)
         return next(filter(None, targets), None)
 
-    def _group(self, name: str, path: str, scope: Scope) -> GroupTarget | None:
+    def _group(self, name: str, path: str, scope: TextScope) -> GroupTarget | None:
         """Return a group with the file that defines it, by the name that a text uses; None if the text knows no such group."""
         resolved = scope.group_scope.find(name) if scope.group_scope is not None else None
         if resolved is None:
@@ -123,7 +125,7 @@ class Navigator:
         definition, around = resolved
         return GroupTarget(definition.name, file_at(path, around.path))
 
-    def _parameter(self, path: str, context: Context, scope: Scope) -> Target | None:
+    def _parameter(self, path: str, context: GrammarContext, scope: TextScope) -> Target | None:
         """Return the parameter of a group that is named: by its definition, by a use, or as `$(name)` in a text."""
         cursor, on_key = context.cursor, context.path_on_key
         if cursor.key and on_key[-2:-1] == ("with",):
@@ -141,7 +143,7 @@ class Navigator:
         group = self._group(name, path, scope) if isinstance(name, str) and parameter else None
         return ParameterTarget(group, parameter) if group is not None else None
 
-    def _companion_target(self, path: str, context: Context, scope: Scope) -> Target | None:
+    def _companion_target(self, path: str, context: GrammarContext, scope: TextScope) -> Target | None:
         """Return what an overlay or a pipeline names: a dataset, a field of it, or a manifest."""
         root, on_key = context.written.root, context.path_on_key
         word = context.cursor.key
@@ -163,7 +165,7 @@ class Navigator:
             return FileTarget(file_at(path, root["schema"]))
         return None
 
-    def _dataset_at_name(self, path: str, context: Context) -> Target | None:
+    def _dataset_at_name(self, path: str, context: GrammarContext) -> Target | None:
         """Return the dataset whose own name the cursor is on."""
         file = self.checked.file(path)
         for named, dataset in zip(file.named, file.datasets, strict=True) if file is not None else ():
@@ -174,7 +176,7 @@ class Navigator:
                     return DatasetTarget(named.name)
         return None
 
-    def _field_name(self, path: str, context: Context) -> Target | None:
+    def _field_name(self, path: str, context: GrammarContext) -> Target | None:
         """Return the field whose own name the cursor is on."""
         cursor = context.cursor
         if cursor.path[-1:] != ("name",) and cursor.key != "name":

@@ -27,7 +27,7 @@ from schemac.lsp.locations import (
     file_at,
 )
 from schemac.lsp.projects import ProjectTexts, key_of, uses_in
-from schemac.project.name_edits import Edit, edits_of_references, path_after
+from schemac.project.name_edits import NameEdit, edits_of_references, path_after
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span
@@ -206,7 +206,7 @@ class FieldEdit(NamedTuple):
     path: str
     """Of the text; absolute."""
     source: SourceText
-    edit: Edit
+    edit: NameEdit
 
 
 def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[FieldEdit]:
@@ -243,4 +243,4 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
             after = path_after(str(at[-1]), {old: renamed[name][old]})
             if after is not None:
                 named = _key(path, document, at)
-                yield FieldEdit(path, named.source, Edit(named.span, named.text(after)))
+                yield FieldEdit(path, named.source, NameEdit(named.span, named.text(after)))

@@ -22,11 +22,11 @@ from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.language.manifest.groups import GroupFile
 from schemac.lsp.completion import is_like_pipeline, pipeline_text
-from schemac.lsp.cursor import Role
+from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import (
-    Context,
-    Property,
-    Shape,
+    GrammarContext,
+    GrammarProperty,
+    GrammarShape,
     alternatives,
     chosen,
     description_of,
@@ -34,8 +34,8 @@ from schemac.lsp.grammar import (
     properties_of,
 )
 from schemac.lsp.locations import DatasetField, location_of
-from schemac.lsp.projects import Checked, key_of
-from schemac.lsp.texts import Lines, LinesOf, uri_of
+from schemac.lsp.projects import CheckedProject, key_of
+from schemac.lsp.texts import LinesOf, TextLines, uri_of
 from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
@@ -55,21 +55,21 @@ _MOST_COLUMNS = 300
 """Columns of a dataset from which on a column is compiled alone, without what its engines say of the whole schema."""
 
 
-def word_text(context: Context) -> str:
+def word_text(context: GrammarContext) -> str:
     """Return the description of a key, attribute or kind at the cursor; empty if there is none."""
     cursor = context.cursor
-    if cursor.role is Role.TEXT or context.is_in_comment:
+    if cursor.role is CursorRole.TEXT or context.is_in_comment:
         return ""
     if is_like_pipeline(context.written.root):
         return pipeline_text(context)
-    if cursor.role is Role.KEY and cursor.key:
+    if cursor.role is CursorRole.KEY and cursor.key:
         if context.shape.extra is not None:
             attribute = known(cursor.key)
             return attribute_text(attribute) if attribute is not None else ""
         models = chosen(context.shape, lambda: context.written.value(len(cursor.path)))
         for model, one in ((of, one) for of in models for one in properties_of(of)):
             if one.alias == cursor.key:
-                text, words = description_of(model, one), Shape(one.annotation).words
+                text, words = description_of(model, one), GrammarShape(one.annotation).words
                 lines = [f"**{one.alias}**" + (f": {text}" if text else "")]
                 if words and (one.name != "kind" or words[0] not in BY_NAME):
                     lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
@@ -95,17 +95,17 @@ def attribute_text(attribute: Attribute[Any]) -> str:
     where = [f"fields ({fits})"] if attribute.on_field else []
     where += ["the schema"] if attribute.on_schema else []
     lines = [f"**{attribute.key}**: {attribute.summary}", f"On {' and '.join(where)}."]
-    words = Shape(attribute.value_type).words
+    words = GrammarShape(attribute.value_type).words
     if words:
         lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
     for model in alternatives(attribute.value_type):
         if isinstance(model, type) and issubclass(model, AuthoredModel) and model is not LogicalType:
             rows: list[str] = []
             for name, field in model.model_fields.items():
-                one = Property(name, field)
+                one = GrammarProperty(name, field)
                 texts = [
                     description_of(model, one),
-                    ", ".join(f"`{word}`" for word in Shape(one.annotation).words),
+                    ", ".join(f"`{word}`" for word in GrammarShape(one.annotation).words),
                 ]
                 text = " ".join(filter(None, texts))
                 rows.append(f"- `{one.alias}`{': ' if text else ''}{text}")
@@ -113,7 +113,7 @@ def attribute_text(attribute: Attribute[Any]) -> str:
     return "\n\n".join(lines)
 
 
-def field_text(dataset_field: DatasetField, checked: Checked, others: int = 0) -> str:
+def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int = 0) -> str:
     """Return all that is known of a field: its type in each engine, its ids and history, constraints and losses."""
     field, dataset = dataset_field.field, dataset_field.dataset
     is_read = dataset.is_read(field)
@@ -165,7 +165,7 @@ def _title(name: str) -> str:
 
 
 def compiled(
-    dataset: LogicalDataset, field: SchemaField, checked: Checked, locked: Locked | None
+    dataset: LogicalDataset, field: SchemaField, checked: CheckedProject, locked: Locked | None
 ) -> tuple[dict[str, str], list[Loss]]:
     """Return the type of a field in each engine that the dataset is built for, by the engine's name, and what is lost of it."""
     options = CompileOptions.of(checked.project)
@@ -225,7 +225,7 @@ _MAX_SYMBOLS = 500
 
 
 def document_symbols(
-    file: CompiledFile, documents: Sequence[Document], lines: Lines
+    file: CompiledFile, documents: Sequence[Document], lines: TextLines
 ) -> list[types.DocumentSymbol]:
     """Return the datasets of a text with their fields, and its groups with theirs."""
     symbols: list[types.DocumentSymbol] = []
@@ -253,7 +253,7 @@ def _document_symbol(
     return types.DocumentSymbol(name or "(no name)", kind, around, name_range, detail, children=children)
 
 
-def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.DocumentSymbol | None:
+def _field(dataset: LogicalDataset, field: SchemaField, lines: TextLines) -> types.DocumentSymbol | None:
     """Return the symbol of a field with its members; None for one of a group or without a name."""
     name = dataset.origins.location((*field.declared_at, "name"))
     whole = dataset.origins.location(field.declared_at)
@@ -275,7 +275,7 @@ def _members(field: SchemaField) -> Iterator[SchemaField]:
             yield from _members(child)
 
 
-def _groups(documents: Sequence[Document], lines: Lines) -> Iterator[types.DocumentSymbol]:
+def _groups(documents: Sequence[Document], lines: TextLines) -> Iterator[types.DocumentSymbol]:
     """Yield a symbol for each group of a text, with its named fields below it."""
     for definition in GroupFile(list(documents), "").groups.values():
         document, path = definition.document, definition.path
@@ -292,16 +292,20 @@ def _groups(documents: Sequence[Document], lines: Lines) -> Iterator[types.Docum
         yield _document_symbol(definition.name, types.SymbolKind.Module, whole, name, detail, children)
 
 
-def _range(lines: Lines, source: SourceText, span: Span) -> types.Range:
+def _range(lines: TextLines, source: SourceText, span: Span) -> types.Range:
     return lines.range(source.region(span))
 
 
-def workspace_symbols(checked: Checked, query: str, lines_of: LinesOf) -> Iterator[types.WorkspaceSymbol]:
+def workspace_symbols(
+    checked: CheckedProject, query: str, lines_of: LinesOf
+) -> Iterator[types.WorkspaceSymbol]:
     """Yield the datasets and fields of a project whose names have the letters of a query in their order."""
     return islice(_workspace_symbols(checked, query, lines_of), _MAX_SYMBOLS)
 
 
-def _workspace_symbols(checked: Checked, query: str, lines_of: LinesOf) -> Iterator[types.WorkspaceSymbol]:
+def _workspace_symbols(
+    checked: CheckedProject, query: str, lines_of: LinesOf
+) -> Iterator[types.WorkspaceSymbol]:
     for file in checked.files:
         path = key_of(file.file.path)
         for number, named in enumerate(file.named):
@@ -341,7 +345,7 @@ _LONGEST = 60
 
 
 def inlay_hints(
-    file: CompiledFile, checked: Checked, lines: Lines, first: int, last: int
+    file: CompiledFile, checked: CheckedProject, lines: TextLines, first: int, last: int
 ) -> list[types.InlayHint]:
     """Return the hints of the fields between two lines, both zero-based."""
     report = Report()
@@ -372,7 +376,12 @@ def inlay_hints(
 
 
 def _hint(
-    dataset: LogicalDataset, field: SchemaField, key: str, text: str, lines: Lines, range_: tuple[int, int]
+    dataset: LogicalDataset,
+    field: SchemaField,
+    key: str,
+    text: str,
+    lines: TextLines,
+    range_: tuple[int, int],
 ) -> types.InlayHint | None:
     """Return a hint behind the value of a key; None without a text, in another file, or outside of the lines of `range_`."""
     place = dataset.origins.location((*field.declared_at, key))

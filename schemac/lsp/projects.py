@@ -17,15 +17,14 @@ from typing import NamedTuple
 
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import strings_in
-from schemac.language.manifest.library import Reuse, scope_of
-from schemac.language.manifest.library import Scope as GroupScope
+from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.project.building import Builds, across_files, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
 from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile, content_of, find_manifests
 from schemac.project.fixing import without_ignored
 from schemac.project.imported import FolderFiles, report_unused_groups
-from schemac.project.manifests import Checks, CompiledFile, apart
+from schemac.project.manifests import CompiledFile, ManifestChecks, apart
 from schemac.project.options import CompileOptions, overlay_of
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
@@ -51,7 +50,7 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedProject:
     """A project as it was checked."""
 
     project: Project
@@ -100,7 +99,7 @@ class ProjectFolder:
         self._override: Project | None = None
         """Settings that count in place of those on disk."""
 
-    def check(self, buffers: Buffers, *, is_built: bool = True) -> Checked:
+    def check(self, buffers: Buffers, *, is_built: bool = True) -> CheckedProject:
         """Check all manifests; with `is_built` locks and the project's targets, too."""
         report = Report()
         project = self._opened(report, buffers)
@@ -137,18 +136,18 @@ class ProjectFolder:
             path = os.path.normpath(os.path.join(project.folder, diagnostic.file))
             findings[path] = (*findings.get(path, ()), diagnostic)
         self._readable |= {key_of(one.file.path): one for one in compiled if one.named}
-        return Checked(project, tuple(compiled), findings, buffers, dict(self._readable))
+        return CheckedProject(project, tuple(compiled), findings, buffers, dict(self._readable))
 
     def check_text(self, path: str, text: str, buffers: Buffers) -> tuple[Diagnostic, ...]:
         """Return the findings of a text that is in place of a manifest; nothing of it is kept."""
         report = Report()
         project = self._project or self._opened(Report(), buffers)
-        checks = Checks(replace(project, cache=NO_CACHE), _options(project, buffers))
+        checks = ManifestChecks(replace(project, cache=NO_CACHE), _options(project, buffers))
         content = text.encode("utf-8", "surrogatepass")
         checks.content(content, ManifestFile(Path(path), self.name(path), is_named=False), report)
         return report.diagnostics
 
-    def tried(self, buffers: Buffers, project: Project) -> Checked:
+    def tried(self, buffers: Buffers, project: Project) -> CheckedProject:
         """Return the manifests as they would be with other texts and settings, without targets; nothing of it is kept."""
         trial = ProjectFolder(self.folder, is_project=self.is_project, has_custom_rules=self.has_custom_rules)
         trial._override = project
@@ -198,9 +197,9 @@ class ProjectFolder:
     ) -> list[CompiledFile]:
         """Return the manifests that can be read; only those whose text or imports changed are checked again."""
         options = _options(project, buffers)
-        checks = Checks(project, options)
+        checks = ManifestChecks(project, options)
         # What is typed is not worth a place on disk.
-        passing = Checks(replace(project, cache=self._passing), options)
+        passing = ManifestChecks(replace(project, cache=self._passing), options)
         contents = Contents()
         compiled: list[CompiledFile] = []
         is_saved = False
@@ -263,7 +262,7 @@ class Projects:
 class ProjectTexts:
     """The texts of a project as they were checked; files that no manifest names are looked for once."""
 
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: CheckedProject) -> None:
         self.checked = checked
         self._documents: dict[str, list[Document]] = {}
 
@@ -356,7 +355,7 @@ def _keys(content: bytes) -> dict[str, str]:
     return {key.decode(): value.decode("utf-8", "replace") for key, value in entries}
 
 
-def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
+def check_companion(path: str, checked: CheckedProject) -> tuple[Diagnostic, ...]:
     """Return all findings of a pipeline or an overlay that an editor holds."""
     content = checked.buffers[path]
     findings = checked.findings.get(path, ())
@@ -382,7 +381,7 @@ def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
     return tuple(without_ignored(of_file, {name: content}.get, checked.project))
 
 
-def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) -> Iterator[Diagnostic]:
+def _of_manifest(path: str, content: bytes, checked: CheckedProject, report: Report) -> Iterator[Diagnostic]:
     """Yield a pipeline's findings about its manifest, if the manifest itself is not checked."""
     for one in report.diagnostics:
         if one.severity is Severity.ERROR and checked.file(checked.path(one.file)) is None:
@@ -394,7 +393,7 @@ def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) ->
             return
 
 
-def _with_relative_paths(diagnostic: Diagnostic, checked: Checked) -> Diagnostic:
+def _with_relative_paths(diagnostic: Diagnostic, checked: CheckedProject) -> Diagnostic:
     """Return a finding with files spoken of from the project's folder."""
     folder = os.path.join(checked.project.folder, "")
     message, help = (text.replace(folder, "") for text in (diagnostic.message, diagnostic.help))

@@ -17,7 +17,7 @@ from lsprotocol import types
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.model import quoted
 from schemac.lsp.cursor import word_at
-from schemac.lsp.grammar import Context
+from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.locations import (
     DatasetTarget,
     FieldTarget,
@@ -29,10 +29,10 @@ from schemac.lsp.locations import (
 )
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.occurrences import field_edits, occurrences_of
-from schemac.lsp.projects import Checked, ProjectFolder, ProjectTexts, key_of
-from schemac.lsp.texts import Lines, line_edits, uri_of
+from schemac.lsp.projects import CheckedProject, ProjectFolder, ProjectTexts, key_of
+from schemac.lsp.texts import TextLines, line_edits, uri_of
 from schemac.project.locking import open_lock
-from schemac.project.name_edits import Edit, NoEditError, Surroundings, edited, fields_of
+from schemac.project.name_edits import NameEdit, NoEditError, Surroundings, edited, fields_of
 from schemac.project.renaming import planned_rename
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.report import Report
@@ -73,9 +73,9 @@ def renamed_texts(
                 reason = f"It cannot be found where {target.name} is defined."
         raise RefusedRenameError(reason)
     locks = _locks(target, new, texts) if isinstance(target, DatasetTarget) else {}
-    edits: dict[str, dict[Edit, SourceText]] = {}
+    edits: dict[str, dict[NameEdit, SourceText]] = {}
     for one in occurrences:
-        edits.setdefault(one.path, {})[Edit(one.span, one.text(new))] = one.source
+        edits.setdefault(one.path, {})[NameEdit(one.span, one.text(new))] = one.source
     afters = {
         path: edited(next(iter(by_edit.values())).content, list(by_edit)) for path, by_edit in edits.items()
     }
@@ -129,7 +129,7 @@ def _locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, st
     return {key_of(lock_file.path): write_lock(Lock(tuple(datasets)))}
 
 
-def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> None:
+def _compare(before: CheckedProject, after: CheckedProject, renamed: Mapping[str, str]) -> None:
     """Raise RefusedRenameError if there is a new error, or a dataset has other fields."""
     check_findings(before, after)
     fields = {file.file.path: file.datasets for file in after.files}
@@ -142,7 +142,7 @@ def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> Non
                 )
 
 
-def check_findings(before: Checked, after: Checked) -> None:
+def check_findings(before: CheckedProject, after: CheckedProject) -> None:
     """Raise RefusedRenameError if there is a new error."""
     former = {(one.code, one.message): one for one in _errors(before)}
     now = {(one.code, one.message): one for one in _errors(after)}
@@ -155,7 +155,7 @@ def check_findings(before: Checked, after: Checked) -> None:
                 raise RefusedRenameError(f"This name would cause an error: {one.message}.")
 
 
-def _errors(checked: Checked) -> list[Diagnostic]:
+def _errors(checked: CheckedProject) -> list[Diagnostic]:
     """Return the errors of all files, without warnings."""
     diagnostics = [one for every in checked.findings.values() for one in every]
     return [one for one in diagnostics if one.severity is Severity.ERROR]
@@ -190,7 +190,7 @@ class Renamable(NamedTuple):
     navigator: Navigator
 
 
-def renamable(path: str, context: Context, navigator: Navigator) -> Renamable | None:
+def renamable(path: str, context: GrammarContext, navigator: Navigator) -> Renamable | None:
     """Return what can be renamed at a cursor in a text, by its absolute path; None if there is no such name."""
     target = navigator.target(path, context)
     line, column = context.cursor.place
@@ -244,7 +244,7 @@ class RenameEdits(NamedTuple):
 
 
 def rename_edits(
-    renamable: Renamable, new: str, folder: ProjectFolder, lines_of: Callable[[str], Lines]
+    renamable: Renamable, new: str, folder: ProjectFolder, lines_of: Callable[[str], TextLines]
 ) -> RenameEdits:
     """Return what a renaming changes; `lines_of` gives texts by absolute path. Raises RefusedRenameError."""
     target, navigator = renamable.target, renamable.navigator

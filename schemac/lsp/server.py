@@ -4,7 +4,7 @@ Layer: lsp.
 Shape: a request that fails is told in the editor's log and answered with nothing; the server goes on. Requests wait for the check
 of what was typed before them, except for completion, which is needed while nothing is whole. Messages come from standard input as
 bytes. pygls takes every line for a header until one has a known length, and reads no message after a header that it does not
-understand. `Frames` returns invalid bytes as a body that cannot be parsed, which pygls reports to the editor, and continues at the
+understand. `MessageFrames` returns invalid bytes as a body that cannot be parsed, which pygls reports to the editor, and continues at the
 next header with a length.
 Source: the base protocol of the Language Server Protocol.
 """
@@ -127,7 +127,7 @@ def start(*, has_custom_rules: bool = True) -> None:
     sys.setswitchinterval(_SWITCH)
     # pygls closes what it writes to, and standard output is flushed at the end of every command.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
-        frames = cast(BinaryIO, Frames(sys.stdin.buffer))
+        frames = cast(BinaryIO, MessageFrames(sys.stdin.buffer))
         make_server(has_custom_rules=has_custom_rules).start_io(frames, stdout)
 
 
@@ -141,7 +141,7 @@ _LENGTH = re.compile(rb"Content-Length[ \t]*:[ \t]*(\d{1,12})[ \t]*\r?\n\Z", re.
 _HEADER = re.compile(rb"[A-Za-z-]+[ \t]*:[^\r\n]*\r?\n\Z")
 
 
-class Frames:
+class MessageFrames:
     """Standard input with sound headers alone, in place of the stream that pygls reads from."""
 
     def __init__(self, stream: BinaryIO) -> None:

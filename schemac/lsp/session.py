@@ -22,9 +22,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.locations import Index
+from schemac.lsp.locations import FieldIndex
 from schemac.lsp.projects import (
-    Checked,
+    CheckedProject,
     ProjectFolder,
     Projects,
     check_companion,
@@ -34,7 +34,7 @@ from schemac.lsp.projects import (
 )
 from schemac.lsp.texts import (
     EditedWorkspace,
-    Lines,
+    TextLines,
     edited_lines,
     merged,
     narrowed,
@@ -87,11 +87,11 @@ class Opened:
 
 
 @dataclass
-class State:
+class ProjectState:
     """What is known of a project."""
 
     folder: ProjectFolder
-    checked: Checked | None = None
+    checked: CheckedProject | None = None
     is_dirty: bool = True
     cost: float = 0.0
     """Seconds that the last check took."""
@@ -113,12 +113,12 @@ class Session:
     def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.projects = Projects()
-        self.index = Index()
+        self.index = FieldIndex()
         self.opened: dict[str, Opened] = {}
         """By URI."""
-        self._states: dict[Path, State] = {}
+        self._states: dict[Path, ProjectState] = {}
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="check")
-        self._lines: dict[str, tuple[int, Lines]] = {}
+        self._lines: dict[str, tuple[int, TextLines]] = {}
         self._quick: dict[str, asyncio.TimerHandle] = {}
 
     def can(self, capability: str) -> bool:
@@ -199,22 +199,22 @@ class Session:
         self.projects.workspace = [*remaining, *added]
         self.changed_elsewhere(params)
 
-    def lines(self, opened: Opened) -> Lines:
+    def lines(self, opened: Opened) -> TextLines:
         """Return an open text as lines."""
         known = self._lines.get(opened.uri)
         if known is None or known[0] != opened.version:
-            known = self._lines[opened.uri] = (opened.version, Lines(opened.text, self.codec))
+            known = self._lines[opened.uri] = (opened.version, TextLines(opened.text, self.codec))
         return known[1]
 
-    def lines_at(self, path: str) -> Lines:
+    def lines_at(self, path: str) -> TextLines:
         """Return the text of a file by its absolute path: the editor's, or that on disk; empty if there is none."""
         opened = self.opened_at(path)
         if opened is not None:
             return self.lines(opened)
         try:
-            return Lines(read_file(path).decode("utf-8", "replace"), self.codec)
+            return TextLines(read_file(path).decode("utf-8", "replace"), self.codec)
         except OSError:
-            return Lines("", self.codec)
+            return TextLines("", self.codec)
 
     def opened_at(self, path: str) -> Opened | None:
         """Return the open text of a file."""
@@ -227,13 +227,13 @@ class Session:
     # Checks
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[ProjectState, ...]:
         """What is known of all projects."""
         return tuple(self._states.values())
 
-    def state(self, folder: ProjectFolder) -> State:
+    def state(self, folder: ProjectFolder) -> ProjectState:
         """Return what is known of a project."""
-        return self._states.setdefault(folder.folder, State(folder))
+        return self._states.setdefault(folder.folder, ProjectState(folder))
 
     def changed(self, opened: Opened) -> None:
         """Check a text soon after an edit."""
@@ -250,19 +250,19 @@ class Session:
         for state in {id(s): s for s in map(self.state, self.projects.all)}.values():
             self.schedule(state, QUIET)
 
-    def schedule(self, state: State, delay: float) -> None:
+    def schedule(self, state: ProjectState, delay: float) -> None:
         """Check a project after some time, from now."""
         state.is_dirty = True
         state.stop_timer()
         state.timer = asyncio.get_running_loop().call_later(delay, self._start, state)
 
-    def _start(self, state: State) -> None:
+    def _start(self, state: ProjectState) -> None:
         """Check a project now in place of its timer, unless a check is running: that one sees the new edits itself."""
         state.stop_timer()
         if state.task is None or state.task.done():
             state.task = asyncio.get_running_loop().create_task(self._check(state))
 
-    async def current(self, opened: Opened) -> Checked:
+    async def current(self, opened: Opened) -> CheckedProject:
         """Return the project of a text, checked as it is now."""
         state = self.state(opened.folder)
         while state.is_dirty or state.checked is None or (state.task is not None and not state.task.done()):
@@ -275,7 +275,7 @@ class Session:
         """Run something that takes time outside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, partial(function, *arguments))
 
-    async def _check(self, state: State) -> None:
+    async def _check(self, state: ProjectState) -> None:
         """Check a project until no edit came meanwhile, and publish the findings of all its texts after each round."""
         while state.is_dirty:
             state.is_dirty = False
@@ -286,7 +286,7 @@ class Session:
                 checked = await self.work(state.folder.check, self.buffers())
             except Exception as error:  # noqa: BLE001 — a mistake of ours must not end the session
                 self.log(error)
-                checked = state.checked or Checked(Project(state.folder.folder))
+                checked = state.checked or CheckedProject(Project(state.folder.folder))
             state.cost = time.perf_counter() - started
             state.checked = checked
             # What was edited in the meantime is shown when it is checked again.
@@ -299,7 +299,7 @@ class Session:
                     continue
                 version, text = versions[opened.uri]
                 opened.findings = checked.findings.get(opened.path, ())
-                opened.checked_lines = Lines(text, self.codec).lines
+                opened.checked_lines = TextLines(text, self.codec).lines
                 # A pipeline or an overlay is told of with what else is found in it.
                 if opened.is_manifest and opened.version == version:
                     self._show(state, opened, opened.findings)
@@ -309,7 +309,7 @@ class Session:
                 await self._show_companions(state, checked, versions)
 
     async def _show_companions(
-        self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]
+        self, state: ProjectState, checked: CheckedProject, versions: dict[str, tuple[int, str]]
     ) -> None:
         """Check the pipelines and overlays that are open, when manifests have been told of."""
         for opened in [one for one in self.opened.values() if one.uri in versions]:
@@ -324,18 +324,18 @@ class Session:
             if self.opened.get(opened.uri) is opened and opened.version == versions[opened.uri][0]:
                 self._show(state, opened, opened.findings)
 
-    def _to_lsp(self, state: State, findings: Sequence[Diagnostic]) -> Findings:
+    def _to_lsp(self, state: ProjectState, findings: Sequence[Diagnostic]) -> Findings:
         """Return findings with their forms for the editor; each text is read once."""
         path_of = state.folder.path
         lines_of = cache(lambda name: self.lines_at(path_of(name)))
         return [(one, to_lsp_diagnostic(one, lines_of, path_of)) for one in findings]
 
-    def _show(self, state: State, opened: Opened, findings: Sequence[Diagnostic]) -> None:
+    def _show(self, state: ProjectState, opened: Opened, findings: Sequence[Diagnostic]) -> None:
         """Show findings of an open text."""
         opened.displayed = self._to_lsp(state, findings)
         self._publish(state, opened.path, opened.displayed, opened.version)
 
-    def _publish(self, state: State, path: str, displayed: Findings, version: int | None) -> None:
+    def _publish(self, state: ProjectState, path: str, displayed: Findings, version: int | None) -> None:
         """Show findings of a file, open or not; none are sent for a closed file that had none."""
         opened = self.opened_at(path)
         uri = opened.uri if opened is not None else uri_of(path)

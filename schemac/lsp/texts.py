@@ -85,7 +85,7 @@ _OTHER_ASCII_ENDS = "\x0b\x0c\x1c\x1d\x1e"
 """What Python takes for the end of a line, and the protocol does not."""
 
 
-class Lines:
+class TextLines:
     """A text as lines, with positions of both sorts."""
 
     def __init__(self, text: str, codec: PositionCodec) -> None:
@@ -152,7 +152,7 @@ class Lines:
         return types.TextEdit(self.range(edit), edit.text)
 
 
-def line_edits(before: Lines, after: str) -> list[types.TextEdit]:
+def line_edits(before: TextLines, after: str) -> list[types.TextEdit]:
     """Return the edits that make another text of this one, as few lines as can be seen to differ."""
     from difflib import SequenceMatcher  # for start-up time: only where a lock changes
 
@@ -178,7 +178,7 @@ SOURCE = "schemac"
 _UNUSED = ("unused",)
 """Slugs of what can be left out begin so; editors show it faded."""
 
-LinesOf = Callable[[str], Lines]
+LinesOf = Callable[[str], TextLines]
 """Returns the text of a file by the name that findings have for it."""
 PathOf = Callable[[str], str]
 """Returns the absolute path of such a file."""

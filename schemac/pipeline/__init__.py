@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.declaration.job import Job
     from schemac.pipeline.errors import PipelineError
     from schemac.pipeline.library import fill_columns, replay, run, write
-    from schemac.pipeline.reports.progress import State, Step
+    from schemac.pipeline.reports.progress import RunState, RunStep
     from schemac.pipeline.reports.run_report import RunReport
     from schemac.pipeline.writing.table_sink import register_formats
     from schemac.rows.judging.settings import ReasonCount
@@ -47,8 +47,8 @@ __all__ = [
     "Replay",
     "Rules",
     "RunReport",
-    "State",
-    "Step",
+    "RunState",
+    "RunStep",
     "conform",
     "fill_columns",
     "register_formats",
@@ -65,7 +65,7 @@ _HOMES = {
     "ReasonCount": "rows.judging.settings",
     "Replay": "rows.runs.identity",
     "RunReport": "pipeline.reports.run_report",
-    **dict.fromkeys(("State", "Step"), "pipeline.reports.progress"),
+    **dict.fromkeys(("RunState", "RunStep"), "pipeline.reports.progress"),
     **dict.fromkeys(("fill_columns", "replay", "run", "write"), "pipeline.library"),
     "Job": "pipeline.declaration.job",
     "register_formats": "pipeline.writing.table_sink",

@@ -20,7 +20,7 @@ from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.conforming.gather import with_computed_fields
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes, rows_checked, with_warnings
-from schemac.pipeline.conforming.validation import Validation
+from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import FRAME, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.records import Records
@@ -167,7 +167,7 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     ship(spark)
     with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
         records = with_computed_fields(open_frame(frame, rules.get("json_column")), job)
-        rows = Validation.of(records, schema, job).frame()
+        rows = ValidationPlan.of(records, schema, job).frame()
         conformed = with_warnings(rows_checked(rows, schema, job), job)
         good = conformed.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
         rejected = conformed.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from schemac.arrow.constraints import constraints_of
 from schemac.pipeline.conforming.gather import with_computed_fields
 from schemac.pipeline.conforming.mapping import with_zones, zone_of
-from schemac.pipeline.conforming.validation import Validation
+from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading import inputs
@@ -29,7 +29,7 @@ from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
-from schemac.rows.judging.judge import Context, Reader, Run, cell_reader, json_reader
+from schemac.rows.judging.judge import Reader, Run, ValueContext, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.tokens import parse
 from schemac.rows.validation.validator import FieldInput
@@ -60,7 +60,7 @@ _WITH_PARTS = ("[12]", '["text"]', "[null]", '{"a": 12}', '{"a": null}')
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TextOutcome:
     """What becomes of some texts: they are `taken`, are `null`, or break a rule."""
 
     name: str
@@ -83,7 +83,9 @@ def tokens_of(member: pa.Field) -> tuple[str, ...]:
     return (*OTHERS, "12", '"text"', *_WITH_PARTS, *lists)
 
 
-def outcomes(texts: Iterable[str], value_of: Callable[[str], object], read: Reader) -> tuple[Outcome, ...]:
+def outcomes(
+    texts: Iterable[str], value_of: Callable[[str], object], read: Reader
+) -> tuple[TextOutcome, ...]:
     """Group texts by what becomes of them, and why, those that are taken first."""
     groups: dict[tuple[str, str], list[str]] = {("taken", ""): [], ("null", ""): []}
     for text in texts:
@@ -92,7 +94,7 @@ def outcomes(texts: Iterable[str], value_of: Callable[[str], object], read: Read
         if run.reasons:
             name, words = run.reasons[0].rule.partition(":")[0], run.message
         groups.setdefault((name, words), []).append(text)
-    return tuple(Outcome(name, tuple(texts), words) for (name, words), texts in groups.items() if texts)
+    return tuple(TextOutcome(name, tuple(texts), words) for (name, words), texts in groups.items() if texts)
 
 
 WIDTH = 110
@@ -114,7 +116,7 @@ class FieldPlan:
     """What the pipeline file says about the field, and what holds for all: `format`, `epoch`, `zone`, `nullValues` …"""
     reader: str
     """How the records are read: in the tasks that read the files, or in batches that Spark brings to tasks."""
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TextOutcome, ...]
     """What happens to examples."""
     rules: tuple[str, ...]
     """The rules that values of the field may break."""
@@ -175,7 +177,7 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
     records = with_computed_fields(open_records(spark, job), job)
     member = with_zones(schema, job).field(field)
     field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
-    alone = Validation.of(records, field_schema, job, may_pack=True)
+    alone = ValidationPlan.of(records, field_schema, job, may_pack=True)
     outcomes = _outcomes(alone.field_input(field), member, alone)
     origin = job.fields.get(member.name) or FieldSource()
     settings = {
@@ -191,32 +193,32 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
         spark_type(member).simpleString(),
         _place(records, field, job),
         {key: text for key, text in settings.items() if text is not None},
-        Validation.of(records, schema, job, may_pack=True).reader,
+        ValidationPlan.of(records, schema, job, may_pack=True).reader,
         outcomes,
         _rules(member, field_schema, outcomes, failing=field in records.computed.failing),
     )
 
 
-def _outcomes(one: FieldInput, member: pa.Field, validation: Validation) -> tuple[Outcome, ...]:
+def _outcomes(one: FieldInput, member: pa.Field, validation: ValidationPlan) -> tuple[TextOutcome, ...]:
     """Return example texts by what they are read as: valid, null, or breaking a rule; none for a field without a source."""
     if one.form == "nothing":
         return ()
     settings = validation.settings
     if one.form in ("record", "json"):
-        read = json_reader(member, Context(settings), one.epoch)
+        read = json_reader(member, ValueContext(settings), one.epoch)
         return outcomes(tokens_of(member), parse, read)
     if one.form == "pattern" or validation.is_text(member.name):
         texts = [text for text in (*TEXTS, *NUMBERS) if text]
         if one.form == "pattern":
             origin = validation.job.fields[member.name]
             assert origin is not None
-            return (Outcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
+            return (TextOutcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
         return outcomes(texts, str, cell_reader(member, settings, one.epoch))
-    return (Outcome(TAKEN, ("every value of the column that the field's type holds exactly",)),)
+    return (TextOutcome(TAKEN, ("every value of the column that the field's type holds exactly",)),)
 
 
 def _rules(
-    member: pa.Field, schema: pa.Schema, input_: tuple[Outcome, ...], *, failing: bool
+    member: pa.Field, schema: pa.Schema, input_: tuple[TextOutcome, ...], *, failing: bool
 ) -> tuple[str, ...]:
     """Find the rules that values of a field may break."""
     named = {one.name for one in input_}
@@ -256,7 +258,7 @@ def _place(records: Records, field: str, job: Job) -> str:
         path = inputs.variant_path(records.values.steps_of(field, origin))
         return f"{path} of each JSON record"
     input_ = records.input_of(field, origin)
-    type_text = input_.type.simpleString() if isinstance(input_, inputs.Typed) else "text"
+    type_text = input_.type.simpleString() if isinstance(input_, inputs.TypedInput) else "text"
     return f"`{column_name}` of the source, {type_text}"
 
 

@@ -38,7 +38,7 @@ from schemac.rows.judging.arrays import (
 )
 from schemac.rows.judging.reasons import REASON, Reason
 from schemac.rows.judging.scalars import scalar_of
-from schemac.rows.judging.settings import LONGEST_VALUE, Settings, Step
+from schemac.rows.judging.settings import LONGEST_VALUE, Step, ValidationSettings
 from schemac.rows.runs.plain_types import WIDER, has_decimal, is_count
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import FieldInput, Validator
@@ -64,7 +64,7 @@ class RecordTask:
 
     schema_bytes: bytes
     """An IPC message: a type that is pickled loses what its children say."""
-    settings: Settings
+    settings: ValidationSettings
     inputs: tuple[FieldInput, ...]
     folders: tuple[tuple[tuple[Step, ...], str], ...] = ()
     """Columns from names of folders, with the place of a record that must not say another value."""

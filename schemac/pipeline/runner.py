@@ -19,14 +19,14 @@ from typing import ClassVar
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.backfill.frame import Frames
+from schemac.pipeline.backfill.frame import BackfillFrames
 from schemac.pipeline.backfill.task import UNMATCHED, BackfillWriter, Counts, FillTask, results_in
 from schemac.pipeline.conforming.gather import Opened, conformed, records_read
 from schemac.pipeline.conforming.load import check, check_places
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, explained
 from schemac.pipeline.reading.paths import Seen, changed_since, check_seen, look
-from schemac.pipeline.reports.progress import Progress, Step, Watch
+from schemac.pipeline.reports.progress import Progress, RunStep, Watch
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.incremental import news
 from schemac.pipeline.reruns.repeats import (
@@ -94,7 +94,7 @@ def run(
     quarantine = None if job.is_backfill else job.quarantine_path
     paths = [path for path in (job.target.path, quarantine) if path is not None and is_local(path)]
     watch = Watch(progress or (lambda _: None), () if is_of_format else tuple(map(local_path, paths)))
-    watch.at(Step.LOOKING)
+    watch.at(RunStep.LOOKING)
     if job.is_backfill:
         check(job, arrow_schema)
     else:
@@ -146,7 +146,7 @@ def _run_into_format(
     """Run a job whose target is files, or a table of a connector; only a folder of files records its runs."""
     seen, folder = _look(job), None
     if job.target.is_of_files:
-        watch.at(Step.STARTING)
+        watch.at(RunStep.STARTING)
         spark = session_of(spark, job)
         with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
             runs = recovered(spark, job)
@@ -313,7 +313,7 @@ class _EngineAttempt(_Attempt):
             return report_of_earlier(job, committed_run, self.started)
         assert numbers is not None
         self.watch.end(self.rows_in)
-        self.watch.at(Step.VERIFYING)
+        self.watch.at(RunStep.VERIFYING)
         return self.report_of(numbers, sink.differences(job.target.path, self.form, storage))
 
 
@@ -379,7 +379,7 @@ class _BackfillAttempt(_Attempt):
         path, storage = self.job.target.path, self.job.storage_options
         with self._filling() as filling:
             new = self.columns.new_columns(path, self.form, filling.columns.names, storage)
-            frames = Frames(spark, self.job, self.schema, new)
+            frames = BackfillFrames(spark, self.job, self.schema, new)
             for _ in range(MOST_LOOKS):
                 look = self.columns.look(filling)
                 if look.missing:
@@ -399,7 +399,7 @@ class _BackfillAttempt(_Attempt):
         if self.numbers is None:
             assert self.stopped is not None
             raise self.stopped
-        self.watch.at(Step.VERIFYING)
+        self.watch.at(RunStep.VERIFYING)
         path, has_ids = self.job.target.path, self.form.version is not None
         differences = self.sink.differences(path, self.form, self.job.storage_options, ids=has_ids)
         return replace(self.report_of(self.numbers, differences), unmatched=self.unmatched)
@@ -429,12 +429,12 @@ class _BackfillAttempt(_Attempt):
         earlier = self.sink.find_run(self.identity, self.job.target.path, self.job.storage_options)
         if earlier is not None:
             return earlier.version
-        self.watch.at(Step.COMMITTING)
+        self.watch.at(RunStep.COMMITTING)
         rows = str(look.numbers.get("rows", 0))
         properties = {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns.names)}
         return self.columns.commit(filling, look, properties)
 
-    def _compute(self, frames: Frames, filling: Filling, look: Look) -> None:
+    def _compute(self, frames: BackfillFrames, filling: Filling, look: Look) -> None:
         """Write the values of the parts that have none."""
         frame = frames.of(look.version, look.missing)
         folder = self.columns.prepare(filling, look.version)

@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reports.progress import Step, Watch, watched
+from schemac.pipeline.reports.progress import RunStep, Watch, watched
 from schemac.pipeline.spark.executors import (
     active,
     is_local_master,
@@ -140,7 +140,7 @@ def on_spark(
     spark: SparkSession | None, job: Job, identity: RunIdentity, watch: Watch
 ) -> Iterator[SparkSession]:
     """Start what a run needs of Spark, and have its settings, its watch and its words for errors in place."""
-    watch.at(Step.STARTING)
+    watch.at(RunStep.STARTING)
     spark = session_of(spark, job)
     ship(spark)
     with (

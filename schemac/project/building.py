@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from schemac.artifacts.folder import Built, are_inside
 from schemac.artifacts.store import built
-from schemac.language.logical.dataset import Named
+from schemac.language.logical.dataset import DatasetName
 from schemac.project.cache import WrongEntryError
 from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, has_lock, read_lock_bytes
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
 from schemac.project.lock_index import LostLocks
-from schemac.project.manifests import Checks, CompiledFile, apart
+from schemac.project.manifests import CompiledFile, ManifestChecks, apart
 from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
@@ -232,7 +232,7 @@ class Output:
     """What a dataset is called in the output."""
 
     @property
-    def datasets(self) -> list[Named]:
+    def datasets(self) -> list[DatasetName]:
         """All datasets that were checked."""
         return [named for file in self.files for named in file.named]
 
@@ -273,7 +273,10 @@ def compile_files(
         if report.has_errors:
             return Output()
     with collector_paused():
-        checks, builds = Checks(project, options), Builds(project, options) if options.targets else None
+        checks, builds = (
+            ManifestChecks(project, options),
+            Builds(project, options) if options.targets else None,
+        )
         work = SharedWork(checks, builds, project.cache, SHARED_FROM)
         compiled = apart(work.checked(files, report), report)
         across = Report()

@@ -25,7 +25,7 @@ from schemac.project.discovery import (
     lock_name,
     lock_path,
 )
-from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
+from schemac.project.git_tree import CommitTree, NoCommitError, TreeEntry, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.project.past_manifests import Before
 from schemac.project.settings_file import Configuration
@@ -92,7 +92,7 @@ def read_commit(
 class _Places:
     """Paths of a tree, and where they are in the working folder."""
 
-    tree: Tree
+    tree: CommitTree
     here: Path
 
     @cached_property
@@ -117,7 +117,7 @@ class _Places:
     def today(self, path: str) -> Path:
         return self.tree.top / path
 
-    def entry(self, path: Path) -> Entry | None:
+    def entry(self, path: Path) -> TreeEntry | None:
         """Return the file at a present path as it was; the links on the way may have had other targets then."""
         tree_path = self.path_of(path)
         entry = self.tree.find(tree_path) if tree_path is not None else None
@@ -201,7 +201,7 @@ class _Reading:
         self._contents: dict[Path, bytes] = {}
         self._names: dict[Path, str] = {}
         self._moved: dict[Path, Path] = {}
-        self._pending: dict[Path, Entry] = {}
+        self._pending: dict[Path, TreeEntry] = {}
         self._paired: set[str] = set()
 
     def before(self, folders: Sequence[Path]) -> Before:
@@ -314,7 +314,7 @@ class _Reading:
                 self._moved[file.path] = self._places.today(places[0])
                 others.remove(places.pop())
 
-    def _load(self, entries: Mapping[Path, Entry]) -> None:
+    def _load(self, entries: Mapping[Path, TreeEntry]) -> None:
         """Read the contents of entries from git; report those of manifests that it cannot read."""
         contents = self._tree.read(list(entries.values()))
         for key, entry in entries.items():
@@ -329,7 +329,7 @@ class _Reading:
                 )
 
     def _load_others(self, keys: Sequence[Path]) -> None:
-        entries: dict[Path, Entry] = {}
+        entries: dict[Path, TreeEntry] = {}
         for key in keys:
             if key in self._contents:
                 continue

@@ -19,7 +19,7 @@ from schemac.project.commits import read_commit
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
 from schemac.project.imported import FolderFiles
-from schemac.project.manifests import Checks, CompiledFile, apart
+from schemac.project.manifests import CompiledFile, ManifestChecks, apart
 from schemac.project.moves import Unpaired, follow
 from schemac.project.options import CompileOptions
 from schemac.project.past_manifests import (
@@ -157,7 +157,7 @@ def compare(
     names: set[str] = set()
     with collector_paused():
         options = CompileOptions.of(project)
-        work = SharedWork(Checks(project, options), _Comparing(run), project.cache, SHARED_FROM)
+        work = SharedWork(ManifestChecks(project, options), _Comparing(run), project.cache, SHARED_FROM)
         read = Report()
         compiled = apart(work.checked(files, read), read)
         check_references(compiled, read)

@@ -27,7 +27,7 @@ from schemac.text.source.text import read_file, reason_of
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
-    from schemac.language.checks.run import Vocabulary
+    from schemac.language.checks.run import DomainValidator
     from schemac.language.lint.run import Selection
 
 
@@ -52,7 +52,7 @@ class Project:
     """Whether the lint rules in files of the project may run; they are programs, which a user may not trust."""
 
     @cached_property
-    def vocabularies(self) -> "tuple[Vocabulary, ...]":
+    def vocabularies(self) -> "tuple[DomainValidator, ...]":
         """The vocabularies that its attributes are checked against."""
         from schemac.project.settings import vocabulary  # for start-up time: few projects have any
 

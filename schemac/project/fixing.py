@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.project.configuration import Project
-from schemac.project.imported import FolderFiles, Imported
+from schemac.project.imported import FolderFiles, ManifestImports
 from schemac.project.writing import replace_file
 from schemac.text.source.catalogue import (
     CATALOGUE,
@@ -155,7 +155,7 @@ class Ignoring:
         source: SourceText,
         project: Project,
         files: FolderFiles,
-        imported: Imported,
+        imported: ManifestImports,
         contents: Contents,
         *,
         has_rules: bool = False,

@@ -31,7 +31,7 @@ class NoCommitError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class GitObjects:
     """Where git looks for objects: the repository of the working folder, or the git folder of a submodule."""
 
     folder: str = ""
@@ -64,12 +64,12 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """A file of the tree, after all links."""
 
     path: str
     id: str
-    store: Store = dataclasses.field(default_factory=Store)
+    store: GitObjects = dataclasses.field(default_factory=GitObjects)
     unreadable: str = ""
     """Why git cannot say what the file was; empty if it can."""
 
@@ -93,11 +93,11 @@ class Submodule:
 class _Listed:
     mode: str
     id: str
-    store: Store
+    store: GitObjects
 
 
 @dataclass(frozen=True)
-class Tree:
+class CommitTree:
     """All files at a commit."""
 
     top: Path
@@ -106,24 +106,26 @@ class Tree:
     listed: Mapping[str, _Listed] = dataclasses.field(repr=False)
     unread: tuple[Submodule, ...] = ()
 
-    def find(self, path: str) -> Entry | None:
+    def find(self, path: str) -> TreeEntry | None:
         """Return the file at a path; None if there was none."""
         for _ in range(_MOST_LINKS):
             step = self._step(path)
             if step is None:
                 submodule = next((s for s in self.unread if f"{path}/".startswith(f"{s.path}/")), None)
-                return Entry(path, "", unreadable=submodule.reason) if submodule is not None else None
+                return TreeEntry(path, "", unreadable=submodule.reason) if submodule is not None else None
             place, listed = step
             if listed.mode != _LINK:
-                return Entry(path, listed.id, listed.store) if place == path else None
+                return TreeEntry(path, listed.id, listed.store) if place == path else None
             target = os.fsdecode(self._links.get(place, b""))
             joined = posixpath.join(posixpath.dirname(place), target, path[len(place) + 1 :])
             path = posixpath.normpath(joined)
             if path.startswith(("/", "../")) or path == ".." or not target:
-                return Entry(place, "", unreadable=f"{place} was a link to a place outside the repository")
+                return TreeEntry(
+                    place, "", unreadable=f"{place} was a link to a place outside the repository"
+                )
         return None
 
-    def readable(self, path: str) -> Entry | None:
+    def readable(self, path: str) -> TreeEntry | None:
         """Return the file at a path; None if there was none, or git cannot say what it was."""
         entry = self.find(path)
         return entry if entry is not None and not entry.unreadable else None
@@ -163,9 +165,9 @@ class Tree:
             elif path.startswith(start):
                 yield path, path[len(start) :]
 
-    def read(self, entries: Sequence[Entry]) -> dict[str, bytes]:
+    def read(self, entries: Sequence[TreeEntry]) -> dict[str, bytes]:
         """Contents by object id; objects that this clone does not have are left out."""
-        by_store: dict[Store, list[str]] = {}
+        by_store: dict[GitObjects, list[str]] = {}
         for entry in entries:
             if not entry.unreadable:
                 by_store.setdefault(entry.store, []).append(entry.id)
@@ -178,17 +180,17 @@ class Tree:
     def _links(self) -> dict[str, bytes]:
         """Where each link points."""
         links = {path: listed for path, listed in self.listed.items() if listed.mode == _LINK}
-        entries = [Entry(path, listed.id, listed.store) for path, listed in links.items()]
+        entries = [TreeEntry(path, listed.id, listed.store) for path, listed in links.items()]
         contents = self.read(entries)
         return {path: contents.get(listed.id, b"") for path, listed in links.items()}
 
 
-def open_tree(ref: str) -> Tree:
+def open_tree(ref: str) -> CommitTree:
     """Return the tree of a commit of the repository that the working folder is in.
 
     Raises NoCommitError, and FileNotFoundError if there is no git.
     """
-    store = Store()
+    store = GitObjects()
     try:
         output = store.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         commit = output.strip().decode()
@@ -205,10 +207,10 @@ def open_tree(ref: str) -> Tree:
                     " (`fetch-depth: 0` of actions/checkout)"
                 )
         raise NoCommitError(way_out) from error
-    return Tree(top, commit, listed, tuple(unread))
+    return CommitTree(top, commit, listed, tuple(unread))
 
 
-def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], list[Submodule]]:
+def _list(store: GitObjects, commit: str, top: Path) -> tuple[dict[str, _Listed], list[Submodule]]:
     """Return the files of a commit and of its submodules, whose paths begin with that of the submodule."""
     listed: dict[str, _Listed] = {}
     submodules: dict[str, str] = {}
@@ -229,7 +231,7 @@ def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], lis
             else:
                 common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
                 git_folder = os.path.abspath(posixpath.join(common, "modules", names.get(path, path)))
-            files, deeper = _list(Store(git_folder), id, folder)
+            files, deeper = _list(GitObjects(git_folder), id, folder)
         except GitError:
             unread.append(Submodule(path, id, _commit_today(store, top, path) != id))
             continue
@@ -238,7 +240,7 @@ def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], lis
     return listed, unread
 
 
-def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
+def _names_of_submodules(store: GitObjects, file: _Listed | None) -> dict[str, str]:
     """Return the names of submodules by their paths, for their git folders are called so."""
     if file is None:
         return {}
@@ -256,7 +258,7 @@ def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
     return names
 
 
-def _commit_today(store: Store, top: Path, path: str) -> str:
+def _commit_today(store: GitObjects, top: Path, path: str) -> str:
     """Return the commit that a submodule is at now: that of its own folder, else that of the index."""
     try:
         if (top / path / ".git").exists():

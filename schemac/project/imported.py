@@ -79,7 +79,7 @@ class FolderFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ManifestImports:
     """What one manifest took from elsewhere."""
 
     files: tuple[tuple[str, str], ...] = ()
@@ -90,7 +90,7 @@ class Imported:
     """Its own groups, each with what there is to say if nothing uses it."""
 
     @classmethod
-    def of(cls, reuse: "Reuse") -> "Imported":
+    def of(cls, reuse: "Reuse") -> "ManifestImports":
         """Return what is kept of a compilation."""
         return cls(
             tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.unused.items())
@@ -101,10 +101,10 @@ class Imported:
         return all(contents.digest(files, path) == digest for path, digest in self.files)
 
 
-NOTHING = Imported()
+NOTHING = ManifestImports()
 
 
-def report_unused_groups(files: Iterable[tuple[FolderFiles, Imported]], report: Report) -> None:
+def report_unused_groups(files: Iterable[tuple[FolderFiles, ManifestImports]], report: Report) -> None:
     """Report the groups of these manifests that none of them uses."""
     manifests = list(files)
     used = {(at.key(path), name) for at, imported in manifests for path, name in imported.used}

@@ -38,7 +38,7 @@ from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.versions.identity.compilation import Locked
-from schemac.versions.identity.freeze import Identified, RestoreError, identify, restored
+from schemac.versions.identity.freeze import NumberedFields, RestoreError, identify, restored
 from schemac.versions.identity.lock import Lock, LockedDataset
 from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
 from schemac.versions.identity.match import lost
@@ -164,7 +164,7 @@ def identified(
     locked: LockedDataset,
     report: Report,
     requested_ids: Mapping[str, int] | None = None,
-) -> Identified:
+) -> NumberedFields:
     """Return the ids of a dataset's fields by its lock; fields of these paths get the requested ids."""
     findings = Findings(report, dataset.origins)
     if requested_ids:
@@ -178,7 +178,7 @@ def identified(
     return identify(dataset, locked, findings)
 
 
-def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: Identified) -> VersionPair:
+def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: NumberedFields) -> VersionPair:
     """Return the newest locked version, and the present schema."""
     newest = locked.newest
     assert newest is not None, "there is no lock to compare with"
@@ -190,7 +190,12 @@ def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: Ident
 
 
 def report_unlocked(
-    dataset: LogicalDataset, locked: LockedDataset, identities: Identified, report: Report, *, is_error: bool
+    dataset: LogicalDataset,
+    locked: LockedDataset,
+    identities: NumberedFields,
+    report: Report,
+    *,
+    is_error: bool,
 ) -> None:
     """Report that a schema differs from its locked version."""
     if not identities.is_changed:
@@ -235,7 +240,7 @@ def report_returned_names(
     dataset: LogicalDataset,
     changes: Sequence[Change],
     locked: LockedDataset,
-    identities: Identified,
+    identities: NumberedFields,
     report: Report,
 ) -> None:
     """Point at new fields that are called as one was that was dropped, and do not have its id."""

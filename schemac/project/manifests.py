@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.language.attributes.builtin import DESCRIPTION, Classification
 from schemac.language.lint.settings import LintSettings
-from schemac.language.logical.dataset import LogicalDataset, Named, Variant, with_distinct_names
+from schemac.language.logical.dataset import DatasetName, LogicalDataset, Variant, with_distinct_names
 from schemac.language.logical.schema_fields import Ownership, preorder, type_text_of
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
-from schemac.project.imported import NOTHING, FolderFiles, Imported
+from schemac.project.imported import NOTHING, FolderFiles, ManifestImports
 from schemac.project.options import CompileOptions
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.files import Contents
@@ -39,13 +39,13 @@ class CompiledFile:
     file: ManifestFile
     content: bytes = field(repr=False)
     """Without byte order mark."""
-    named: tuple[Named, ...]
+    named: tuple[DatasetName, ...]
     """Its datasets, in the order of the manifest."""
     make: "Callable[[], list[LogicalDataset]]" = field(compare=False, repr=False)
     """Compiles it, without what there is to say of it; the datasets have the names that the manifest gives them."""
     key: bytes = b""
     """Stands for all that its datasets depend on; empty if nothing is kept."""
-    imported: Imported = NOTHING
+    imported: ManifestImports = NOTHING
 
     @cached_property
     def datasets(self) -> "list[LogicalDataset]":
@@ -60,8 +60,8 @@ class _Checked(NamedTuple):
     """What is kept of a manifest."""
 
     findings: tuple[Diagnostic, ...]
-    named: tuple[Named, ...]
-    imported: Imported
+    named: tuple[DatasetName, ...]
+    imported: ManifestImports
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class CheckInputs:
         return cls(options.strict, columns, vocabularies, project.configuration.lint, project.rule_contents)
 
 
-class Checks:
+class ManifestChecks:
     """Checks manifests one by one, each as if it were alone."""
 
     def __init__(self, project: Project, options: CompileOptions) -> None:
@@ -122,7 +122,7 @@ class Checks:
         return self._compiled(file, content, checked.named, imported, key)
 
     def known(
-        self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported
+        self, file: ManifestFile, content: bytes, named: tuple[DatasetName, ...], imported: ManifestImports
     ) -> CompiledFile:
         """Return a manifest of which another process found the datasets."""
         return self._compiled(file, content, named, imported, self._key(file, content))
@@ -162,7 +162,7 @@ class Checks:
             remaining.extend(ignoring.of_comments(path, local_report.diagnostics, has_schema=bool(datasets)))
         findings = remaining.diagnostics
         report.extend(findings)
-        named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
+        named = tuple([DatasetName(dataset.name, dataset.is_source) for dataset in datasets])
         checked = _Checked(findings, named, imported)
         key = self._key(file, content)
         self._project.cache.put(key, checked)
@@ -174,8 +174,8 @@ class Checks:
         self,
         file: ManifestFile,
         content: bytes,
-        named: tuple[Named, ...],
-        imported: Imported,
+        named: tuple[DatasetName, ...],
+        imported: ManifestImports,
         content_key: bytes,
     ) -> CompiledFile:
         """Return a manifest whose datasets are checked again when they are first asked for; its key covers its imports."""
@@ -194,7 +194,7 @@ class Checks:
 
     def _check(
         self, source: SourceText, file: ManifestFile, report: Report, options: CompileOptions
-    ) -> "tuple[list[LogicalDataset], Imported]":
+    ) -> "tuple[list[LogicalDataset], ManifestImports]":
         """Return the datasets of a text and what it imports; reads imported files once for all manifests of the run."""
         from schemac.language.manifest.library import Library, Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
@@ -203,7 +203,7 @@ class Checks:
             self._library = Library(self._contents)
         reuse = Reuse(self._files(file), self._library)
         datasets = check_source(source, self._project, report, options, is_named=file.is_named, reuse=reuse)
-        return datasets, Imported.of(reuse)
+        return datasets, ManifestImports.of(reuse)
 
 
 def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
@@ -236,7 +236,7 @@ def read_manifests(
     files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
 ) -> list[CompiledFile]:
     """Return manifests, checked in one process; the name of every dataset is used once."""
-    checks = Checks(project, CompileOptions.of(project, strict=strict))
+    checks = ManifestChecks(project, CompileOptions.of(project, strict=strict))
     compiled = [one for file in files if (one := checks.file(file, report)) is not None]
     return apart(compiled, report)
 

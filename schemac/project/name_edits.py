@@ -109,7 +109,7 @@ RenamedPaths = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class NameEdit:
     """A place of a text, and what shall be there."""
 
     span: Span
@@ -128,7 +128,7 @@ class Renamed:
     """The locked version that has the new name; None if there is no lock."""
 
 
-def edited(text: str, edits: Sequence[Edit]) -> str:
+def edited(text: str, edits: Sequence[NameEdit]) -> str:
     """Return a text after edits, which do not overlap."""
     for edit in sorted(edits, key=lambda e: e.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
@@ -147,12 +147,12 @@ def _place(dataset: LogicalDataset, path: TreePath, *, on_key: bool = False) -> 
     return place
 
 
-def edit_of(place: Location, text: str) -> Edit:
+def edit_of(place: Location, text: str) -> NameEdit:
     """Return the edit that replaces a scalar, with its present quotes."""
-    return Edit(place.span, scalar(text, place.source.excerpt(place.span)))
+    return NameEdit(place.span, scalar(text, place.source.excerpt(place.span)))
 
 
-def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tuple[Location, Edit]]:
+def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tuple[Location, NameEdit]]:
     """Yield the edits of every attribute of the schema that names a column."""
     for attribute in ATTRIBUTES.values():
         for renaming in attribute.renamings(dataset.schema.extra, old, new):
@@ -176,7 +176,9 @@ def path_after(path: str, renamed: Mapping[str, str]) -> str | None:
     return None
 
 
-def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Iterator[tuple[Location, Edit]]:
+def edits_of_references(
+    dataset: LogicalDataset, renamed: RenamedPaths
+) -> Iterator[tuple[Location, NameEdit]]:
     """Yield what the references of a dataset call fields that get other paths. Raises NoEditError.
 
     A reference without `to` gets one where its fields are not called the same in both datasets any more. What it has in `fields`
@@ -204,12 +206,12 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
                 )
             (edit,) = fix.edits
             text = with_line_ends(edit.text, place.source.content)
-            yield place, Edit(span_of(place.source, edit), text)
+            yield place, NameEdit(span_of(place.source, edit), text)
 
 
 def edits_of_successors(
     dataset: LogicalDataset, renamed: Mapping[str, str]
-) -> Iterator[tuple[Location, Edit]]:
+) -> Iterator[tuple[Location, NameEdit]]:
     """Yield the edits of all deprecated fields whose successors get another path."""
     for field in preorder(dataset.columns):
         successor = new_successor(field.extra, renamed) if field.extra else None

@@ -25,8 +25,8 @@ from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.name_edits import (
     ON_DISK,
     Block,
-    Edit,
     Fields,
+    NameEdit,
     NoEditError,
     Relocked,
     Renamed,
@@ -341,11 +341,11 @@ def _relocked(
 
 def _renamed(members: Sequence[_Member], place: Location, new: str) -> dict[Path, Rewritten]:
     """Return the edited texts by path: of the file that has the name, and of those that name the field. Raises NoEditError."""
-    edits: dict[Path, list[Edit]] = {}
+    edits: dict[Path, list[NameEdit]] = {}
     sources: dict[Path, SourceText] = {}
     new_paths = {member.dataset.name: member.new_paths for member in members}
 
-    def add(file: CompiledFile, at: Location, edit: Edit) -> None:
+    def add(file: CompiledFile, at: Location, edit: NameEdit) -> None:
         path = _file_of(file, at)
         assert path is not None, "a manifest has texts of its own and of its imports"
         if not place.labels and at.source.name != place.source.name:
@@ -393,7 +393,7 @@ def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
     if field.segment != goal.name:
         name = edit_of(place_of_name(dataset, field), goal.name)
         span = Span(name.span.start - block.start, name.span.end - block.start)
-        content = edited(content, [Edit(span, name.text)])
+        content = edited(content, [NameEdit(span, name.text)])
     path = member.file.file.path
     return {path: Rewritten(path, member.file.file.name, text, moved(text, block, content, last))}
 

@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from schemac.language.logical.dataset import Named
+from schemac.language.logical.dataset import DatasetName
 from schemac.project.cache.store import Cache
 from schemac.project.discovery import ManifestFile
-from schemac.project.imported import NOTHING, Imported
-from schemac.project.manifests import Checks, CompiledFile
+from schemac.project.imported import NOTHING, ManifestImports
+from schemac.project.manifests import CompiledFile, ManifestChecks
 from schemac.project.workers import PROGRESS, cores, share
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
@@ -46,10 +46,10 @@ class Work(Protocol[T_co]):
 class Early(NamedTuple, Generic[T]):
     """What a process found out of a manifest before it knew the others."""
 
-    named: tuple[Named, ...] | None
+    named: tuple[DatasetName, ...] | None
     """None if it is not a text."""
     findings: tuple[Diagnostic, ...]
-    imported: Imported = NOTHING
+    imported: ManifestImports = NOTHING
     result: T | None = None
     """None where something was wrong before in the part of the process, or nothing but checks is wanted."""
 
@@ -57,7 +57,7 @@ class Early(NamedTuple, Generic[T]):
 class SharedWork(Generic[T]):
     """Work on the manifests of one run; without work they are only checked."""
 
-    def __init__(self, checks: Checks, work: Work[T] | None, cache: Cache, shared_from: int) -> None:
+    def __init__(self, checks: ManifestChecks, work: Work[T] | None, cache: Cache, shared_from: int) -> None:
         self._checks = checks
         self._work = work
         self._cache = cache

@@ -11,7 +11,7 @@ from functools import partial
 from json.encoder import encode_basestring as quoted
 from typing import NamedTuple
 
-from schemac.artifacts.targets import Artifact, Loss, Target, load_target, run_target, target_names
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Loss, load_target, run_target, target_names
 from schemac.language.attributes.builtin import TARGETS_OF
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
@@ -145,7 +145,9 @@ def is_left_out(name: str, dataset: LogicalDataset) -> bool:
     return engine(name).is_judged_on_request and not speaks_of(engine(name).domain, dataset)
 
 
-def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, report: Report) -> Loss:
+def _leave_out(
+    target: ArtifactTarget, dataset: LogicalDataset, target_report: Report, report: Report
+) -> Loss:
     """Report that a dataset is built without a target, with the first reason."""
     assert target.left_out_code is not None
     first = next(d for d in target_report.diagnostics if d.severity is Severity.ERROR)

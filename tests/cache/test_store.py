@@ -19,13 +19,13 @@ import pytest
 from schemac.cli.main import main
 from schemac.project.cache import entries as fingerprint
 from schemac.project.cache import store
-from schemac.project.cache.entries import Keys, UnreadableEntryError, decode, encode
-from schemac.project.cache.store import FILE, FOLDER, Cache, Rows, remove_cache, write_entries
+from schemac.project.cache.entries import EntryKeys, UnreadableEntryError, decode, encode
+from schemac.project.cache.store import FILE, FOLDER, Cache, CacheRows, remove_cache, write_entries
 from tests.identity.commands import TRIPS, schemac
 from tests.project.trees import tree
 
 COMPILER = b"a compiler"
-ENTRIES = {Keys("test").key(number): json.dumps(["entry", number]).encode() for number in range(5)}
+ENTRIES = {EntryKeys("test").key(number): json.dumps(["entry", number]).encode() for number in range(5)}
 
 
 def filled(path: Path) -> bytes:
@@ -35,7 +35,7 @@ def filled(path: Path) -> bytes:
 
 def entries_in(path: Path, keys: Iterable[bytes] = ENTRIES, compiler: bytes = COMPILER) -> dict[bytes, bytes]:
     """The entries of a file that are sound."""
-    rows = Rows(str(path), compiler)
+    rows = CacheRows(str(path), compiler)
     return {key: content for key in keys if (content := rows.get(key)) is not None}
 
 
@@ -106,7 +106,7 @@ def test_take_what_is_no_file_for_nothing(tmp_path: Path) -> None:
 def test_stay_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MAX_BYTES", 100_000)
     path = tmp_path / "entries.sqlite"
-    keys = [Keys("test").key(number) for number in range(120)]
+    keys = [EntryKeys("test").key(number) for number in range(120)]
     for key in keys:
         write_entries(str(path), COMPILER, {key: bytes(1_000)}, keys[:2])
         assert path.stat().st_size <= 100_000
@@ -118,7 +118,7 @@ def test_stay_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_delete_entries_of_other_compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MAX_BYTES", 50_000)
-    path, keys = tmp_path / "entries.sqlite", [Keys("other").key(number) for number in range(60)]
+    path, keys = tmp_path / "entries.sqlite", [EntryKeys("other").key(number) for number in range(60)]
     write_entries(str(path), b"another", {key: bytes(1_000) for key in keys[:20]}, ())
     assert len(entries_in(path, keys, b"another")) == 20
     assert not entries_in(path, keys)
@@ -144,9 +144,9 @@ def test_keys_differ_however_the_parts_are_cut() -> None:
         ("True",),
         (),
     ]
-    keys = {Keys("test").key(*part) for part in parts}
+    keys = {EntryKeys("test").key(*part) for part in parts}
     assert len(keys) == len(parts)
-    assert Keys("test", "a").key("b") == Keys("test").key("a", "b")
+    assert EntryKeys("test", "a").key("b") == EntryKeys("test").key("a", "b")
 
 
 class Colour(StrEnum):

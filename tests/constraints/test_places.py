@@ -24,7 +24,7 @@ from schemac.language.checks.constraints import _forbids
 from schemac.language.constraints.evaluation import survey
 from schemac.language.constraints.rows import RowConstraints
 from schemac.registry.installed import engines
-from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.tokens import parse
 from schemac.rows.samples.written import json_lines
 from schemac.rows.samples.wrong_records import record_text
@@ -123,7 +123,9 @@ class OfCells(Place):
 
     def verdicts(self, table: Table) -> list[Verdicts]:
         schema = table.dataset.to_arrow(metadata=True)
-        validator = Validator(schema, Settings(), [FieldInput(name, "column", name) for name in schema.names])
+        validator = Validator(
+            schema, ValidationSettings(), [FieldInput(name, "column", name) for name in schema.names]
+        )
         records = [parse(text) for text in table.records()]
         cells = [
             pa.array([_cell(record.get(name)) for record in records], pa.string()) for name in schema.names

@@ -27,7 +27,7 @@ from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.rows.judging.arrays import value_array, value_type
-from schemac.rows.judging.judge import Judge
+from schemac.rows.judging.judge import RecordReader
 from tests.constraints.cases import (
     COMPARED,
     CONDITIONS,
@@ -120,7 +120,7 @@ def _clocks(type_: LogicalType, value: int) -> list[str]:
 
 def verdicts(field: pa.Field, found: list[str]) -> dict[str, str]:
     """The rules that values break by the judge and the Arrow arrays, empty for none; without those that the judge refuses."""
-    judge = Judge(pa.schema([field]))
+    judge = RecordReader(pa.schema([field]))
     judged = {token: judge.json(f'{{"{field.name}": {token}}}').values for token in found}
     taken = {token: values[field.name] for token, values in judged.items() if values is not None}
     is_text = pa.types.is_decimal(field.type) and pa.types.is_string(value_type(field))
@@ -194,7 +194,7 @@ def test_say_the_same_of_every_condition() -> None:
     """The models find those conditions false that Arrow arrays find false."""
     dataset = dataset_of_conditions()
     schema = dataset.to_arrow()
-    judge = Judge(schema)
+    judge = RecordReader(schema)
     judged = [(text, judge.json(text).values) for text in records_of_conditions()]
     taken = [(text, values) for text, values in judged if values is not None]
     arrays = [value_array([values[name] for _, values in taken], schema.field(name)) for name in schema.names]

@@ -14,7 +14,7 @@ import pytest
 import schemac
 from schemac.arrow.constraints import constraints_of
 from schemac.cli.main import main
-from schemac.language.constraints.evaluation import Target, survey, target_keys
+from schemac.language.constraints.evaluation import ReferenceValues, survey, target_keys
 from schemac.language.constraints.expressions import FieldNode
 
 MANIFEST = """
@@ -104,7 +104,7 @@ def test_count_what_rows_break() -> None:
     cars = {(number, kind) for number in range(0, 200, 3) for kind in ("bus", "taxi")}
     other = pa.table({"id": pa.array([c for c, _ in cars], pa.int64()), "kind": [k for _, k in cars]})
     nodes = [FieldNode(node.type, (name,)) for node, name in zip(reference.fields, reference.to, strict=True)]
-    targets = [Target(reference, target_keys(reference, other, nodes))]
+    targets = [ReferenceValues(reference, target_keys(reference, other, nodes))]
     for size in (7, 500, 3000):
 
         def scan(names: Any, size: int = size) -> Any:

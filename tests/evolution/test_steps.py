@@ -49,7 +49,7 @@ def steps_of_iceberg(pair: VersionPair) -> Steps | None:
     schemas = iceberg.schema_of(pair.old), iceberg.schema_of(pair.new)
     formats = iceberg.format_of(pair.old), iceberg.format_of(pair.new)
     set_ = {key: value for key, value in new.items() if old.get(key) != value}
-    commit = iceberg_steps.Commit(*schemas, *formats, set_, tuple(sorted(old.keys() - new.keys())))
+    commit = iceberg_steps.TableCommit(*schemas, *formats, set_, tuple(sorted(old.keys() - new.keys())))
     whole = {step for step in iceberg_steps.STEPS if list(step(commit))}
     if iceberg_steps.at_fields not in whole:
         return whole

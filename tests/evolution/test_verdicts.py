@@ -258,9 +258,9 @@ def paimon_casts() -> Iterator[str]:
 def _cast_letter(old: PaimonType, new: PaimonType) -> str:
     """`x` is a cast that is made only where the table does not forbid it, `i` one that always is; in capitals if nothing is lost."""
     way = paimon.cast(old, new)
-    if way is paimon.Cast.NONE:
+    if way is paimon.CastRule.NONE:
         return "."
-    letter = "i" if way is paimon.Cast.IMPLICIT else "x"
+    letter = "i" if way is paimon.CastRule.IMPLICIT else "x"
     is_plain = isinstance(old, Atomic) and isinstance(new, Atomic)
     return (
         letter.upper() if not is_plain or paimon.is_lossless(cast("Any", old), cast("Any", new)) else letter

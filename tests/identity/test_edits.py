@@ -29,8 +29,8 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.report import Report
-from schemac.versions.identity.freeze import Identified
-from schemac.versions.identity.lock import Lock, LockedDataset, State
+from schemac.versions.identity.freeze import NumberedFields
+from schemac.versions.identity.lock import FieldState, Lock, LockedDataset
 from schemac.versions.identity.lockfile import read_lock, write_lock
 from schemac.versions.identity.merge import merge
 from schemac.versions.identity.opening import open_version
@@ -122,7 +122,7 @@ class Branch:
         self.check_sound()
 
     def check_stable(
-        self, dataset: LogicalDataset, found: Identified, before: dict[int, State], touched: set[int]
+        self, dataset: LogicalDataset, found: NumberedFields, before: dict[int, FieldState], touched: set[int]
     ) -> None:
         """Who was there keeps the id; and the numbers, unless it was touched or is in a part that Lance writes anew."""
         fields = fields_by_uid(self.model, dataset)

@@ -12,7 +12,7 @@ import pytest
 
 from schemac.language.logical.schema_fields import preorder
 from schemac.versions.identity.freeze import adopt, numbers_of
-from schemac.versions.identity.lock import EngineData, Highest, Lock, LockedDataset, State, numberings
+from schemac.versions.identity.lock import EngineData, FieldState, Highest, Lock, LockedDataset, numberings
 from schemac.versions.identity.merge import merge
 from schemac.versions.identity.opening import open_version
 from tests.identity.trees import ITEM, KEY, VALUE, Model, Node, locked
@@ -210,7 +210,7 @@ def check_kept_for_ever(lock: LockedDataset, engine: str) -> dict[int, int]:
     return owners
 
 
-def newest(lock: LockedDataset) -> dict[int, State]:
+def newest(lock: LockedDataset) -> dict[int, FieldState]:
     return {state.id: state for state in lock.states if state.last is None}
 
 
@@ -239,7 +239,12 @@ def check_merge(base: LockedDataset, ours: LockedDataset, theirs: LockedDataset)
 
 
 def check_new(
-    engine: str, number: int, state: State, there: Mapping[int, State], other: Mapping[int, int], ever: int
+    engine: str,
+    number: int,
+    state: FieldState,
+    there: Mapping[int, FieldState],
+    other: Mapping[int, int],
+    ever: int,
 ) -> None:
     """A number that we never gave is of the same field with them, or nobody's."""
     if number > ever:

@@ -13,7 +13,7 @@ from typing import Any
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Part, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns
-from schemac.versions.identity.freeze import Identified, freeze, identify
+from schemac.versions.identity.freeze import NumberedFields, freeze, identify
 from schemac.versions.identity.lock import LockedDataset
 
 Tree = dict[str, Any]
@@ -116,7 +116,7 @@ def locked(
     dataset: LogicalDataset,
     lock: LockedDataset | None = None,
     renamed: Mapping[str, str] | None = None,
-) -> tuple[LockedDataset, Identified]:
+) -> tuple[LockedDataset, NumberedFields]:
     """The lock with this schema as its newest version."""
     lock = lock or LockedDataset(dataset.name)
     found = identify(dataset, lock, renamed=renamed)

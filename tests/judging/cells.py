@@ -6,16 +6,16 @@ import pyarrow as pa
 
 from schemac.rows.judging.judge import Judged, Run, cell_reader
 from schemac.rows.judging.scalars import with_zones
-from schemac.rows.judging.settings import Origin, Settings
+from schemac.rows.judging.settings import FieldOrigin, ValidationSettings
 
 
 class CellReader:
     """Reads cells for a schema."""
 
-    def __init__(self, schema: pa.Schema, settings: Settings | None = None) -> None:
-        settings = settings or Settings()
+    def __init__(self, schema: pa.Schema, settings: ValidationSettings | None = None) -> None:
+        settings = settings or ValidationSettings()
         zoned = with_zones(schema, lambda _: None, settings.timezone)
-        origins = {member.name: settings.origin_of(member.name) or Origin() for member in zoned}
+        origins = {member.name: settings.origin_of(member.name) or FieldOrigin() for member in zoned}
         self._readers = {
             member.name: cell_reader(member, settings, origins[member.name].epoch) for member in zoned
         }

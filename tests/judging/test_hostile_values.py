@@ -12,8 +12,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
-from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.settings import Coerce, Origin, Settings, Unexpected
+from schemac.rows.judging.judge import RecordReader
+from schemac.rows.judging.settings import Coerce, FieldOrigin, Unexpected, ValidationSettings
 from schemac.rows.validation.validator import TEXT, Validator
 from tests.judging.cells import CellReader
 
@@ -22,7 +22,11 @@ FIELDS = pa.schema([
     pa.field("at", pa.timestamp("us")), pa.field("flag", pa.bool_()), pa.field("decimal", pa.decimal128(5, 2)), pa.field("list", pa.list_(pa.int64())),
     pa.field("map", pa.map_(pa.string(), pa.string())), pa.field("struct", pa.struct([pa.field("a", pa.string())])),
 ])  # fmt: skip
-SETTINGS = [Settings(), Settings(coerce=Coerce.TEXT), Settings(unexpected=Unexpected.REJECT)]
+SETTINGS = [
+    ValidationSettings(),
+    ValidationSettings(coerce=Coerce.TEXT),
+    ValidationSettings(unexpected=Unexpected.REJECT),
+]
 DEPTHS = [1, 2, 50, 250, *range(320, 1020, 20), 1100, 5000, 100_000]
 BRACKETS = [("[", "]"), ('{"a":', "}"), ('[{"é":', "}]")]
 
@@ -32,7 +36,7 @@ def nested(depth: int, brackets: tuple[str, str], inner: str = '"\\u00e9"') -> s
     return opened * depth + inner + closed * depth
 
 
-def _has_values_or_reasons(judge: Judge, depth: int, brackets: tuple[str, str], name: str) -> None:
+def _has_values_or_reasons(judge: RecordReader, depth: int, brackets: tuple[str, str], name: str) -> None:
     found = judge.json(f'{{"{name}": {nested(depth, brackets)}}}')
     assert (found.values is None) == bool(found.reasons)
     if depth * len(brackets[0].strip('"aé:')) < 860 and name == "json":
@@ -45,7 +49,7 @@ NAMES = [*FIELDS.names, "no_field"]
 @pytest.mark.parametrize("number", range(len(SETTINGS)))
 def test_every_depth_of_a_record_has_values_or_reasons(number: int) -> None:
     """Each combination of depth, brackets and field with one of the settings: each two of the four meet."""
-    judge = Judge(FIELDS, SETTINGS[number])
+    judge = RecordReader(FIELDS, SETTINGS[number])
     for (i, depth), (j, brackets), (k, name) in product(*map(enumerate, (DEPTHS, BRACKETS, NAMES))):
         if (i + j + k) % len(SETTINGS) == number:
             _has_values_or_reasons(judge, depth, brackets, name)
@@ -53,8 +57,10 @@ def test_every_depth_of_a_record_has_values_or_reasons(number: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_every_depth_of_a_record_has_values_or_reasons_with_all_settings(settings: Settings) -> None:
-    judge = Judge(FIELDS, settings)
+def test_every_depth_of_a_record_has_values_or_reasons_with_all_settings(
+    settings: ValidationSettings,
+) -> None:
+    judge = RecordReader(FIELDS, settings)
     for depth, brackets, name in product(DEPTHS, BRACKETS, NAMES):
         _has_values_or_reasons(judge, depth, brackets, name)
 
@@ -64,8 +70,10 @@ OF_TWO_RECORDS = pa.schema([FIELDS.field(name) for name in ("int", "text", "list
 
 def _is_nothing_to_the_next_one(depth: int, brackets: tuple[str, str], name: str) -> None:
     texts = [f'{{"{name}": {nested(depth, brackets)}}}', "{}"]
-    validated = Validator(OF_TWO_RECORDS, Settings()).validate(pa.record_batch([pa.array(texts)], [TEXT]))
-    alone = [Judge(OF_TWO_RECORDS).json(text).reasons for text in texts]
+    validated = Validator(OF_TWO_RECORDS, ValidationSettings()).validate(
+        pa.record_batch([pa.array(texts)], [TEXT])
+    )
+    alone = [RecordReader(OF_TWO_RECORDS).json(text).reasons for text in texts]
     assert [tuple(validated.reasons.get(row, ())) for row in (0, 1)] == alone
 
 
@@ -183,7 +191,7 @@ RULES = {"int": ("range", "cast"), "float": ("range",), "decimal": ("range",)}
 
 @pytest.mark.parametrize("number", BEYOND)
 def test_numbers_beyond_a_double_are_never_texts(number: str) -> None:
-    judge = Judge(FIELDS)
+    judge = RecordReader(FIELDS)
     for name in ("int", "text", "bytes", "float", "at", "flag", "decimal"):
         (reason,) = judge.json(f'{{"{name}": {number}}}').reasons
         assert reason.rule in RULES.get(name, ("type",))
@@ -192,7 +200,7 @@ def test_numbers_beyond_a_double_are_never_texts(number: str) -> None:
         (reason,) = judge.json(f'{{"{name}": {value.replace("NUMBER", number)}}}').reasons
         assert (reason.rule, reason.value) == ("type", number)
     assert judge.json(f'{{"json": {number}}}').values == {**dict.fromkeys(FIELDS.names), "json": number}
-    coerced = Judge(FIELDS, Settings(coerce=Coerce.TEXT))
+    coerced = RecordReader(FIELDS, ValidationSettings(coerce=Coerce.TEXT))
     assert (coerced.json(f'{{"text": {number}}}').values or {})["text"] == number
     (reason,) = coerced.json(f'{{"float": {number}}}').reasons
     assert reason.rule == "range"
@@ -233,9 +241,9 @@ def test_bytes_of_another_length_have_a_reason(place: str, bytes_type: pa.DataTy
 def test_expect_what_every_feature_of_geojson_has(record: str, paths: list[str]) -> None:
     """Its type and that of its geometry are no fields, and not unexpected."""
     schema = pa.schema([pa.field("x", pa.float64())])
-    fields = {"x": Origin("geometry.coordinates[0]")}
-    settings = Settings(unexpected=Unexpected.REJECT, fields=fields, is_geojson=True)
-    assert [one.path for one in Judge(schema, settings).json(record).reasons] == paths
+    fields = {"x": FieldOrigin("geometry.coordinates[0]")}
+    settings = ValidationSettings(unexpected=Unexpected.REJECT, fields=fields, is_geojson=True)
+    assert [one.path for one in RecordReader(schema, settings).json(record).reasons] == paths
 
 
 @pytest.mark.parametrize("piece", ['"[\\', '"\\', '["', '"', "\\", '{"'])
@@ -244,5 +252,7 @@ def test_no_unfinished_text_takes_long(piece: str) -> None:
     text = '{"a":"' + piece * 100_000
     start = time.process_time()
     for _ in range(2):
-        assert [one.rule for one in Judge(pa.schema([("a", pa.int32())])).json(text).reasons] == ["malformed"]
+        assert [one.rule for one in RecordReader(pa.schema([("a", pa.int32())])).json(text).reasons] == [
+            "malformed"
+        ]
     assert time.process_time() - start < 5

@@ -10,7 +10,7 @@ import pytest
 import schemac
 from schemac.rows.judging.arrays import opened, to_field
 from schemac.rows.judging.scalars import with_zones
-from schemac.rows.judging.settings import Settings, Unexpected
+from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.validating import Batches, PythonRowReader
 from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
@@ -59,7 +59,7 @@ def test_batches_have_the_outcomes_of_the_corpus(name: str, height: int) -> None
             )
 
 
-def validator_of(field: pa.Field, settings: Settings, *, is_cell: bool) -> Validator:
+def validator_of(field: pa.Field, settings: ValidationSettings, *, is_cell: bool) -> Validator:
     origin = settings.fields.get(field.name)
     schema = with_zones(pa.schema([field]), lambda _: None, settings.timezone)
     inputs = [FieldInput(field.name, "column", field.name, None if origin is None else origin.epoch)]
@@ -97,7 +97,7 @@ def test_columns_have_the_outcomes_of_the_corpus() -> None:
 
 @pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
 def test_quick_proofs_say_what_exact_reading_says(zone: str | None) -> None:
-    settings, count, fields = Settings(timezone=zone), 0, {}
+    settings, count, fields = ValidationSettings(timezone=zone), 0, {}
     for name, (type_text, _) in COLUMNS.items():
         (fields[name],) = with_zones(
             corpus.dataset_of(type_text).to_arrow(metadata=True), lambda _: None, zone
@@ -130,7 +130,7 @@ def test_quick_proofs_of_objects_say_what_exact_reading_says(unexpected: Unexpec
         for is_required in (False, True):
             (field,) = corpus.dataset_of(type_text).to_arrow(metadata=True)
             schema = pa.schema([opened(field).with_nullable(not is_required)])
-            (column,) = PythonRowReader(schema, Settings(unexpected)).fields
+            (column,) = PythonRowReader(schema, ValidationSettings(unexpected)).fields
             if column.proof is None:
                 continue
             exact = replace(column, proof=None)

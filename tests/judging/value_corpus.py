@@ -16,8 +16,8 @@ import pyarrow as pa
 
 import schemac
 from schemac.rows.judging.arrays import to_field, value_array
-from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.settings import Coerce, Origin, Settings
+from schemac.rows.judging.judge import RecordReader
+from schemac.rows.judging.settings import Coerce, FieldOrigin, ValidationSettings
 from schemac.rows.validation.result import Validation
 from tests.engines.json_records import COLUMNS
 from tests.judging.cells import CellReader
@@ -42,12 +42,12 @@ CLOCK_CHANGES = (
     '"2024-10-27T03:00:00"',
 )
 NULLS = ("", "NULL", "\\N", "1", "null", 'a"b', "é")
-SETTINGS: dict[str, Settings] = {
-    "plain": Settings(),
-    "text": Settings(coerce=Coerce.TEXT, null_values=NULLS),
-    "berlin": Settings(timezone="Europe/Berlin"),
-    "second": Settings(fields={name: Origin(epoch="Second") for name in _TIMES}),
-    "microsecond": Settings(timezone="Asia/Tokyo", fields={name: Origin(epoch="Microsecond") for name in _TIMES}),
+SETTINGS: dict[str, ValidationSettings] = {
+    "plain": ValidationSettings(),
+    "text": ValidationSettings(coerce=Coerce.TEXT, null_values=NULLS),
+    "berlin": ValidationSettings(timezone="Europe/Berlin"),
+    "second": ValidationSettings(fields={name: FieldOrigin(epoch="Second") for name in _TIMES}),
+    "microsecond": ValidationSettings(timezone="Asia/Tokyo", fields={name: FieldOrigin(epoch="Microsecond") for name in _TIMES}),
 }  # fmt: skip
 OF_TIMES = ("berlin", "second", "microsecond")
 
@@ -85,11 +85,12 @@ def fields_at(place: str, settings: str) -> list[pa.Field]:
 
 
 def outcomes(
-    schema: pa.Schema, settings: Settings, place: str, texts: Iterable[str], *, is_cell: bool
+    schema: pa.Schema, settings: ValidationSettings, place: str, texts: Iterable[str], *, is_cell: bool
 ) -> Iterator[dict[str, str]]:
     """For each text the outcome in every field."""
     judges = [
-        (Judge(pa.schema([field]), settings), CellReader(pa.schema([field]), settings)) for field in schema
+        (RecordReader(pa.schema([field]), settings), CellReader(pa.schema([field]), settings))
+        for field in schema
     ]
     for text in texts:
         found = {}

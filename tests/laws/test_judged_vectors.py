@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.judge import RecordReader
+from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import TEXT, Validator
 
@@ -50,7 +50,9 @@ NUMBERS = st.one_of(
 def test_read_together_what_each_is_alone(data_type: pa.DataType, numbers: list[str]) -> None:
     member = pa.field("v", pa.list_(data_type))
     together = validated(member, f"[{', '.join(numbers)}]")
-    alone = [Judge(pa.schema([pa.field("v", data_type)])).json(f'{{"v": {number}}}') for number in numbers]
+    alone = [
+        RecordReader(pa.schema([pa.field("v", data_type)])).json(f'{{"v": {number}}}') for number in numbers
+    ]
     reasons = [why._replace(path=f"v[{i}]") for i, one in enumerate(alone) for why in one.reasons]
     assert together.reasons.get(0, []) == reasons
     values = [None if one.values is None else one.values["v"] for one in alone]
@@ -59,14 +61,14 @@ def test_read_together_what_each_is_alone(data_type: pa.DataType, numbers: list[
 
 def validated(member: pa.Field, token: str) -> JudgedBatch:
     record = f'{{"{member.name}": {token}}}'
-    return Validator(pa.schema([member]), Settings()).validate(pa.record_batch([[record]], [TEXT]))
+    return Validator(pa.schema([member]), ValidationSettings()).validate(pa.record_batch([[record]], [TEXT]))
 
 
 @pytest.mark.parametrize("data_type", [pa.float32(), pa.float64()], ids=str)
 def test_read_usual_vectors_at_once(data_type: pa.DataType) -> None:
     """Else the law above said nothing."""
     json_proofs = pytest.importorskip("schemac.rows.judging.json_proofs")
-    proof = json_proofs.json_proof(pa.field("v", pa.list_(data_type)), Settings())
+    proof = json_proofs.json_proof(pa.field("v", pa.list_(data_type)), ValidationSettings())
     values, doubts = proof(pa.array(["[0.25, 0, -3.5e-2, 17]", "[0.25,-0.0]", "[]"]))
     assert doubts is None
     assert repr(values.to_pylist()[1:]) == "[[0.25, -0.0], []]"

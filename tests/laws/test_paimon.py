@@ -23,10 +23,10 @@ from schemac.engines.paimon.types import (
     Array,
     Atomic,
     DataField,
-    Map,
+    MapType,
     Multiset,
     PaimonType,
-    Row,
+    RowType,
     Vector,
     parse_type,
 )
@@ -81,8 +81,8 @@ def nested(inner: st.SearchStrategy[PaimonType]) -> st.SearchStrategy[PaimonType
     return st.one_of(
         st.builds(Array, inner),
         st.builds(Multiset, inner),
-        st.builds(Map, inner, inner),
-        st.builds(Row, fields(inner)),
+        st.builds(MapType, inner, inner),
+        st.builds(RowType, fields(inner)),
     ).flatmap(nullable)
 
 
@@ -122,9 +122,9 @@ def _numbered(field: DataField, ids: Iterator[int]) -> DataField:
 
 
 def _inside(type_: PaimonType, ids: Iterator[int]) -> PaimonType:
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return replace(type_, fields=tuple([_numbered(member, ids) for member in type_.fields]))
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return replace(type_, key=_inside(type_.key, ids), value=_inside(type_.value, ids))
     return replace(type_, element=_inside(type_.element, ids)) if isinstance(type_, Array) else type_
 

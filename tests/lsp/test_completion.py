@@ -14,9 +14,9 @@ from schemac.language.attributes.registry import ATTRIBUTES, OPEN
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.model import LogicalType
 from schemac.lsp.completion import complete
-from schemac.lsp.locations import Scope
-from schemac.lsp.projects import Checked
-from schemac.lsp.texts import Lines
+from schemac.lsp.locations import TextScope
+from schemac.lsp.projects import CheckedProject
+from schemac.lsp.texts import TextLines
 from schemac.project.configuration import Project
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
@@ -26,12 +26,12 @@ from schemac.text.syntax.document import parse
 def offered(text: str, *, snippets: bool = False) -> dict[str, str]:
     """The texts that are offered at a `|`, by their labels."""
     before, _, after = text.partition("|")
-    lines = Lines(before + after, PositionCodec())
+    lines = TextLines(before + after, PositionCodec())
     place = (before.count("\n"), len(before) - before.rfind("\n") - 1)
     items = complete(
         lines,
         place,
-        Scope(Checked(Project(Path("/"))), "/nowhere.yaml", lines.lines, place[0]),
+        TextScope(CheckedProject(Project(Path("/"))), "/nowhere.yaml", lines.lines, place[0]),
         snippets=snippets,
     )
     return {item.label: item.text_edit.new_text for item in items if item.text_edit is not None}

@@ -8,12 +8,12 @@ import pytest
 from pygls.workspace import PositionCodec
 
 from schemac.language.logical.schema_fields import preorder
-from schemac.lsp.grammar import Context
-from schemac.lsp.locations import Index
+from schemac.lsp.grammar import GrammarContext
+from schemac.lsp.locations import FieldIndex
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.projects import ProjectFolder, key_of
 from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, rename_edits
-from schemac.lsp.texts import Lines
+from schemac.lsp.texts import TextLines
 from schemac.project.name_edits import place_of_name
 from schemac.text.source.span import Region
 from tests.lsp.test_projects import of_check
@@ -62,8 +62,8 @@ REFUSED = {
 """Fields whose names stand in texts that mean something else too; they are left to their authors."""
 
 
-def _lines(path: str) -> Lines:
-    return Lines(Path(path).read_bytes().decode(), PositionCodec())
+def _lines(path: str) -> TextLines:
+    return TextLines(Path(path).read_bytes().decode(), PositionCodec())
 
 
 class _Renaming:
@@ -72,7 +72,7 @@ class _Renaming:
     def __init__(self, folder: Path) -> None:
         self.state = ProjectFolder(folder, is_project=True)
         self.checked = self.state.check({})
-        self.navigator = Navigator(self.checked, Index())
+        self.navigator = Navigator(self.checked, FieldIndex())
 
     def fields(self) -> Iterator[tuple[str, str, Region]]:
         """Yield path, text and place of each name that is written in this project, each place once."""
@@ -88,7 +88,7 @@ class _Renaming:
 
     def edits(self, path: str, region: Region) -> RenameEdits:
         lines = _lines(path)
-        context = Context(lines.lines, (region.line - 1, region.column - 1))
+        context = GrammarContext(lines.lines, (region.line - 1, region.column - 1))
         wanted = renamable(path, context, self.navigator)
         if wanted is None:
             raise RefusedRenameError

@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.texts import Lines, actions, page_link, to_lsp_diagnostic
+from schemac.lsp.texts import TextLines, actions, page_link, to_lsp_diagnostic
 from schemac.registry.codes import codes
 from schemac.text.source.diagnostic import Diagnostic, Edit, Fix, Severity
 from schemac.text.source.span import Region
@@ -15,8 +15,8 @@ from tests.lsp.editor import applied, path_of
 TEXT = "name: 🚕\nfields:\n  - {name: 🚕🚕, type: Int}\n"
 
 
-def lines_of(name: str) -> Lines:
-    return Lines(TEXT if name == "a.yaml" else "", PositionCodec())
+def lines_of(name: str) -> TextLines:
+    return TextLines(TEXT if name == "a.yaml" else "", PositionCodec())
 
 
 def path_of_name(name: str) -> str:
@@ -66,7 +66,7 @@ def test_link_to_the_page_of_every_code(code: str) -> None:
 )
 def test_count_as_the_client_counts(encoding: types.PositionEncodingKind, columns: tuple[int, int]) -> None:
     text = "a: 'ä', b: 🚕🚕 c" if encoding is not types.PositionEncodingKind.Utf8 else "a: 'äö', b: 🚕🚕 c"
-    lines = Lines(text, PositionCodec(encoding))
+    lines = TextLines(text, PositionCodec(encoding))
     start = text.index("🚕")
     range_ = lines.range(Region.within(1, start + 1, start + 3))
     assert (range_.end.character - range_.start.character) == columns[1] - columns[0]

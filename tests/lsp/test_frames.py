@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemac.lsp.server import MOST_BYTES, Frames
+from schemac.lsp.server import MOST_BYTES, MessageFrames
 
 BODY = b'{"jsonrpc":"2.0","id":7,"method":"shutdown"}'
 WRONG = {
@@ -44,7 +44,7 @@ def framed(body: bytes) -> bytes:
 
 def bodies(stream: bytes) -> Iterator[bytes]:
     """What pygls would read: by its own way of reading headers."""
-    frames = Frames(io.BytesIO(stream))
+    frames = MessageFrames(io.BytesIO(stream))
     length = 0
     while header := frames.readline():
         if header.startswith(b"Content-Length: ") and header.endswith(b"\r\n") and not length:

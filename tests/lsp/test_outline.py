@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.lsp.cursor import Role, cursor_at
+from schemac.lsp.cursor import CursorRole, cursor_at
 from schemac.lsp.texts import split_lines
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
@@ -57,42 +57,42 @@ def test_agree_with_the_parser(manifest: Path) -> None:
             at = source.position(offset)
             cursor = cursor_at(lines, at.line - 1, at.column - 1)
             if is_key:
-                assert ((*cursor.path, cursor.key), cursor.role) == (path, Role.KEY), at
+                assert ((*cursor.path, cursor.key), cursor.role) == (path, CursorRole.KEY), at
             else:
                 assert cursor.path == path, at
-                assert cursor.role in (Role.VALUE, Role.START)
+                assert cursor.role in (CursorRole.VALUE, CursorRole.START)
 
 
 @pytest.mark.parametrize(
     ("text", "path", "role"),
     [
-        ("|", (), Role.START),
-        ("fields:\n  - |", ("fields", 0), Role.START),
-        ("fields:\n- |", ("fields", 0), Role.START),
-        ("fields:\n  - name: a\n    |", ("fields", 0), Role.KEY),
-        ("fields:\n  - name: a\n  |", ("fields", 1), Role.START),
-        ("fields:\n  - name: a\n|", (), Role.KEY),
-        ("fields:\n  - name: a\n    type: |", ("fields", 0, "type"), Role.VALUE),
-        ("fields:\n  - name: a\n    type:\n      |", ("fields", 0, "type"), Role.START),
-        ("fields:\n  - name: a\n    type:\n      ki|", ("fields", 0, "type"), Role.START),
-        ("fields:\n  - name: a\n    type: {kind: |", ("fields", 0, "type", "kind"), Role.VALUE),
-        ("fields:\n  - name: a\n    type: {kind: List, |", ("fields", 0, "type"), Role.KEY),
-        ("fields:\n  - name: a\n    type: {kind: List,\n           |", ("fields", 0, "type"), Role.KEY),
-        ("fields: [{name: a, type: |", ("fields", 0, "type"), Role.VALUE),
-        ("fields: [{name: a}, {|", ("fields", 1), Role.KEY),
-        ("fields: [{name: 'a}', |", ("fields", 0), Role.KEY),
-        ("extra:\n  a.b/c: [x, |", ("extra", "a.b/c", 1), Role.START),
-        ("fields:\n  - name: a\n    extra: {\n\n  - name: b\n    |", ("fields", 1), Role.KEY),
-        ("fields:\n  - name: {\n  - name: [\n  - type: |", ("fields", 2, "type"), Role.VALUE),
-        ("a: 1\n---\nfields:\n  - |", ("fields", 0), Role.START),
-        ("description: >\n  some: text |\nfields: []", ("description",), Role.TEXT),
-        ('"a b": {"c d": |', ("a b", "c d"), Role.VALUE),
-        ("# name: x\nfields:\n  # - name: b\n  - |", ("fields", 0), Role.START),
+        ("|", (), CursorRole.START),
+        ("fields:\n  - |", ("fields", 0), CursorRole.START),
+        ("fields:\n- |", ("fields", 0), CursorRole.START),
+        ("fields:\n  - name: a\n    |", ("fields", 0), CursorRole.KEY),
+        ("fields:\n  - name: a\n  |", ("fields", 1), CursorRole.START),
+        ("fields:\n  - name: a\n|", (), CursorRole.KEY),
+        ("fields:\n  - name: a\n    type: |", ("fields", 0, "type"), CursorRole.VALUE),
+        ("fields:\n  - name: a\n    type:\n      |", ("fields", 0, "type"), CursorRole.START),
+        ("fields:\n  - name: a\n    type:\n      ki|", ("fields", 0, "type"), CursorRole.START),
+        ("fields:\n  - name: a\n    type: {kind: |", ("fields", 0, "type", "kind"), CursorRole.VALUE),
+        ("fields:\n  - name: a\n    type: {kind: List, |", ("fields", 0, "type"), CursorRole.KEY),
+        ("fields:\n  - name: a\n    type: {kind: List,\n           |", ("fields", 0, "type"), CursorRole.KEY),
+        ("fields: [{name: a, type: |", ("fields", 0, "type"), CursorRole.VALUE),
+        ("fields: [{name: a}, {|", ("fields", 1), CursorRole.KEY),
+        ("fields: [{name: 'a}', |", ("fields", 0), CursorRole.KEY),
+        ("extra:\n  a.b/c: [x, |", ("extra", "a.b/c", 1), CursorRole.START),
+        ("fields:\n  - name: a\n    extra: {\n\n  - name: b\n    |", ("fields", 1), CursorRole.KEY),
+        ("fields:\n  - name: {\n  - name: [\n  - type: |", ("fields", 2, "type"), CursorRole.VALUE),
+        ("a: 1\n---\nfields:\n  - |", ("fields", 0), CursorRole.START),
+        ("description: >\n  some: text |\nfields: []", ("description",), CursorRole.TEXT),
+        ('"a b": {"c d": |', ("a b", "c d"), CursorRole.VALUE),
+        ("# name: x\nfields:\n  # - name: b\n  - |", ("fields", 0), CursorRole.START),
     ],
 )
-def test_know_where_an_unfinished_text_is_written(text: str, path: TreePath, role: Role) -> None:
+def test_know_where_an_unfinished_text_is_written(text: str, path: TreePath, role: CursorRole) -> None:
     before, _, after = text.partition("|")
-    if role is Role.TEXT:
+    if role is CursorRole.TEXT:
         before, _, after = text.rpartition("|")
     lines = split_lines(before + after)
     cursor = cursor_at(lines, before.count("\n"), len(before) - before.rfind("\n") - 1)

@@ -7,12 +7,12 @@ import pytest
 from pygls.workspace import PositionCodec
 
 from schemac.lsp.completion import complete
-from schemac.lsp.grammar import Context
-from schemac.lsp.locations import FieldTarget, Index, Scope
+from schemac.lsp.grammar import GrammarContext
+from schemac.lsp.locations import FieldIndex, FieldTarget, TextScope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.presentation import document_symbols, field_text, word_text, workspace_symbols
 from schemac.lsp.projects import ProjectFolder
-from schemac.lsp.texts import Lines, edited_lines, line_edits, merged, narrowed
+from schemac.lsp.texts import TextLines, edited_lines, line_edits, merged, narrowed
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from tests.golden import CORPUS
 from tests.lsp.editor import applied
@@ -30,12 +30,12 @@ def walk(manifest: Path, folder: Path, stops: int) -> None:
     for end in sorted(draw.sample(range(len(whole) + 1), min(stops, len(whole) + 1))):
         text = whole[:end]
         checked = project.check({path: text.encode("utf-8", "surrogatepass")})
-        lines = Lines(text, CODEC)
+        lines = TextLines(text, CODEC)
         at = (len(lines.lines) - 1, len(lines.lines[-1]))
-        complete(lines, at, Scope(checked, path, lines.lines, at[0]), snippets=True)
-        navigator = Navigator(checked, Index())
+        complete(lines, at, TextScope(checked, path, lines.lines, at[0]), snippets=True)
+        navigator = Navigator(checked, FieldIndex())
         for line, column in (at, (draw.randrange(len(lines.lines)), draw.randrange(20))):
-            context = Context(lines.lines, (line, min(column, len(lines.lines[line]))))
+            context = GrammarContext(lines.lines, (line, min(column, len(lines.lines[line]))))
             word_text(context)
             target = navigator.target(path, context)
             if target is not None:
@@ -92,7 +92,7 @@ def test_find_in_the_edited_fields_what_the_whole_manifest_has_there(
 
     before = fields(60).replace(*first, 1)
     after = before.replace(*second, 1)
-    old, new = Lines(before, CODEC).lines, Lines(after, CODEC).lines
+    old, new = TextLines(before, CODEC).lines, TextLines(after, CODEC).lines
     edited = edited_lines(old, new)
     part = narrowed(new, edited)
     if part is None:
@@ -123,4 +123,4 @@ def test_edit_lines_into_other_lines(seed: int) -> None:
         return "\n".join(draw.choice(words) for _ in range(draw.randrange(6))) + end
 
     before, after = text(), text()
-    assert applied(before, line_edits(Lines(before, CODEC), after)) == after
+    assert applied(before, line_edits(TextLines(before, CODEC), after)) == after

@@ -16,7 +16,7 @@ from typing import Any
 import lance
 
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.writing.table_sink import TableWriter, Written
+from schemac.pipeline.writing.table_sink import TableWriter, WrittenRows
 from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE
 from schemac.rows.runs.tables import sink_of
@@ -41,7 +41,7 @@ def write(folder: Path, run: str, good: list[int], bad: int) -> None:
         path=table, quarantine=quarantine, schema=encode_schema(SCHEMA), run=identity.to_json()
     )
     writer = TableWriter(options, False, True)
-    written: list[Written] = []
+    written: list[WrittenRows] = []
     try:
         written.append(writer.write(batch(good, bad)))
         writer.commit(written)

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.validation import settings_of
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms, Dialect
+from schemac.pipeline.reading.csv_grammar import CsvDialect, CsvForm, CsvForms
 from schemac.pipeline.reading.cutting import RecordTexts, TextBatches
-from schemac.pipeline.reading.files import File, FileSplit
+from schemac.pipeline.reading.files import FileSplit, SourceFile
 from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.spark.packed import ERRORS, RAW
 from schemac.rows.judging.reasons import Reasons
@@ -40,7 +40,7 @@ def task_of(schema: pa.Schema, job: Job) -> RecordTask:
 def reader_of(lines: Sequence[str | bytes], schema: pa.Schema, columns: tuple[str, ...] = ()) -> TextBatches:
     """The reader that finds these records in any file; `columns` are those of CSV."""
     texts = pa.array(lines, pa.string() if all(isinstance(line, str) for line in lines) else pa.binary())
-    forms = CsvForms((CsvForm(columns, Dialect(), tuple(schema.names)),)) if columns else None
+    forms = CsvForms((CsvForm(columns, CsvDialect(), tuple(schema.names)),)) if columns else None
     return TextBatches(lambda _: iter([RecordTexts(texts)]), forms=forms)
 
 
@@ -81,7 +81,7 @@ def doubts_counted() -> Iterator[set[int]]:
 
 def rows_by_text(task: RecordTask, reader: TextBatches) -> list[str]:
     """Each record with its values and its reasons, in an order of their own."""
-    batches = reader(iter([FileSplit(File("", "", 0))]))
+    batches = reader(iter([FileSplit(SourceFile("", "", 0))]))
     return sorted(shown(row) for found in task(batches) for row in rows_of(found))
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from schemac.pipeline.reports.progress import Notes
+from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.writing.file_runs import FileRuns, LocalFiles
 from schemac.registry.installed import engines
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink
@@ -83,7 +83,7 @@ def steps() -> Iterator[tuple[Any, str]]:
                 owner = type(capability.of(engine))
                 yield from ((owner, name) for name in sorted(base.__abstractmethods__))
     yield from OF_FILES
-    yield Notes, BATCH
+    yield TaskCount, BATCH
 
 
 def dataset_of(arguments: list[Any]) -> list[str]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.writing.table_sink import TableWriter, Written
+from schemac.pipeline.writing.table_sink import TableWriter, WrittenRows
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE
@@ -21,7 +21,7 @@ from tests.pipeline.killing import SCHEMA, batch
 
 def begun(
     folder: Path, run: str, good: list[int], bad: int = 1, mode: str = "append"
-) -> tuple[TableWriter, Written]:
+) -> tuple[TableWriter, WrittenRows]:
     table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
     sink_of(None).recover(table, quarantine, NO_STORAGE)
     identity = RunIdentity(run, datetime.now(UTC), "", mode, this_process())

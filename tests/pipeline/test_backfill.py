@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.engines.lance.runs.column_sink import LanceColumnSink
-from schemac.pipeline.backfill.frame import Frames
+from schemac.pipeline.backfill.frame import BackfillFrames
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport
@@ -254,13 +254,13 @@ def test_go_on_after_a_worker_was_killed(
     kept = len(list(Path(table).glob("_staging-*/filled/*.json")))
     (tmp_path / "flag").unlink()
     computed: list[int] = []
-    of = Frames.of
+    of = BackfillFrames.of
 
-    def counted(self: Frames, version: int, parts: tuple[int, ...]) -> Any:
+    def counted(self: BackfillFrames, version: int, parts: tuple[int, ...]) -> Any:
         computed.extend(parts)
         return of(self, version, parts)
 
-    monkeypatch.setattr(Frames, "of", counted)
+    monkeypatch.setattr(BackfillFrames, "of", counted)
     report = backfill(fields)
     assert (len(computed), report.rows_written) == (3 - kept, 270)
     assert 2 in computed
@@ -280,7 +280,7 @@ def test_compute_nothing_twice_after_a_death_at_the_commit(
     with pytest.raises(KeyboardInterrupt):
         backfill(fields)
     monkeypatch.undo()
-    monkeypatch.setattr(Frames, "of", stop)
+    monkeypatch.setattr(BackfillFrames, "of", stop)
     assert backfill(fields).rows_written == 270
     found = lance.dataset(table).to_table(columns=["id", "tip_share"]).to_pylist()
     assert all(one["tip_share"] == one["id"] / 2 for one in found)

@@ -163,7 +163,7 @@ def test_packed_records_reach_the_table_as_rows_do(
     found = {}
     for label in ("packed", "rows"):
         job = job_of(tmp_path / "in", form, target={"path": str(tmp_path / label)}, maxQuarantined=1.0)
-        unpacked = mock.patch.object(validation.Validation, "in_tasks", None)
+        unpacked = mock.patch.object(validation.ValidationPlan, "in_tasks", None)
         with unpacked if label == "rows" else nullcontext():
             report = run(job, schema, spark=spark)
         assert report.quarantine_path is not None
@@ -232,7 +232,7 @@ def test_records_with_constraints_reach_the_table_as_rows_do(
     found = {}
     for label in ("packed", "rows"):
         job = job_of(tmp_path / "in", form, target={"path": str(tmp_path / label)}, maxQuarantined=1.0)
-        unpacked = mock.patch.object(validation.Validation, "in_tasks", None)
+        unpacked = mock.patch.object(validation.ValidationPlan, "in_tasks", None)
         with unpacked if label == "rows" else nullcontext():
             report = run(job, schema, spark=spark)
         assert report.quarantine_path is not None

@@ -13,7 +13,7 @@ import pytest
 from schemac.engines.lance.runs import sink
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.writing.table_sink import TableWriter, Written
+from schemac.pipeline.writing.table_sink import TableWriter, WrittenRows
 from schemac.rows.judging.reasons import REASON
 from schemac.rows.runs.tables import WriteTarget
 from schemac.text.source.catalogue import CONCURRENT_RUN
@@ -180,7 +180,7 @@ def test_first_attempt_of_a_task_leaves_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(RuntimeError, match="lost"):
         one.write(failing())
-    one.commit([one.write(batch([1], 1)), Written()])
+    one.commit([one.write(batch([1], 1)), WrittenRows()])
     assert ids(tmp_path) == [1]
     assert bad_rows(tmp_path) == 1
     for name in ("t.lance", "q.lance"):

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemac.rows.judging.json_proofs import Tokens, json_proof
-from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.settings import Settings
-from schemac.rows.judging.text_proofs import Form, TextProof, form_of
+from schemac.rows.judging.judge import RecordReader
+from schemac.rows.judging.settings import ValidationSettings
+from schemac.rows.judging.text_proofs import TextForm, TextProof, form_of
 
 FIELD = pa.field
 
 
-def form(data_type: pa.DataType) -> Form:
+def form(data_type: pa.DataType) -> TextForm:
     found = form_of(FIELD("v", data_type))
     assert found is not None
     return found
@@ -34,7 +34,7 @@ def read(data_type: pa.DataType, *tokens: str) -> list[Any]:
 def proven(data_type: pa.DataType, records: pa.Array) -> list[Any]:
     """The value of each record; `...` where it is in doubt, or the whole record is."""
     columns, odd = Tokens([("v",)])(records)
-    proof = json_proof(FIELD("v", data_type), Settings())
+    proof = json_proof(FIELD("v", data_type), ValidationSettings())
     assert proof is not None
     values, doubts = proof(columns["v",])
     assert values.validate(full=True) is None
@@ -124,7 +124,7 @@ def test_integers_with_a_point_are_those_of_the_judge(number: int, zeros: int) -
     text = f"{number}.{'0' * zeros}" if zeros else str(number)
     for data_type in (pa.int8(), pa.uint16(), pa.int64(), pa.uint64()):
         (found,) = read(data_type, text)
-        values = Judge(pa.schema([("v", data_type)])).json(f'{{"v": {text}}}').values
+        values = RecordReader(pa.schema([("v", data_type)])).json(f'{{"v": {text}}}').values
         if found is not ...:
             assert values is not None
             assert found == values["v"]
@@ -145,7 +145,11 @@ def test_points_are_read_in_records_and_in_cells() -> None:
 @pytest.mark.parametrize("clock", ["10:00", "23:59:59", "10:00:00.25"])
 def test_instants_of_all_spellings_are_those_of_the_judge(clock: str, zone: str) -> None:
     data_type, text = pa.timestamp("us", "UTC"), f"2024-02-29T{clock}{zone}"
-    values = Judge(pa.schema([("v", data_type)]), Settings(timezone="UTC")).json(f'{{"v": "{text}"}}').values
+    values = (
+        RecordReader(pa.schema([("v", data_type)]), ValidationSettings(timezone="UTC"))
+        .json(f'{{"v": "{text}"}}')
+        .values
+    )
     assert values is not None
     (found,) = read(data_type, f'"{text}"')
     assert (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) == values["v"]

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.files import File
+from schemac.pipeline.reading.files import SourceFile
 from schemac.pipeline.reruns import incremental
 from schemac.pipeline.reruns.incremental import (
     LINKS_TO_A_STATE,
     STATE,
-    State,
+    ReadFiles,
     new_files,
     properties,
     state_of,
@@ -33,9 +33,9 @@ def committed(told: dict[str, str], mode: str = "append") -> CommittedRun:
     return CommittedRun(RunIdentity("r", NOW, mode=mode), 1, NOW, 1, 0, properties=told)
 
 
-def listed(folder: Path) -> list[File]:
+def listed(folder: Path) -> list[SourceFile]:
     return [
-        File(str(path), path.as_uri(), path.stat().st_size, path.stat().st_mtime_ns // 1000)
+        SourceFile(str(path), path.as_uri(), path.stat().st_size, path.stat().st_mtime_ns // 1000)
         for path in sorted(folder.iterdir())
     ]
 
@@ -80,7 +80,7 @@ def test_read_each_content_once(steps: list[tuple[str, int, int]], links: int) -
 
 def test_follow_the_rule_for_a_file_that_changed(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("1")
-    state = State({file.path: file for file in new_files(READ, listed(tmp_path), State())})
+    state = ReadFiles({file.path: file for file in new_files(READ, listed(tmp_path), ReadFiles())})
     (tmp_path / "a.json").write_text("22")
     assert len(list(new_files(READ, listed(tmp_path), state))) == 1
     for changed, count in (("ignore", 0), ("refuse", None)):
@@ -95,12 +95,12 @@ def test_follow_the_rule_for_a_file_that_changed(tmp_path: Path) -> None:
 
 def test_refuse_a_history_without_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("1")
-    files = list(new_files(READ, listed(tmp_path), State()))
-    first = committed(properties(State(), files))
+    files = list(new_files(READ, listed(tmp_path), ReadFiles()))
+    first = committed(properties(ReadFiles(), files))
     second = committed(properties(state_of([first]), files))
     assert state_of([second, first]).links == 2
     with pytest.raises(PipelineError) as caught:
         state_of([second])
     assert caught.value.code is LOST_HISTORY
-    assert state_of([committed({}, "overwrite"), second, first]) == State(), "an overwrite begins anew"
+    assert state_of([committed({}, "overwrite"), second, first]) == ReadFiles(), "an overwrite begins anew"
     assert LINKS_TO_A_STATE > 1

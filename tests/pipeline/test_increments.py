@@ -19,7 +19,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns import incremental
-from schemac.pipeline.reruns.incremental import FILES, STATE, State, state_of
+from schemac.pipeline.reruns.incremental import FILES, STATE, ReadFiles, state_of
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.stream import run_or_stream, run_stream, summary
 from schemac.rows.runs.identity import RunRequest
@@ -109,7 +109,7 @@ def test_a_state_that_was_cleaned_up_is_not_guessed(spark: SparkSession, tmp_pat
     with pytest.raises(PipelineError) as caught:
         state_of(runs[:1])
     assert caught.value.code is LOST_HISTORY
-    assert state_of([]) == State()
+    assert state_of([]) == ReadFiles()
     assert FILES in runs[0].properties
 
 

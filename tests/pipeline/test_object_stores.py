@@ -15,7 +15,7 @@ import pytest
 from schemac.cli.main import main
 from schemac.engines.lance.dataset import options_for
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.writing.table_sink import TableWriter, Written
+from schemac.pipeline.writing.table_sink import TableWriter, WrittenRows
 from schemac.registry.installed import engine
 from schemac.rows.runs.columns import ADDRESSES, COLUMN_SINK, FilledColumns
 from schemac.rows.runs.errors import PipelineError
@@ -54,7 +54,7 @@ def way(rides: Store) -> Iterator[Door]:
 
 def begun(
     storage: Storage, run: str, mode: str, good: list[int], bad: int = 0
-) -> tuple[TableWriter, Written]:
+) -> tuple[TableWriter, WrittenRows]:
     """A run up to its commit; its task is on another machine, which has no variables."""
     sink_of(None).recover(TABLE, QUARANTINE, storage)
     identity = RunIdentity(run, datetime.now(UTC), "", mode, this_process())

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession, functions
 
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.csv_grammar import Dialect
+from schemac.pipeline.reading.csv_grammar import CsvDialect
 from schemac.pipeline.reading.csv_records import csv_lines, read_csv
 from schemac.pipeline.reading.files import FileSplit
 from schemac.pipeline.reading.inputs import value_sql
@@ -157,7 +157,7 @@ def test_json_in_a_cell_is_one_value(spark: SparkSession, tmp_path: Path) -> Non
 
 
 def records_of(text: str, *, is_joined: bool) -> list[str]:
-    return list(Dialect().records(text.splitlines(keepends=True)[1:], is_joined=is_joined))
+    return list(CsvDialect().records(text.splitlines(keepends=True)[1:], is_joined=is_joined))
 
 
 def check_csv(report: RunReport, files: list[str], *, is_joined: bool) -> None:
@@ -242,7 +242,7 @@ def test_cells_of_every_dialect_are_those_of_the_grammar(
     rows = frame.select(
         "_raw", "_fault", "spark.*", *map(value_sql, (found.columns or {}).values())
     ).collect()
-    dialect = Dialect(sep=sep, quote=quote, escape=escape)
+    dialect = CsvDialect(sep=sep, quote=quote, escape=escape)
     assert [row[0] for row in rows] == records
     for raw, fault, x, y, corrupt, *read in rows:
         assert (fault is None) == dialect.is_sound(raw), raw

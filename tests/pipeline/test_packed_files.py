@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.files import File, FileSplit, chunks_of, lines_of_split
+from schemac.pipeline.reading.files import FileSplit, SourceFile, chunks_of, lines_of_split
 from schemac.pipeline.runner import run
 from schemac.text.source.catalogue import UNREADABLE_INPUT
 
@@ -81,7 +81,7 @@ def read_by_chunks(path: Path) -> list[str] | None:
 
 
 def read_by_lines(path: Path) -> list[str] | None:
-    piece = FileSplit(File(str(path), path.as_uri(), path.stat().st_size))
+    piece = FileSplit(SourceFile(str(path), path.as_uri(), path.stat().st_size))
     try:
         return [line.decode() for block in lines_of_split(piece) for line in block.to_pylist()]
     except PipelineError:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemac.pipeline.reading import files as pieces
-from schemac.pipeline.reading.files import File, FileSplit, lines_of_split, shares
+from schemac.pipeline.reading.files import FileSplit, SourceFile, lines_of_split, shares
 
 TEXTS = st.lists(
     st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b" ", b"\xe2\x82\xac", b"\xff"]), max_size=24
@@ -35,7 +35,7 @@ def test_each_line_is_read_once(parts: list[bytes], cuts: list[int], block: int,
         patch.setattr(pieces, "seekable_file", lambda _: io.BytesIO(text))
         for start, end in pairwise(bounds):
             assert start is not None
-            for lines in lines_of_split(FileSplit(File("x", "x", len(text)), start, end)):
+            for lines in lines_of_split(FileSplit(SourceFile("x", "x", len(text)), start, end)):
                 found += [line for line in lines.to_pylist() if line]
     assert found == lines_of(text)
 
@@ -46,7 +46,7 @@ def test_each_line_is_read_once(parts: list[bytes], cuts: list[int], block: int,
     is_cut=st.booleans(),
 )
 def test_shares_have_every_byte_once(sizes: list[int], share: int, *, is_cut: bool) -> None:
-    files = [File(f"f{i}", "", size) for i, size in enumerate(sizes)]
+    files = [SourceFile(f"f{i}", "", size) for i, size in enumerate(sizes)]
     held = [piece for group in shares(files, share, is_cut=is_cut) for piece in group]
     for file in files:
         parts = [(piece.start, piece.end) for piece in held if piece.file == file]
@@ -60,7 +60,7 @@ def test_packed_files_are_not_cut(tmp_path: Path) -> None:
 
     path = tmp_path / "a.json.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\r\nthree"))
-    file = File(str(path), "", 1 << 30)
+    file = SourceFile(str(path), "", 1 << 30)
     (share,) = shares([file], 1 << 20, is_cut=True)
     assert [line for piece in share for lines in lines_of_split(piece) for line in lines.to_pylist()] == [
         b"one",

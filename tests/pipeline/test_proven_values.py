@@ -3,8 +3,8 @@
 import pyarrow as pa
 
 from schemac.rows.judging.arrays import to_field, value_array, value_type
-from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.judge import RecordReader
+from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.validation.validator import TEXT, Validator
 from tests.pipeline.test_batch_records import SCHEMA, lines_of, shown
 
@@ -15,10 +15,10 @@ def test_prove_the_values_that_the_judge_reads() -> None:
     """Signs of zero too."""
     schema = pa.schema([field for field in SCHEMA if field.name != "uid"])
     lines = lines_of("json", RECORDS)
-    found = Validator(schema, Settings()).validate(pa.record_batch([pa.array(lines)], [TEXT]))
+    found = Validator(schema, ValidationSettings()).validate(pa.record_batch([pa.array(lines)], [TEXT]))
     good = [row for row in range(len(lines)) if row not in found.reasons]
     assert len(good) > RECORDS / 2
-    judge = Judge(schema)
+    judge = RecordReader(schema)
     judged = [judge.json(line) for line in lines]
     assert [one.reasons for one in judged] == [tuple(found.reasons.get(row, ())) for row in range(len(lines))]
     told = [one.values for one in judged if one.values is not None]

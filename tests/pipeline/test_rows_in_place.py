@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_type
 
-from schemac.pipeline.conforming.validation import Validation
+from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.parquet import RowGroups, in_place, plain
@@ -166,7 +166,7 @@ def two_ways(spark: SparkSession, job: Any, schema: pa.Schema, folder: Path) -> 
     for way in ("place", "spark"):
         target, bad = str(folder / way / "t.lance"), str(folder / way / "q.lance")
         told = Job.model_validate(job | {"target": {"path": target}, "quarantine": {"path": bad}})
-        with mock.patch.object(Validation, "in_tasks", None) if way == "spark" else nullcontext():
+        with mock.patch.object(ValidationPlan, "in_tasks", None) if way == "spark" else nullcontext():
             report = run(told, schema, spark=spark)
         good = lance.dataset(str(folder / way / "t.lance")).to_table()
         bad = lance.dataset(str(folder / way / "q.lance")).to_table(columns=["source", "raw", "errors"])

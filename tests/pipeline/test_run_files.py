@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 from schemac.cli.main import main
 from schemac.cli.terminal import ProgressLines, WaitNotice
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reports.outcome import SCHEMAS, Lineage, Outcome, dataset_name, metrics_text
-from schemac.pipeline.reports.progress import WAIT_ADVICE, Step
+from schemac.pipeline.reports.outcome import SCHEMAS, Lineage, RunOutcome, dataset_name, metrics_text
+from schemac.pipeline.reports.progress import WAIT_ADVICE, RunStep
 from schemac.pipeline.reports.run_report import Offender, lines_of, run_page
 from schemac.pipeline.runner import RunReport
 from schemac.rows.judging.settings import ReasonCount
@@ -46,9 +46,9 @@ JOB = Job.model_validate(
 LIMIT = Diagnostic(
     TOO_MANY_QUARANTINED.id, TOO_MANY_QUARANTINED.slug, TOO_MANY_QUARANTINED.severity, NASTY, "p.yaml"
 )
-GOOD = Outcome(NASTY, JOB, REPORT, (), 0, AT, AT)
-STOPPED = Outcome("p.yaml", JOB, None, (LIMIT,), 1, AT, AT)
-UNREAD = Outcome("p.yaml", None, None, (LIMIT,), 2, AT, AT)
+GOOD = RunOutcome(NASTY, JOB, REPORT, (), 0, AT, AT)
+STOPPED = RunOutcome("p.yaml", JOB, None, (LIMIT,), 1, AT, AT)
+UNREAD = RunOutcome("p.yaml", None, None, (LIMIT,), 2, AT, AT)
 
 
 class Page(HTMLParser):
@@ -79,7 +79,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def page_of(outcome: Outcome) -> Page:
+def page_of(outcome: RunOutcome) -> Page:
     offenders = [
         Offender("items[3].price", "range", NASTY, "file:///in/a.json", NASTY, 17),
         Offender("", "malformed", None, None, None),
@@ -97,7 +97,7 @@ def page_of(outcome: Outcome) -> Page:
 
 
 @pytest.mark.parametrize("outcome", [GOOD, STOPPED, UNREAD], ids=["good", "stopped", "unread"])
-def test_page_is_one_file_without_foreign_markup(outcome: Outcome) -> None:
+def test_page_is_one_file_without_foreign_markup(outcome: RunOutcome) -> None:
     page = page_of(outcome)
     tags = {tag for tag, _ in page.elements}
     assert not tags & {"script", "link", "img", "iframe", "object", "a"}
@@ -129,7 +129,7 @@ def test_page_tells_counts_reasons_and_places() -> None:
 
 
 @pytest.mark.parametrize("outcome", [GOOD, STOPPED, UNREAD], ids=["good", "stopped", "unread"])
-def test_metrics_are_read_by_the_official_parsers(outcome: Outcome) -> None:
+def test_metrics_are_read_by_the_official_parsers(outcome: RunOutcome) -> None:
     parser = importlib.import_module("prometheus_client.openmetrics.parser")
     classic = importlib.import_module("prometheus_client.parser")
     text = metrics_text(outcome)
@@ -152,7 +152,7 @@ def test_metrics_are_read_by_the_official_parsers(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize("outcome", [GOOD, STOPPED, UNREAD], ids=["good", "stopped", "unread"])
-def test_events_are_those_of_the_official_client(outcome: Outcome, tmp_path: Path) -> None:
+def test_events_are_those_of_the_official_client(outcome: RunOutcome, tmp_path: Path) -> None:
     client = importlib.import_module("openlineage.client.event_v2")
     serde = importlib.import_module("openlineage.client.serde").Serde
     lineage = Lineage.new(tmp_path / "events.jsonl", outcome.pipeline)
@@ -300,13 +300,18 @@ def test_a_repeated_run_is_told_as_such() -> None:
 
 def test_lines_of_progress_tell_each_step_once(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ProgressLines()
-    for step, records in ((Step.WAITING, 0), (Step.WRITING, 0), (Step.WRITING, 5), (Step.COMMITTING, 1000)):
+    for step, records in (
+        (RunStep.WAITING, 0),
+        (RunStep.WRITING, 0),
+        (RunStep.WRITING, 5),
+        (RunStep.COMMITTING, 1000),
+    ):
         lines.notify(step.value, records, records / 2)
     said = [line.partition(" ")[2] for line in capsys.readouterr().err.splitlines()]
     assert said == [
-        Step.WAITING.value,
-        Step.WRITING.value,
-        f"{Step.COMMITTING.value}: 1,000 records, 500 a second",
+        RunStep.WAITING.value,
+        RunStep.WRITING.value,
+        f"{RunStep.COMMITTING.value}: 1,000 records, 500 a second",
     ]
 
 

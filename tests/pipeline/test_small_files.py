@@ -18,9 +18,9 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms, Dialect
+from schemac.pipeline.reading.csv_grammar import CsvDialect, CsvForm, CsvForms
 from schemac.pipeline.reading.cutting import RecordTexts, TextBatches, TextRows, file_groups
-from schemac.pipeline.reading.files import BLOCK_BYTES, File, FileSplit
+from schemac.pipeline.reading.files import BLOCK_BYTES, FileSplit, SourceFile
 from schemac.pipeline.reading.parquet import RowGroups
 from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.runner import run
@@ -59,7 +59,7 @@ def line(rng: random.Random, id: int, form: str) -> bytes:
     return json.dumps(record, ensure_ascii=rng.random() < 0.5).encode()
 
 
-def files_of(form: str, count: int) -> list[tuple[File, RecordTexts]]:
+def files_of(form: str, count: int) -> list[tuple[SourceFile, RecordTexts]]:
     rng = random.Random(form)
     found = []
     for number in range(count):
@@ -69,24 +69,26 @@ def files_of(form: str, count: int) -> list[tuple[File, RecordTexts]]:
         if number % 5 == 2:
             texts = pa.array([text.decode("utf-8", "replace") for text in lines])
         known = None if faults is None else pa.array(faults, pa.string())
-        file = File(f"/in/{number}", f"file:///in/{number}", 100 + number, number, (str(number % 3),))
+        file = SourceFile(f"/in/{number}", f"file:///in/{number}", 100 + number, number, (str(number % 3),))
         found.append((file, RecordTexts(texts, known)))
     return found
 
 
-def reader_of(form: str, files: list[tuple[File, RecordTexts]], folders: tuple[str, ...] = ()) -> TextBatches:
+def reader_of(
+    form: str, files: list[tuple[SourceFile, RecordTexts]], folders: tuple[str, ...] = ()
+) -> TextBatches:
     """The reader of these records; a line of JSON that is blank is none, which its own reader says."""
-    forms = CsvForms((CsvForm(NAMES, Dialect(), NAMES),)) if form == "csv" else None
+    forms = CsvForms((CsvForm(NAMES, CsvDialect(), NAMES),)) if form == "csv" else None
     texts = {file.path: records for file, records in files}
     return TextBatches(lambda split: iter([texts[split.file.path]]), folders, forms)
 
 
-def splits_of(files: list[tuple[File, RecordTexts]]) -> Iterator[FileSplit]:
+def splits_of(files: list[tuple[SourceFile, RecordTexts]]) -> Iterator[FileSplit]:
     return iter([FileSplit(file) for file, _ in files])
 
 
 def rows_of(
-    task: RecordTask, form: str, files: list[tuple[File, RecordTexts]]
+    task: RecordTask, form: str, files: list[tuple[SourceFile, RecordTexts]]
 ) -> tuple[list[Row], list[Row]]:
     """Good records, and the others with their reasons, texts and files; each in the order that they come in."""
     good: list[Row] = []
@@ -131,7 +133,7 @@ def test_ask_once_for_many_files(tmp_path: Path) -> None:
 
     task = replace(task, keeps_all=False, packs=True)
     texts = pa.array([json.dumps({"id": i}).encode() for i in range(100)], pa.binary())
-    files = [(File(f"{number}", f"{number}", 1), RecordTexts(texts)) for number in range(50)]
+    files = [(SourceFile(f"{number}", f"{number}", 1), RecordTexts(texts)) for number in range(50)]
     with mock.patch.object(Validator, "validate", validate):
         batches = list(task(reader_of("json", files)(splits_of(files))))
     assert calls == [5000]
@@ -140,7 +142,7 @@ def test_ask_once_for_many_files(tmp_path: Path) -> None:
 
 def test_gather_no_more_than_a_block() -> None:
     sizes = [BLOCK_BYTES, 10, 20, BLOCK_BYTES - 100, 200, 2 * BLOCK_BYTES, 5, 0, 5]
-    files = [(File(str(i), "", size), RecordTexts(pa.array([b"x" * size] if size else [], pa.binary()))) for i, size in enumerate(sizes)]  # fmt: skip
+    files = [(SourceFile(str(i), "", size), RecordTexts(pa.array([b"x" * size] if size else [], pa.binary()))) for i, size in enumerate(sizes)]  # fmt: skip
     found = [[int(file.path) for file, _ in together] for together in file_groups(iter(files))]
     assert found == [[0], [1, 2, 3], [4], [5], [6, 8]]
 
@@ -162,13 +164,14 @@ def test_give_texts_as_each_file_alone(form: str) -> None:
 def test_take_cells_by_the_header_of_each_file() -> None:
     """Files with one header are read together, those of another one by themselves; a folder's name has to be its cell."""
     forms = CsvForms(
-        (CsvForm(("__k0", "__k1"), Dialect()), CsvForm(("__k1", "__k2", "__k0"), Dialect())),
+        (CsvForm(("__k0", "__k1"), CsvDialect()), CsvForm(("__k1", "__k2", "__k0"), CsvDialect())),
         {"b": 1},
         conflicts=(("__k1", "__p0"),),
     )
     texts = {"a": ["1,x"], "b": ["x,,2", 'y,"",3', "x,4"], "c": ["4,x", "5,"]}
     files = [
-        (File(path, path, 1, folders=("x",)), RecordTexts(pa.array(lines))) for path, lines in texts.items()
+        (SourceFile(path, path, 1, folders=("x",)), RecordTexts(pa.array(lines)))
+        for path, lines in texts.items()
     ]
     read = replace(reader_of("json", files, ("__p0",)), forms=forms)
     batches = list(read.reading(["__k0"])(splits_of(files)))
@@ -188,7 +191,7 @@ def test_read_row_groups_of_small_files_together(tmp_path: Path) -> None:
     for number in range(50):
         path = tmp_path / f"{number:02}.parquet"
         pq.write_table(table.slice(80 * number, 80), path, row_group_size=30)
-        files.append(File(str(path), f"file:{number}", path.stat().st_size))
+        files.append(SourceFile(str(path), f"file:{number}", path.stat().st_size))
     schema = pa.schema(
         [("a", pa.int64()), ("b", pa.string()), ("c", pa.list_(pa.field("element", pa.int64())))]
     )

@@ -25,7 +25,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.reports import progress
-from schemac.pipeline.reports.progress import ORDER, Notes, State, Step
+from schemac.pipeline.reports.progress import ORDER, RunState, RunStep, TaskCount
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import master_of
 from schemac.pipeline.spark.failures import error_of_text, not_started
@@ -52,10 +52,10 @@ def test_progress_counts_records_and_never_falls_back(
 ) -> None:
     # On a quick machine the records are written before a rate would be shown.
     monkeypatch.setattr(progress, "SHORTEST_SECONDS", 0.001)
-    states: list[State] = []
+    states: list[RunState] = []
     report = run(job(tmp_path, 1_000_000), SCHEMA, spark=spark, progress=states.append)
-    assert states[0].step is Step.LOOKING
-    assert states[-1].step is Step.VERIFYING
+    assert states[0].step is RunStep.LOOKING
+    assert states[-1].step is RunStep.VERIFYING
     order = [ORDER.index(state.step) for state in states]
     assert order == sorted(order)
     records = [state.records for state in states]
@@ -68,7 +68,7 @@ def test_progress_counts_records_and_never_falls_back(
 def test_every_record_of_a_task_is_noted(tmp_path: Path, batches: list[int]) -> None:
     """Also those that came after the last note, which is written only now and then."""
     (tmp_path / staging.NOTES).mkdir()
-    notes = Notes(str(tmp_path), 3)
+    notes = TaskCount(str(tmp_path), 3)
     rows = (pa.record_batch({"id": pa.array(range(count))}) for count in batches)
     assert sum(batch.num_rows for batch in _counted(rows, notes)) == sum(batches)
     assert (tmp_path / staging.NOTES / "3").read_text() == str(sum(batches))

@@ -9,7 +9,7 @@ import pytest
 from schemac.cli.main import main
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import VARIANTS
-from schemac.project.cache.entries import Keys, digest
+from schemac.project.cache.entries import EntryKeys, digest
 from schemac.project.cache.store import Cache
 from schemac.project.comparing import ComparisonRequest
 from schemac.project.manifests import CheckInputs
@@ -91,7 +91,7 @@ def test_know_all_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     inputs: set[type] = set()
     real = Cache.keys
 
-    def keys(cache: Cache, sort: str, shared: object) -> Keys:
+    def keys(cache: Cache, sort: str, shared: object) -> EntryKeys:
         inputs.add(type(shared))
         return real(cache, sort, shared)
 

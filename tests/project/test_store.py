@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.artifacts.store import Build, Store, built
+from schemac.artifacts.store import Build, OutputStore, built
 from schemac.cli.main import main
 from schemac.text.source.report import Report
 
@@ -103,7 +103,7 @@ def test_write_counts_changed_files_only(tmp_path: Path) -> None:
 
     def written(contents: dict[str, bytes]) -> int:
         build = Build({"a": built("a.yaml", b"", contents)}, contents)
-        return Store(tmp_path / "out", "out").write(build, report).files
+        return OutputStore(tmp_path / "out", "out").write(build, report).files
 
     assert written({"a/x.json": b"1", "a/y.json": b"2"}) == 2
     assert written({"a/x.json": b"1", "a/y.json": b"3"}) == 1

@@ -16,7 +16,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.engines.lance.tables.apply import apply_plan, report_drift
-from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.plan import LancePlan, plan
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from schemac.versions.identity.lock import LockedDataset
@@ -33,7 +33,7 @@ def optional(type_: Any) -> Tree:
     return {"kind": "Option", "inner": type_}
 
 
-def planned(path: str, lock: LockedDataset, report: Report, number: int | None = None) -> Plan | None:
+def planned(path: str, lock: LockedDataset, report: Report, number: int | None = None) -> LancePlan | None:
     newest = lock.versions[-1].number
     return plan(opened(path, lock), locked_schema_version(lock, number or newest), report)
 

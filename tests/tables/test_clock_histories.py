@@ -17,8 +17,8 @@ import pytest
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.recipe import Recipe
-from schemac.engines.lance.tables.row_checks import Question
-from schemac.engines.lance.tables.steps import Check
+from schemac.engines.lance.tables.row_checks import CheckQuestion
+from schemac.engines.lance.tables.steps import CheckStep
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from schemac.versions.identity.lock import LockedDataset
@@ -78,8 +78,8 @@ def carried(values: pa.Array, lock: LockedDataset, start: int, end: int) -> pa.A
         LanceTable.imagined(locked_schema_version(lock, start)), locked_schema_version(lock, end), report
     )
     if made is not None:
-        for check in made.of(Check):
-            question = Question(check, made)
+        for check in made.of(CheckStep):
+            question = CheckQuestion(check, made)
             rows = pa.array(range(len(values)), pa.uint64())
             question.ask(pa.RecordBatch.from_arrays([values, rows], names=["x", "_rowid"]))
             question.report("t", "", report)

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.tables.apply import apply_plan
-from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.plan import LancePlan, plan
 from schemac.engines.lance.tables.recipe import Recipe
-from schemac.engines.lance.tables.steps import Check
+from schemac.engines.lance.tables.steps import CheckStep
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from schemac.versions.identity.lock import LockedDataset
@@ -43,7 +43,7 @@ def written(folder: Path, lock: LockedDataset, values: list[Any]) -> str:
     return path
 
 
-def planned(path: str, lock: LockedDataset, *rounded: str) -> tuple[Plan | None, Report]:
+def planned(path: str, lock: LockedDataset, *rounded: str) -> tuple[LancePlan | None, Report]:
     report = Report()
     newest = locked_schema_version(lock, lock.versions[-1].number)
     return plan(opened(path, lock), newest, report, frozenset(rounded)), report
@@ -171,7 +171,7 @@ def test_tell_other_processes_the_same(tmp_path: Path) -> None:
     path = written(tmp_path, lock, [SUMMER_2050])
     made, _ = planned(path, lock)
     assert made is not None
-    assert isinstance(made.steps[0], Check)
+    assert isinstance(made.steps[0], CheckStep)
     (field,) = made.pair.new.dataset.columns
     recipe = pickle.loads(pickle.dumps(Recipe.of(made.stages, [field], made.layout.field_ids)))
     (batch,) = lance.dataset(path).to_batches()

@@ -17,10 +17,10 @@ from schemac.engines.paimon.types import (
     VECTOR_ELEMENTS,
     Array,
     DataField,
-    Map,
+    MapType,
     Multiset,
     PaimonType,
-    Row,
+    RowType,
     Vector,
     parse_type,
 )
@@ -195,8 +195,8 @@ def paimon_types() -> list[PaimonType]:
         *leaves,
         *(Array(leaf) for leaf in leaves),
         *(Multiset(leaf.required()) for leaf in leaves),
-        *(Map(STRING, Array(leaf).required()) for leaf in leaves),
-        *(Row((DataField(1, "x", leaf), DataField(2, "y", Map(STRING, leaf)))) for leaf in leaves),
+        *(MapType(STRING, Array(leaf).required()) for leaf in leaves),
+        *(RowType((DataField(1, "x", leaf), DataField(2, "y", MapType(STRING, leaf)))) for leaf in leaves),
         *(Vector(leaf, 3) for leaf in leaves if leaf.root in VECTOR_ELEMENTS),
     ]
 

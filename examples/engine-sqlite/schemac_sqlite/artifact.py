@@ -7,7 +7,7 @@ Source: sqlite.org, "CREATE TABLE" and "STRICT Tables"; names differ in more tha
 
 from collections.abc import Iterator
 
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Other
 from schemac.language.logical.schema_fields import SchemaField
@@ -86,4 +86,4 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     }
 
 
-TARGET = Target("sqlite", SQLITE_LOSS, emit, types=types)
+TARGET = ArtifactTarget("sqlite", SQLITE_LOSS, emit, types=types)

@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.report import Report
 from schemac_sqlite.attributes import PRIMARY_KEY
@@ -16,7 +16,7 @@ from schemac_sqlite.attributes import PRIMARY_KEY
 _KINDS = {"INTEGER": "Int64", "INT": "Int64", "REAL": "Float64", "TEXT": "String", "BLOB": "Binary"}
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the columns of the database's one table."""
     try:
         with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as connection:
@@ -34,8 +34,8 @@ def read(path: Path, report: Report) -> Imported | None:
     return None
 
 
-def _imported(table: str, columns: list[Any], file: str, report: Report) -> Imported:
-    notes, fields, key = Notes(), [], {}
+def _imported(table: str, columns: list[Any], file: str, report: Report) -> ImportedSchema:
+    notes, fields, key = ImportNotes(), [], {}
     for name, declared, is_required, place, default in columns:
         kind = _KINDS.get(declared.upper())
         if kind is None:
@@ -55,7 +55,7 @@ def _imported(table: str, columns: list[Any], file: str, report: Report) -> Impo
         type_ = {"kind": kind}
         fields.append({"name": name, "type": type_ if is_required else {"kind": "Option", "inner": type_}})
     extra = {PRIMARY_KEY.key: [key[place] for place in sorted(key)]} if key else {}
-    return Imported({"fields": fields, "extra": extra}, name=table, notes=notes)
+    return ImportedSchema({"fields": fields, "extra": extra}, name=table, notes=notes)
 
 
 IMPORTER = Importer("sqlite", "SQLite database with one table", read)

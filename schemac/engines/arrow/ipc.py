@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from schemac.artifacts.dataset import RowReader, StoredRows
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.arrow import ARROW_LOSS
 from schemac.importers.datasets import from_arrow_schema
-from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, first_line, refuse
 from schemac.importers.sources import detect
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowSchema, pa
@@ -50,13 +50,13 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     }
 
 
-TARGET = Target("arrow", ARROW_LOSS, emit, types=types)
+TARGET = ArtifactTarget("arrow", ARROW_LOSS, emit, types=types)
 
 
 _FILE_MARK = b"ARROW1"
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema of an IPC file, stream or message."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import ipc
@@ -72,8 +72,8 @@ def read(path: Path, report: Report) -> Imported | None:
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
         refuse(path, f"it is not Arrow data: {first_line(error)}", report)
         return None
-    notes = Notes()
-    return Imported(from_arrow_schema(schema, str(path), report, notes.add), notes=notes)
+    notes = ImportNotes()
+    return ImportedSchema(from_arrow_schema(schema, str(path), report, notes.add), notes=notes)
 
 
 IMPORTER = Importer("arrow", "Arrow IPC file, stream or schema", read)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import storage_kind
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.avro import AVRO_DEFAULT, AVRO_LOSS, AVRO_NAME, AVRO_TYPE
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, DOMAIN, NAMESPACE
 from schemac.engines.json_values import own_tree
@@ -30,7 +30,7 @@ from schemac.text.source.json_object import Json, in_order
 from schemac.versions.identity.compilation import Compilation
 
 
-class Leaf(NamedTuple):
+class PrimitiveType(NamedTuple):
     """A type of Avro without parts."""
 
     type: str
@@ -53,16 +53,16 @@ class Leaf(NamedTuple):
 
 
 _PLAIN = {
-    Family.BOOLEAN: Leaf("boolean"),
-    Family.TEXT: Leaf("string"),
-    Family.DATE: Leaf("int", "date"),
-    Family.NULL: Leaf("null"),
+    Family.BOOLEAN: PrimitiveType("boolean"),
+    Family.TEXT: PrimitiveType("string"),
+    Family.DATE: PrimitiveType("int", "date"),
+    Family.NULL: PrimitiveType("null"),
 }
 _TIMES = {
-    "s": Leaf("int", "time-millis", is_lossless=False),
-    "ms": Leaf("int", "time-millis"),
-    "us": Leaf("long", "time-micros"),
-    "ns": Leaf("long", counts="ns", is_lossless=False),  # the specification has no time-nanos
+    "s": PrimitiveType("int", "time-millis", is_lossless=False),
+    "ms": PrimitiveType("int", "time-millis"),
+    "us": PrimitiveType("long", "time-micros"),
+    "ns": PrimitiveType("long", counts="ns", is_lossless=False),  # the specification has no time-nanos
 }
 _UNITS = {"s": "millis", "ms": "millis", "us": "micros", "ns": "nanos"}
 
@@ -75,7 +75,7 @@ _PROMOTIONS = {
 }
 
 
-def leaf_of(declared: LogicalType) -> Leaf | None:
+def leaf_of(declared: LogicalType) -> PrimitiveType | None:
     """Avro's type for one without parts; None for types with parts, and for what Avro cannot hold."""
     type_: Any = declared
     if type_.family in _PLAIN:
@@ -83,33 +83,41 @@ def leaf_of(declared: LogicalType) -> Leaf | None:
     match type_.family:
         case Family.INTEGER:
             if type_.bits == 64 and not type_.is_signed:
-                return Leaf("bytes", "decimal", 20, is_lossless=False)
+                return PrimitiveType("bytes", "decimal", 20, is_lossless=False)
             needed = type_.bits if type_.is_signed else type_.bits + 1
-            return Leaf(
+            return PrimitiveType(
                 "int" if needed <= 32 else "long", is_lossless=type_.is_signed and type_.bits in (32, 64)
             )
         case Family.FLOAT:
-            return Leaf("double") if type_.bits == 64 else Leaf("float", is_lossless=type_.bits == 32)
+            return (
+                PrimitiveType("double")
+                if type_.bits == 64
+                else PrimitiveType("float", is_lossless=type_.bits == 32)
+            )
         case Family.BYTES:
-            return Leaf("bytes") if type_.fixed_length is None else Leaf("fixed", size=type_.fixed_length)
+            return (
+                PrimitiveType("bytes")
+                if type_.fixed_length is None
+                else PrimitiveType("fixed", size=type_.fixed_length)
+            )
         case Family.DECIMAL if 0 <= type_.scale <= type_.precision:
-            return Leaf("bytes", "decimal", type_.precision, type_.scale)
+            return PrimitiveType("bytes", "decimal", type_.precision, type_.scale)
         case Family.TIME:
             return _TIMES[ARROW_UNITS[type_.unit]]
         case Family.TIMESTAMP:
             unit = ARROW_UNITS[type_.unit]
             local = "local-" if type_.timezone is None else ""
             is_lossless = unit != "s" and type_.timezone in (None, "UTC")
-            return Leaf("long", f"{local}timestamp-{_UNITS[unit]}", is_lossless=is_lossless)
+            return PrimitiveType("long", f"{local}timestamp-{_UNITS[unit]}", is_lossless=is_lossless)
         case Family.DURATION:
             # Avro's `duration` counts months, days and milliseconds, which is something else.
-            return Leaf("long", counts=ARROW_UNITS[type_.unit], is_lossless=False)
+            return PrimitiveType("long", counts=ARROW_UNITS[type_.unit], is_lossless=False)
     storage = storage_kind(declared)
     leaf = None if storage is None else leaf_of(storage)
     return None if leaf is None else leaf._replace(is_lossless=False)
 
 
-def is_readable(written: Leaf, target: Leaf) -> bool:
+def is_readable(written: PrimitiveType, target: PrimitiveType) -> bool:
     """Whether schema resolution turns what was written into what is wanted, with the same meaning."""
     if (written.logical, written.scale, written.counts) != (target.logical, target.scale, target.counts):
         return False
@@ -342,4 +350,4 @@ def _properties(extra: Any) -> Json:
     }
 
 
-TARGET = Target("avro", AVRO_LOSS, emit)
+TARGET = ArtifactTarget("avro", AVRO_LOSS, emit)

@@ -24,7 +24,7 @@ from typing import Any
 from schemac.engines.avro.artifact import TYPE, fits, leaf_of
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
 from schemac.importers.datasets import any_json, enumerated, fitting, optional, split_extra, typed
-from schemac.importers.importer import Imported, Importer, Notes, double, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, double, refuse, together
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -35,7 +35,7 @@ from schemac.text.source.report import Report
 _NAMED = ("record", "error", "enum", "fixed")
 
 
-class MalformedError(Exception):
+class MalformedAvroError(Exception):
     """Something that is not an Avro schema, and why."""
 
 
@@ -126,7 +126,7 @@ def full_name(type_: Json, namespace: str, path: FieldPath) -> tuple[str, str]:
     """Name and namespace of a named type. Raises MalformedError."""
     name = type_.get("name")
     if not isinstance(name, str) or not isinstance(type_.get("namespace", ""), str):
-        raise MalformedError(f"a {type_['type']} {of_path(path)}has no name")
+        raise MalformedAvroError(f"a {type_['type']} {of_path(path)}has no name")
     if "." in name:
         namespace, _, name = name.rpartition(".")
         return name, namespace
@@ -137,7 +137,7 @@ def members_of(type_: Json, path: FieldPath) -> list[Any]:
     """Return the fields of a record. Raises MalformedError."""
     members = type_.get("fields")
     if not isinstance(members, list):
-        raise MalformedError(f"a record {of_path(path)}has no fields")
+        raise MalformedAvroError(f"a record {of_path(path)}has no fields")
     return members
 
 
@@ -171,7 +171,7 @@ _DEEPEST = 100
 """Levels of nesting that are read."""
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the records of a file; one may be in a union, as in a list of types that are named before they are used."""
     try:
         document = json.loads(path.read_bytes(), parse_float=double)
@@ -187,7 +187,7 @@ def read(path: Path, report: Report) -> Imported | None:
     try:
         types = NamedTypes(path, named)
         return together([_Reader(types).dataset(one) for one in types.unused(records)])
-    except MalformedError as error:
+    except MalformedAvroError as error:
         refuse(path, f"it is not an Avro schema: {error}", report)
         return None
 
@@ -195,11 +195,11 @@ def read(path: Path, report: Report) -> Imported | None:
 class _Reader:
     def __init__(self, types: NamedTypes) -> None:
         self._types = types
-        self._notes = Notes()
+        self._notes = ImportNotes()
         self._open: list[str] = []
         """Full names of the records that are being read."""
 
-    def dataset(self, document: Json) -> Imported:
+    def dataset(self, document: Json) -> ImportedSchema:
         name, namespace = full_name(document, "", ())
         extra = _extra(document)
         if namespace:
@@ -207,12 +207,12 @@ class _Reader:
         self._types.declare(document, "", ())
         self._open.append(f"{namespace}.{name}")
         fields = [self._field(member, namespace, ()) for member in members_of(document, ())]
-        return Imported({"fields": fields, "extra": extra}, name=name, notes=self._notes)
+        return ImportedSchema({"fields": fields, "extra": extra}, name=name, notes=self._notes)
 
     def _field(self, member: Any, namespace: str, holder: FieldPath) -> Json:
         """Return a field's tree; note an order or default that is lost. Raises MalformedError without a name or type."""
         if not isinstance(member, dict) or not isinstance(member.get("name"), str) or "type" not in member:
-            raise MalformedError(f"a field {of_path(holder)}has no name or no type")
+            raise MalformedAvroError(f"a field {of_path(holder)}has no name or no type")
         path = (*holder, member["name"])
         extra = _extra(member)
         if member.get("aliases"):
@@ -243,7 +243,7 @@ class _Reader:
 
     def _any_type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         if len(path) > _DEEPEST:
-            raise MalformedError("it is nested too deeply")
+            raise MalformedAvroError("it is nested too deeply")
         if isinstance(type_, list):
             others = [branch for branch in type_ if branch != "null"]
             if len(others) != 1 or len(type_) > 2:
@@ -261,12 +261,12 @@ class _Reader:
                 return self._any(path, f"the record {type_}, which contains itself")
             declared_type = self._types.find(full)
             if declared_type is None:
-                raise MalformedError(
+                raise MalformedAvroError(
                     f"{dotted(path)} is of a type '{type_}' that is declared neither before it nor in a file of its folder"
                 )
             return self._type(declared_type, full.rpartition(".")[0], path)
         if not isinstance(type_, dict) or "type" not in type_:
-            raise MalformedError(f"the type of {dotted(path)} is not valid")
+            raise MalformedAvroError(f"the type of {dotted(path)} is not valid")
         tree = _annotated_type(type_, self._complex(type_, namespace, path))
         extra = {**tree.get("extra", {}), **_extra(type_)}
         return {**tree, "extra": extra} if extra and tree["kind"] != "Option" else tree
@@ -302,7 +302,7 @@ class _Reader:
                 self._types.declare(type_, namespace, path)
                 size = type_.get("size")
                 if type(size) is not int:
-                    raise MalformedError(f"the size of {dotted(path)} is not valid")
+                    raise MalformedAvroError(f"the size of {dotted(path)} is not valid")
                 plain = {"kind": "Binary", "fixedLength": size}
                 return self._logical(type_, plain, path)
             case "array":
@@ -315,7 +315,7 @@ class _Reader:
     def _part(self, type_: Json, key: str, namespace: str, path: FieldPath, part: Part) -> Json:
         """Return the tree of an item or value. Raises MalformedError if its type is missing."""
         if key not in type_:
-            raise MalformedError(f"`{key}` is missing in {dotted(path)}")
+            raise MalformedAvroError(f"`{key}` is missing in {dotted(path)}")
         return self._type(type_[key], namespace, (*path, part))
 
     def _logical(self, type_: Json, plain: Json, path: FieldPath) -> Json:

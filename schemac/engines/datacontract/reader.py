@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from schemac.importers.datasets import kind_of, list_of, map_of, member, optional, struct, with_attributes
-from schemac.importers.declarations import DatasetReader, MisplacedError, Node, read_documents, rules
-from schemac.importers.importer import Imported, Importer
+from schemac.importers.declarations import DatasetReader, MisplacedError, SourceNode, read_documents, rules
+from schemac.importers.importer import ImportedSchema, Importer
 from schemac.language.attributes.builtin import OWNER
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowType, pa
@@ -40,7 +40,7 @@ _DECIMALS = ("number", "decimal", "numeric")
 _STRUCTS = ("object", "record", "struct")
 
 
-def _models(contract: Node) -> Iterator[Imported]:
+def _models(contract: SourceNode) -> Iterator[ImportedSchema]:
     """Yield one dataset per model. Raises MisplacedError if the document names no version of the specification."""
     version = contract.text("dataContractSpecification")
     if version is None:
@@ -59,24 +59,24 @@ def _models(contract: Node) -> Iterator[Imported]:
 class _Reader(DatasetReader):
     """Reads one model."""
 
-    def __init__(self, definitions: Mapping[str, Node]) -> None:
+    def __init__(self, definitions: Mapping[str, SourceNode]) -> None:
         super().__init__()
         self._definitions = definitions
         self._named_key: list[str] = []
         """What the model itself says of its primary key."""
 
-    def model(self, name: str, node: Node, head: list[str], owner: Json) -> Imported:
+    def model(self, name: str, node: SourceNode, head: list[str], owner: Json) -> ImportedSchema:
         """Return a model as a dataset; its owner is that of the contract."""
         self._named_key = node.texts("primaryKey")
         fields = self._members(node, ())
         self.key = self._named_key or self.key
         return self.dataset(name, fields, node, head, owner)
 
-    def _members(self, node: Node, holder: FieldPath) -> list[Json]:
+    def _members(self, node: SourceNode, holder: FieldPath) -> list[Json]:
         """Return the fields of a model or struct as trees, in the order of the contract."""
         return [member(name, *self._field(field, (*holder, name))) for name, field in node.members("fields")]
 
-    def _resolved(self, node: Node) -> Node:
+    def _resolved(self, node: SourceNode) -> SourceNode:
         """Return a field merged with its definition; definitions outside of the contract are not read."""
         reference = node.text("$ref")
         if reference is None:
@@ -88,7 +88,7 @@ class _Reader(DatasetReader):
         whole.drop("$ref", "name", "domain")
         return whole
 
-    def _field(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
+    def _field(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
         node = self._resolved(node)
         if len(path) > _DEEPEST:
@@ -110,7 +110,7 @@ class _Reader(DatasetReader):
             self.constraints.add_reference([dotted(path)], model, [column], f"references: {target}")
         return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
-    def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
+    def _type(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
         """Return a type's tree and attributes; note a missing type. Raises MisplacedError for an unknown one."""
         word = node.text("type")
         if word is None:
@@ -147,7 +147,7 @@ class _Reader(DatasetReader):
             raise MisplacedError(f"there is no type {word}", (*node.path, "type"))
         return kind_of(_PLAIN[name]())
 
-    def _map(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
+    def _map(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
         """Return a Map without attributes; keys are texts by default, and a missing type of values is noted."""
         keys, values = node.node("keys"), node.node("values")
         key, _ = kind_of(pa.string())

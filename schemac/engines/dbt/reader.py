@@ -19,13 +19,13 @@ from schemac.importers.datasets import enumerated, kind_of, member
 from schemac.importers.declarations import (
     DatasetReader,
     MisplacedError,
-    Node,
+    SourceNode,
     dialect_of,
     meaning,
     read_documents,
     type_of_text,
 )
-from schemac.importers.importer import Imported, Importer
+from schemac.importers.importer import ImportedSchema, Importer
 from schemac.importers.sources import has_top_keys
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME
@@ -81,13 +81,13 @@ _PLURALS = ("models", "seeds", "snapshots")
 _OF_COLUMNS = ("constraints", "data_tests", "tests")
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return everything with columns in a file."""
     make = partial(_resources, dialect=dialect_of_project(path))
     return read_documents("a property file of dbt", make, path, report)
 
 
-def _resources(document: Node, dialect: str | None) -> Iterator[Imported]:
+def _resources(document: SourceNode, dialect: str | None) -> Iterator[ImportedSchema]:
     """Yield one dataset per model, seed, snapshot and table of a source. Raises MisplacedError in a file without such keys."""
     if not any(document.has(key) for key in (*_PLURALS, "sources")):
         raise MisplacedError("the document has none of `models`, `sources`, `seeds` and `snapshots`", ())
@@ -112,7 +112,7 @@ class _Reader(DatasetReader):
         self._required: set[str] = set()
         """Columns that may not be null by what is said of the whole."""
 
-    def resource(self, sort: str, prefix: str, node: Node, head: list[str]) -> Imported:
+    def resource(self, sort: str, prefix: str, node: SourceNode, head: list[str]) -> ImportedSchema:
         """Return a model, seed, snapshot or table."""
         name = f"{prefix}{node.needed_text('name')}"
         key: list[str] = []
@@ -134,7 +134,7 @@ class _Reader(DatasetReader):
         remarks = [] if fields else ["dbt lists none of its columns: add them"]
         return self.dataset(name, fields, node, head, _settings(node), remarks)
 
-    def _column(self, node: Node) -> Json:
+    def _column(self, node: SourceNode) -> Json:
         """Return a column's field; its tests become constraints, and those without a counterpart are noted."""
         name = node.needed_text("name")
         path = (name,)
@@ -253,12 +253,12 @@ def _table(text: Any) -> str:
     return match["model"] or f"{match['source']}/{match['table']}"
 
 
-def _settings(node: Node) -> Json:
+def _settings(node: SourceNode) -> Json:
     """Return the attributes in the `meta` of a node that its own keys do not set."""
     meta = node.peek("meta")
     if not isinstance(meta, dict):
         return {}
-    inner = Node(meta, (*node.path, "meta"))
+    inner = SourceNode(meta, (*node.path, "meta"))
     is_known = set(meta) <= {"owner", "tags", "classification", "pii", "deprecated"}
     attributes = meaning(inner) if is_known else {}
     if not attributes or inner.unread():

@@ -114,7 +114,7 @@ _READER_FEATURES = frozenset(
 _CLUSTERING = "delta.clustering"
 
 
-class UnreadableError(Exception):
+class UnreadableDeltaLogError(Exception):
     """Something in a log that is not as the protocol has it."""
 
     def __init__(self, file: Path, reason: str) -> None:
@@ -154,13 +154,13 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
     """Return the content of a log, from its newest checkpoint on, or from its oldest with history. Raises UnreadableError."""
     newest = files.newest
     if newest < 0:
-        raise UnreadableError(folder, "it has neither a commit nor a checkpoint")
+        raise UnreadableDeltaLogError(folder, "it has neither a commit nor a checkpoint")
     lowest = newest + 1
     while lowest - 1 in files.commits:
         lowest -= 1
     bases = sorted(version for version in files.checkpoints if lowest - 1 <= version <= newest)
     if lowest > 0 and not bases:
-        raise UnreadableError(
+        raise UnreadableDeltaLogError(
             folder, f"the commit {lowest - 1:020d}.json is missing, and a checkpoint for it"
         )
     if with_history:
@@ -172,19 +172,19 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
     for version in range(base + 1, newest + 1):
         _apply(_commit(files.commits[version]), version, files.commits[version], log)
     if not log.metadata or log.metadata[-1].schema is None:
-        raise UnreadableError(
+        raise UnreadableDeltaLogError(
             folder, "it has no `metaData` with a `schemaString`, so the table has no schema"
         )
     if log.reader is None:
-        raise UnreadableError(folder, "it has no `protocol`")
+        raise UnreadableDeltaLogError(folder, "it has no `protocol`")
     # The schema of a table that needs more of its readers than is known here may mean something else.
     if log.reader > _NEWEST_READER:
         reason = f"the table needs reader version {log.reader}, and {_NEWEST_READER} is the newest known"
-        raise UnreadableError(folder, reason)
+        raise UnreadableDeltaLogError(folder, reason)
     unknown = sorted(set(log.features) - _READER_FEATURES)
     if unknown:
         reason = f"the table needs features of its readers that are not known: {', '.join(unknown)}"
-        raise UnreadableError(folder, reason)
+        raise UnreadableDeltaLogError(folder, reason)
     return log
 
 
@@ -196,10 +196,10 @@ def _apply(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: 
         if (written := action.get("protocol")) is not None:
             reader = written.get("minReaderVersion") if isinstance(written, dict) else None
             if not isinstance(reader, int):
-                raise UnreadableError(file, "`protocol` has no number `minReaderVersion`")
+                raise UnreadableDeltaLogError(file, "`protocol` has no number `minReaderVersion`")
             features = written.get("readerFeatures") or []
             if not isinstance(features, list):
-                raise UnreadableError(file, "`readerFeatures` is not a list")
+                raise UnreadableDeltaLogError(file, "`readerFeatures` is not a list")
             log.reader, log.features = reader, tuple(map(str, features))
         if (written := action.get("domainMetadata")) is not None:
             _apply_domain(written, log)
@@ -212,19 +212,21 @@ def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
         while line := stream.readline(_LONGEST_LINE + 1):
             number += 1
             if len(line) > _LONGEST_LINE:
-                raise UnreadableError(file, f"line {number} is longer than {_LONGEST_LINE // 1024**2} MiB")
+                raise UnreadableDeltaLogError(
+                    file, f"line {number} is longer than {_LONGEST_LINE // 1024**2} MiB"
+                )
             line = line.strip()
             if not line:
                 continue
             if not (line.startswith(b"{") and line.endswith(b"}")):
-                raise UnreadableError(file, f"line {number} is not a complete JSON object")
+                raise UnreadableDeltaLogError(file, f"line {number} is not a complete JSON object")
             if not any(mark in line for mark in _MARKS):
                 continue
             try:
                 action = json.loads(line)
                 json.dumps(action, ensure_ascii=False).encode()
             except (ValueError, RecursionError) as error:
-                raise UnreadableError(
+                raise UnreadableDeltaLogError(
                     file, f"line {number} is not valid JSON: {first_line(error)}"
                 ) from error
             yield action
@@ -245,13 +247,13 @@ def _checkpoint(file: Path) -> Iterator[Mapping[str, Any]]:
                 for name in batch.schema.names:
                     yield from ({name: action} for action in batch.column(name).drop_null().to_pylist())
     except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeDecodeError) as error:
-        raise UnreadableError(file, f"it is not a checkpoint: {first_line(error)}") from error
+        raise UnreadableDeltaLogError(file, f"it is not a checkpoint: {first_line(error)}") from error
 
 
 def _metadata(written: Any, version: int, file: Path) -> Metadata:
     """Return the metadata that an action records, its properties as texts. Raises UnreadableError."""
     if not isinstance(written, dict):
-        raise UnreadableError(file, "`metaData` is not an object")
+        raise UnreadableDeltaLogError(file, "`metaData` is not an object")
     configuration = written.get("configuration") or {}
     # Parquet has maps as pairs.
     pairs = configuration.items() if isinstance(configuration, dict) else configuration
@@ -259,7 +261,7 @@ def _metadata(written: Any, version: int, file: Path) -> Metadata:
         properties = {str(key): str(value) for key, value in pairs}
         partitions = tuple(str(name) for name in written.get("partitionColumns") or ())
     except (TypeError, ValueError):
-        raise UnreadableError(file, "`configuration` or `partitionColumns` is malformed") from None
+        raise UnreadableDeltaLogError(file, "`configuration` or `partitionColumns` is malformed") from None
     return Metadata(
         version,
         _text(written.get("schemaString")),

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.delta.log import Log, Metadata, UnreadableError, log_files, log_folder, read_log
+from schemac.engines.delta.log import Log, Metadata, UnreadableDeltaLogError, log_files, log_folder, read_log
 from schemac.importers.datasets import PART_KEYS
-from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, refuse
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, NumberedVersion, refuse
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part
@@ -36,10 +36,10 @@ _DEEPEST = 100
 """Levels that are looked at; deeper ones are refused later."""
 
 
-class Columns:
+class DeltaColumns:
     """Reads the columns of one version of a table."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: ImportNotes) -> None:
         self.ids: dict[FieldPath, int] = {}
         """Of fields, and of those items, keys and values that have one."""
         self.physical: dict[tuple[str, ...], FieldPath] = {}
@@ -154,7 +154,7 @@ _MANAGED = frozenset({"catalogManaged", "catalogOwned-preview"})
 _CONSTRAINT = "delta.constraints."
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the newest schema of a table, and those before it where its columns have ids."""
     folder = log_folder(path)
     try:
@@ -162,12 +162,12 @@ def read(path: Path, report: Report) -> Imported | None:
         log = read_log(files, folder, with_history=False)
         if _is_mapped(log.metadata[-1]):
             log = read_log(files, folder, with_history=True)
-    except UnreadableError as error:
+    except UnreadableDeltaLogError as error:
         refuse(path, f"it is not a Delta table: {error}", report)
         return None
     metadata = log.metadata[-1]
-    notes = Notes()
-    columns = Columns(notes)
+    notes = ImportNotes()
+    columns = DeltaColumns(notes)
     imported = _schema(metadata, columns, path, report)
     if imported is None:
         return None
@@ -175,10 +175,10 @@ def read(path: Path, report: Report) -> Imported | None:
     name = metadata.name or folder.resolve().parent.name or None
     tree = _described(imported.schema, metadata)
     numbered = _numbered(log, tree, columns, path)
-    return Imported(tree, tuple(_comments(log, metadata, columns)), name, notes, numbered=numbered)
+    return ImportedSchema(tree, tuple(_comments(log, metadata, columns)), name, notes, numbered=numbered)
 
 
-def _schema(metadata: Metadata, columns: Columns, path: Path, report: Report) -> Imported | None:
+def _schema(metadata: Metadata, columns: DeltaColumns, path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema of one version; None after reporting why it is unreadable."""
     try:
         document = json.loads(metadata.schema or "")
@@ -195,7 +195,7 @@ def _described(tree: Json, metadata: Metadata) -> Json:
     return {**tree, "extra": {**tree.get("extra", {}), DESCRIPTION.key: metadata.description}}
 
 
-def _comments(log: Log, metadata: Metadata, columns: Columns) -> list[str]:
+def _comments(log: Log, metadata: Metadata, columns: DeltaColumns) -> list[str]:
     """Return one line for the version, and one for each setting that a manifest has no place for."""
     comments = [f"from version {log.version} of a Delta table"]
     if not _MANAGED.isdisjoint(log.features):
@@ -219,13 +219,13 @@ def _is_mapped(metadata: Metadata) -> bool:
     return metadata.properties.get(_MODE, "none") != "none"
 
 
-def _numbered(log: Log, tree: Json, newest: Columns, path: Path) -> tuple[NumberedVersion, ...]:
+def _numbered(log: Log, tree: Json, newest: DeltaColumns, path: Path) -> tuple[NumberedVersion, ...]:
     """Return the versions whose columns have ids, oldest first; none where an id is missing, or occurs twice."""
     schemas_with_ids: list[tuple[Json, dict[FieldPath, int]]] = []
     for metadata in log.metadata[:-1]:
         if metadata.schema is None or not _is_mapped(metadata):
             continue
-        columns = Columns(Notes())
+        columns = DeltaColumns(ImportNotes())
         past = Report()
         imported = _schema(metadata, columns, path, past)
         # What no kind stands for is no part of this history; the newest schema was read without a finding.

@@ -16,19 +16,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.artifacts.type_writer import is_lost
 from schemac.engines.iceberg import ICEBERG_KEY, ICEBERG_LOSS, ICEBERG_NAME, attributes
 from schemac.engines.iceberg.types import (
     FORMAT_2,
-    Decimal,
-    Fixed,
+    DecimalType,
+    FixedType,
     IcebergSchema,
     IcebergType,
-    List,
-    Map,
+    ListType,
+    MapType,
     NestedField,
-    Struct,
+    StructType,
     collisions,
     fresh_ids,
     full_name,
@@ -133,7 +133,9 @@ def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, em
             emission.lose(schema_field, str(field.type.word), message, artifact=DDL_FILE)
         return ""
     for schema_field, field in fields:
-        becomes = {"uuid": "string"}.get(field.type.word, "binary" if isinstance(field.type, Fixed) else None)
+        becomes = {"uuid": "string"}.get(
+            field.type.word, "binary" if isinstance(field.type, FixedType) else None
+        )
         if becomes is not None:
             emission.lose(schema_field, field.type.type_text(), becomes, artifact=DDL_FILE)
         if field.required and field.name in ("element", "value") and not schema_field.is_member:
@@ -172,12 +174,12 @@ def _suffix(field: NestedField) -> str:
 
 
 def _spark_type(type_: IcebergType) -> str:
-    if isinstance(type_, Struct):
+    if isinstance(type_, StructType):
         members = [f"{quoted_name(m.name)}: {_spark_type(m.type)}{_suffix(m)}" for m in type_.members]
         return f"STRUCT<{', '.join(members)}>"
-    if isinstance(type_, List):
+    if isinstance(type_, ListType):
         return f"ARRAY<{_spark_type(type_.element.type)}>"
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return f"MAP<{_spark_type(type_.key.type)}, {_spark_type(type_.value.type)}>"
     word = _word(type_)
     assert word is not None, "types without a name have no statement"
@@ -186,9 +188,9 @@ def _spark_type(type_: IcebergType) -> str:
 
 def _word(type_: IcebergType) -> str | None:
     """Return what Spark calls a type without parts."""
-    if isinstance(type_, Decimal):
+    if isinstance(type_, DecimalType):
         return f"DECIMAL({type_.precision},{type_.scale})"
-    return "BINARY" if isinstance(type_, Fixed) else _PLAIN.get(type_.word)
+    return "BINARY" if isinstance(type_, FixedType) else _PLAIN.get(type_.word)
 
 
 SCHEMA_FILE = "iceberg/schema.json"
@@ -293,7 +295,7 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     }
 
 
-TARGET = Target("iceberg", ICEBERG_LOSS, emit, types=types)
+TARGET = ArtifactTarget("iceberg", ICEBERG_LOSS, emit, types=types)
 
 
 def schema_of(version: SchemaVersion) -> IcebergSchema:

@@ -44,7 +44,7 @@ _NEW_FIELD_HELP = "add a field next to it, fill it, and drop the old one"
 _ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of `schemac.dev/targets`"
 
 
-class Row(NamedTuple):
+class IcebergRow(NamedTuple):
     """What a fact means for a table with data, and what its plan does about it."""
 
     judge: Rule | Judgement
@@ -235,23 +235,23 @@ def _fixed_key(field: SchemaField) -> Judgement:
     )
 
 
-ROWS: Mapping[AnyFact, Row] = {
-    **dict.fromkeys(PROPERTY_FACTS, Row(_of_both(_unseen), (steps.promote,))),
-    **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
+ROWS: Mapping[AnyFact, IcebergRow] = {
+    **dict.fromkeys(PROPERTY_FACTS, IcebergRow(_of_both(_unseen), (steps.promote,))),
+    **dict.fromkeys(DATASET_FACTS, IcebergRow(SAFE)),
     **dict.fromkeys(
-        DESCRIPTION_FACTS, Row(_of_both(_description, METADATA), (steps.set_doc, steps.set_properties))
+        DESCRIPTION_FACTS, IcebergRow(_of_both(_description, METADATA), (steps.set_doc, steps.set_properties))
     ),
     **dict.fromkeys(
         ATTRIBUTE_FACTS,
-        Row(
+        IcebergRow(
             _attribute,
             (steps.upgrade, steps.identify, steps.promote, steps.set_default, steps.set_properties),
         ),
     ),
-    **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, Row(_identifiers, (steps.identify,))),
-    **dict.fromkeys(TIGHTENED, Row(lambda change, pair: tightened(change, pair, verify_of(change)))),
-    **dict.fromkeys(TYPE_FACTS, Row(_of_both(_same_type), (steps.promote,))),
-    Fact.TEMPORAL_TYPE_CHANGED: Row(
+    **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, IcebergRow(_identifiers, (steps.identify,))),
+    **dict.fromkeys(TIGHTENED, IcebergRow(lambda change, pair: tightened(change, pair, verify_of(change)))),
+    **dict.fromkeys(TYPE_FACTS, IcebergRow(_of_both(_same_type), (steps.promote,))),
+    Fact.TEMPORAL_TYPE_CHANGED: IcebergRow(
         _of_both(_same_type),
         (steps.promote,),
         Judgement(
@@ -261,10 +261,11 @@ ROWS: Mapping[AnyFact, Row] = {
         ),
     ),
     **dict.fromkeys(
-        (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED), Row(_of_both(_nullability), (steps.set_nullability,))
+        (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED),
+        IcebergRow(_of_both(_nullability), (steps.set_nullability,)),
     ),
-    Fact.FIELD_ADDED: Row(guarded(_in_key, _added), (steps.add,)),
-    Fact.FIELD_DROPPED: Row(
+    Fact.FIELD_ADDED: IcebergRow(guarded(_in_key, _added), (steps.add,)),
+    Fact.FIELD_DROPPED: IcebergRow(
         guarded(_in_key, METADATA),
         (steps.drop,),
         Judgement(
@@ -273,15 +274,15 @@ ROWS: Mapping[AnyFact, Row] = {
             "keep the field, or copy the rows into a new table",
         ),
     ),
-    Fact.FIELD_RENAMED: Row(guarded(_in_key, METADATA), (steps.rename,)),
-    Fact.FIELDS_REORDERED: Row(guarded(_in_key, METADATA), (steps.reorder,)),
-    Fact.FIELD_MOVED: Row(
+    Fact.FIELD_RENAMED: IcebergRow(guarded(_in_key, METADATA), (steps.rename,)),
+    Fact.FIELDS_REORDERED: IcebergRow(guarded(_in_key, METADATA), (steps.reorder,)),
+    Fact.FIELD_MOVED: IcebergRow(
         guarded(
             _in_key,
             Judgement(Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP),
         )
     ),
-    Fact.UNIT_CHANGED: Row(
+    Fact.UNIT_CHANGED: IcebergRow(
         lambda change, pair: of_another_unit(change, pair, _of_both(_unseen)(change, pair)), (steps.promote,)
     ),
 }

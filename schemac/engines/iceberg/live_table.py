@@ -20,7 +20,7 @@ from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.engines.iceberg.artifact import errors_of, format_of, schema_of
 from schemac.engines.iceberg.reader import (
     TableMetadata,
-    UnreadableError,
+    UnreadableIcebergError,
     metadata_file,
     parse_metadata,
     read_file,
@@ -165,7 +165,7 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
         return None
     try:
         return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True)), table
-    except UnreadableError as error:
+    except UnreadableIcebergError as error:
         raise AssertionError(f"pyiceberg's metadata cannot be read: {error}") from error
 
 

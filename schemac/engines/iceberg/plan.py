@@ -20,7 +20,7 @@ from schemac.engines.iceberg.artifact import asked_format, errors_of, fields_of,
 from schemac.engines.iceberg.attributes import COLUMNS, OF_COLUMN
 from schemac.engines.iceberg.judge import ROWS
 from schemac.engines.iceberg.live_table import IcebergTable
-from schemac.engines.iceberg.steps import Commit, Operation, operations_of
+from schemac.engines.iceberg.steps import Operation, TableCommit, operations_of
 from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name, preorder
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo
@@ -29,7 +29,7 @@ from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
-from schemac.versions.evolution.constraints import Rule, rules_to_check
+from schemac.versions.evolution.constraints import ConstraintRule, rules_to_check
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
 from schemac.versions.evolution.table_versions import notes_of, report_refused
@@ -134,12 +134,12 @@ class IcebergPlan:
 
     table: IcebergTable
     new: LockedSchemaVersion
-    commit: Commit
+    commit: TableCommit
     ids: Mapping[int, int]
     """The table's id of each field of the new schema by the lock's."""
     operations: tuple[Operation, ...]
     notes: tuple[Note, ...]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ConstraintRule, ...] = ()
     """The constraints that existing rows may break."""
 
     @property
@@ -147,7 +147,7 @@ class IcebergPlan:
         """Whether there is nothing to do, nor to look at."""
         return not self.operations and not self.unlooked
 
-    def without_target(self, references: Mapping[str, str]) -> tuple[Rule, ...]:
+    def without_target(self, references: Mapping[str, str]) -> tuple[ConstraintRule, ...]:
         """Return the constraints that refer to a dataset whose table is not named."""
         return tuple(
             [
@@ -211,7 +211,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         return None
     set_, removed = _properties(table, new, properties)
     formats = metadata.format_version, asked_format(new) or 0
-    commit = Commit(current, schema, *formats, set_, removed)
+    commit = TableCommit(current, schema, *formats, set_, removed)
     doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
     return IcebergPlan(
         table,

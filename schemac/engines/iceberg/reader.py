@@ -24,18 +24,25 @@ from schemac.engines.iceberg.types import (
     FORMAT_3,
     MOST_DIGITS,
     NAME_MAPPING,
-    Decimal,
-    Fixed,
+    DecimalType,
+    FixedType,
     IcebergSchema,
     IcebergType,
-    List,
-    Map,
+    ListType,
+    MapType,
     NestedField,
     Primitive,
-    Struct,
+    StructType,
 )
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
-from schemac.importers.importer import Imported, Importer, NumberedVersion, json_document, refuse, refuse_json
+from schemac.importers.importer import (
+    ImportedSchema,
+    Importer,
+    NumberedVersion,
+    json_document,
+    refuse,
+    refuse_json,
+)
 from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
@@ -83,7 +90,7 @@ _GEO = re.compile(r"(?:geometry|geography)(?:\([^()]*\))?")
 _HIGHEST = 2**31 - 1
 
 
-class UnreadableError(Exception):
+class UnreadableIcebergError(Exception):
     """A place in a document that is not as Iceberg writes it."""
 
     def __init__(self, location: str, reason: str) -> None:
@@ -116,37 +123,37 @@ def parse_type(written: Any, location: str = "type") -> IcebergType:
         if match := _DECIMAL.fullmatch(written):
             precision, scale = int(match[1]), int(match[2])
             if not 1 <= precision <= MOST_DIGITS or scale > precision:
-                raise UnreadableError(
+                raise UnreadableIcebergError(
                     location, f"a decimal has 1 to {MOST_DIGITS} digits, and not more after the point"
                 )
-            return Decimal(precision, scale)
+            return DecimalType(precision, scale)
         if match := _FIXED.fullmatch(written):
-            return Fixed(int(match[1]))
+            return FixedType(int(match[1]))
         if _GEO.fullmatch(written):
             return Primitive(written)
-        raise UnreadableError(location, f"'{written}' is not an Iceberg type")
+        raise UnreadableIcebergError(location, f"'{written}' is not an Iceberg type")
     if not isinstance(written, dict):
-        raise UnreadableError(location, "a type has to be a text or an object")
+        raise UnreadableIcebergError(location, "a type has to be a text or an object")
     word = written.get("type")
     if word == "struct":
-        return Struct(_parse_fields(written.get("fields"), f"{location}.fields"))
+        return StructType(_parse_fields(written.get("fields"), f"{location}.fields"))
     if word == "list":
-        return List(_parse_part(written, "element", "element-required", location))
+        return ListType(_parse_part(written, "element", "element-required", location))
     if word == "map":
         key = _parse_part(written, "key", None, location)
-        return Map(key, _parse_part(written, "value", "value-required", location))
-    raise UnreadableError(location, "the `type` of a nested type has to be struct, list or map")
+        return MapType(key, _parse_part(written, "value", "value-required", location))
+    raise UnreadableIcebergError(location, "the `type` of a nested type has to be struct, list or map")
 
 
 def parse_schema(written: Any, location: str = "") -> IcebergSchema:
     """Return a schema; where it has no `schema-id`, it is 0. Raises UnreadableError."""
     if not isinstance(written, dict) or written.get("type", "struct") != "struct":
-        raise UnreadableError(location, "a schema has to be an object with the `type` struct")
+        raise UnreadableIcebergError(location, "a schema has to be an object with the `type` struct")
     inner = f"{location}." if location else ""
     columns = _parse_fields(written.get("fields"), f"{inner}fields")
     identifiers = written.get("identifier-field-ids") or []
     if not isinstance(identifiers, list):
-        raise UnreadableError(
+        raise UnreadableIcebergError(
             f"{inner}identifier-field-ids", "the identifier fields have to be a list of ids"
         )
     ids = tuple(sorted({_number(id, f"{inner}identifier-field-ids", 1) for id in identifiers}))
@@ -156,21 +163,21 @@ def parse_schema(written: Any, location: str = "") -> IcebergSchema:
     for path, field in schema.preorder():
         if field.id in known:
             both = " and ".join(".".join(p) for p in (known[field.id], path))
-            raise UnreadableError(location, f"the id {field.id} is that of {both}")
+            raise UnreadableIcebergError(location, f"the id {field.id} is that of {both}")
         known[field.id] = path
     for id in schema.identifier_ids:
         if id not in known:
-            raise UnreadableError(location, f"the identifier field with the id {id} does not exist")
+            raise UnreadableIcebergError(location, f"the identifier field with the id {id} does not exist")
     return schema
 
 
 def parse_metadata(written: Any) -> TableMetadata:
     """Return a table's metadata, of format 1, 2 or 3. Raises UnreadableError."""
     if not isinstance(written, dict):
-        raise UnreadableError("", "it is not an object")
+        raise UnreadableIcebergError("", "it is not an object")
     version = _number(written.get("format-version"), "format-version", 1)
     if version > 3:
-        raise UnreadableError("format-version", f"format {version} is not supported; 1, 2 and 3 are")
+        raise UnreadableIcebergError("format-version", f"format {version} is not supported; 1, 2 and 3 are")
     listed = written.get("schemas")
     if listed is None and "schema" in written:
         # Tables of format 1 that nobody has written to for long have the one schema alone.
@@ -181,10 +188,10 @@ def parse_metadata(written: Any) -> TableMetadata:
         schemas = tuple(sorted(parsed, key=lambda schema: schema.schema_id))
         current_id = _number(written.get("current-schema-id"), "current-schema-id", 0)
     else:
-        raise UnreadableError("schemas", "the schemas have to be a list of at least one")
+        raise UnreadableIcebergError("schemas", "the schemas have to be a list of at least one")
     current = next((schema for schema in schemas if schema.schema_id == current_id), None)
     if current is None:
-        raise UnreadableError("current-schema-id", f"there is no schema with the id {current_id}")
+        raise UnreadableIcebergError("current-schema-id", f"there is no schema with the id {current_id}")
     last = _number(written.get("last-column-id", 0), "last-column-id", 0)
     return TableMetadata(
         version,
@@ -219,27 +226,27 @@ def _is_replaced(written: Mapping[str, Any]) -> bool:
 
 def _parse_fields(written: Any, location: str) -> tuple[NestedField, ...]:
     if not isinstance(written, list):
-        raise UnreadableError(location, "the fields have to be a list")
+        raise UnreadableIcebergError(location, "the fields have to be a list")
     fields = tuple([_parse_field(field, f"{location}[{i}]") for i, field in enumerate(written)])
     names = [field.name for field in fields]
     for name in names:
         if names.count(name) > 1:
-            raise UnreadableError(location, f"two fields are called '{name}'")
+            raise UnreadableIcebergError(location, f"two fields are called '{name}'")
     return fields
 
 
 def _parse_field(written: Any, location: str) -> NestedField:
     if not isinstance(written, dict):
-        raise UnreadableError(location, "a field has to be an object")
+        raise UnreadableIcebergError(location, "a field has to be an object")
     name, doc, required = written.get("name"), written.get("doc"), written.get("required")
     if not isinstance(name, str):
-        raise UnreadableError(location, "a field needs a `name`")
+        raise UnreadableIcebergError(location, "a field needs a `name`")
     if not isinstance(required, bool):
-        raise UnreadableError(location, "a field needs `required`, true or false")
+        raise UnreadableIcebergError(location, "a field needs `required`, true or false")
     if doc is not None and not isinstance(doc, str):
-        raise UnreadableError(f"{location}.doc", "a doc has to be a text")
+        raise UnreadableIcebergError(f"{location}.doc", "a doc has to be a text")
     if "type" not in written:
-        raise UnreadableError(location, "a field needs a `type`")
+        raise UnreadableIcebergError(location, "a field needs a `type`")
     return NestedField(
         _number(written.get("id"), f"{location}.id", 1),
         name,
@@ -257,7 +264,7 @@ def _parse_part(
     id = _number(written.get(f"{name}-id"), f"{location}.{name}-id", 1)
     required = True if required_key is None else written.get(required_key)
     if not isinstance(required, bool):
-        raise UnreadableError(location, f"it needs `{required_key}`, true or false")
+        raise UnreadableIcebergError(location, f"it needs `{required_key}`, true or false")
     return NestedField(id, name, parse_type(written.get(name), f"{location}.{name}"), required)
 
 
@@ -274,14 +281,14 @@ def _sources(written: Mapping[str, Any], key: str) -> list[int]:
 def _properties(written: Any) -> dict[str, str]:
     """Return properties as texts. Raises UnreadableError if they are not an object."""
     if not isinstance(written, dict):
-        raise UnreadableError("properties", "the properties have to be an object")
+        raise UnreadableIcebergError("properties", "the properties have to be an object")
     return {str(key): str(value) for key, value in written.items()}
 
 
 def _number(written: Any, location: str, least: int) -> int:
     """Return a whole number that is at least `least`. Raises UnreadableError for any other value."""
     if type(written) is not int or not least <= written <= _HIGHEST:
-        raise UnreadableError(location, f"a whole number from {least} on is expected")
+        raise UnreadableIcebergError(location, f"a whole number from {least} on is expected")
     return written
 
 
@@ -289,7 +296,7 @@ _IGNORED_PROPERTIES = TABLE_RECORD | {"comment", "format-version", NAME_MAPPING}
 """Properties that the manifest says in its own words, what a table says of itself, and the mapping of names to its ids."""
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the current schema of a table, and those before it."""
     file = metadata_file(path)
     if file is None:
@@ -302,7 +309,7 @@ def read(path: Path, report: Report) -> Imported | None:
     return _imported(metadata, folder.parent.name or None if folder.name == "metadata" else None)
 
 
-def read_object(source: Any, report: Report) -> Imported | None:
+def read_object(source: Any, report: Report) -> ImportedSchema | None:
     """Return the same for a table or schema of pyiceberg, or for their JSON."""
     name = None
     if hasattr(source, "metadata"):
@@ -311,12 +318,12 @@ def read_object(source: Any, report: Report) -> Imported | None:
         source = source.model_dump(mode="json", by_alias=True)
     try:
         return _imported(metadata_of(source), name)
-    except UnreadableError as error:
+    except UnreadableIcebergError as error:
         refuse("<pyiceberg>", f"it is not an Iceberg table or schema: {error}", report)
     return None
 
 
-def _imported(metadata: TableMetadata, name: str | None) -> Imported:
+def _imported(metadata: TableMetadata, name: str | None) -> ImportedSchema:
     """Return the current schema with all earlier ones, and comments on what is lost."""
     past = [schema for schema in metadata.schemas if schema.schema_id < metadata.current.schema_id]
     versions = [version_of(schema, metadata) for schema in (*past, metadata.current)]
@@ -333,7 +340,7 @@ def _imported(metadata: TableMetadata, name: str | None) -> Imported:
         comments.append(
             f"not kept: that it is partitioned or sorted by {', '.join(' '.join(n.split()) for n in known)}"
         )
-    return Imported(numbered[-1].schema, tuple(comments), name, numbered=tuple(numbered))
+    return ImportedSchema(numbered[-1].schema, tuple(comments), name, numbered=tuple(numbered))
 
 
 def read_file(file: Path, report: Report) -> TableMetadata | None:
@@ -345,7 +352,7 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
         return metadata_of(json_document(content))
     except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         refuse_json(file, error, report)
-    except UnreadableError as error:
+    except UnreadableIcebergError as error:
         refuse(file, f"it is not Iceberg metadata: {error}", report)
     return None
 
@@ -408,16 +415,16 @@ class _FromIceberg:
 
     def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Json, Json]:
         """Return a type's tree without its Option, and the attribute that a type without a kind needs."""
-        if isinstance(type_, Struct):
+        if isinstance(type_, StructType):
             return struct([self.member(field, (*path, field.name)) for field in type_.members]), {}
-        if isinstance(type_, List):
+        if isinstance(type_, ListType):
             return list_of(with_attributes(*self._field(type_.element, (*path, Part.ITEM)))), {}
-        if isinstance(type_, Map):
+        if isinstance(type_, MapType):
             key = with_attributes(*self._field(type_.key, (*path, Part.KEY)))
             return map_of(key, with_attributes(*self._field(type_.value, (*path, Part.VALUE)))), {}
-        if isinstance(type_, Decimal):
-            return {"kind": "Decimal", "precision": type_.precision, "scale": type_.scale}, {}
-        if isinstance(type_, Fixed):
+        if isinstance(type_, DecimalType):
+            return {"kind": "DecimalType", "precision": type_.precision, "scale": type_.scale}, {}
+        if isinstance(type_, FixedType):
             return {"kind": "Binary", "fixedLength": type_.length}, {}
         plain = _PLAIN.get(type_.word)
         if plain is not None:

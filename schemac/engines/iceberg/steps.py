@@ -27,7 +27,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class TableCommit:
     """A table as it is, and as it is to be."""
 
     current: IcebergSchema
@@ -45,13 +45,13 @@ Step = Callable[..., Iterator[Operation]]
 """A step of a commit; or at one field, by its full name and what it was and is to be."""
 
 
-def upgrade(commit: Commit) -> Iterator[Operation]:
+def upgrade(commit: TableCommit) -> Iterator[Operation]:
     """Give the table a newer format."""
     if commit.format > commit.current_format:
         yield Operation("upgrade", "", f"format {commit.current_format} → {commit.format}")
 
 
-def identify(commit: Commit) -> Iterator[Operation]:
+def identify(commit: TableCommit) -> Iterator[Operation]:
     """Say which fields identify a row."""
     if commit.current.identifier_ids != commit.schema.identifier_ids:
         names = {field.id: full_name(path) for path, field in commit.schema.preorder()}
@@ -59,7 +59,7 @@ def identify(commit: Commit) -> Iterator[Operation]:
         yield Operation("identify by", "", description)
 
 
-def drop(commit: Commit) -> Iterator[Operation]:
+def drop(commit: TableCommit) -> Iterator[Operation]:
     """Drop fields, with all that is below them."""
     for path, field in _lacking(commit.current, commit.schema):
         yield Operation("drop", full_name(path), field.full_type_text())
@@ -106,7 +106,7 @@ FIELD_STEPS: tuple[Step, ...] = (rename, promote, set_nullability, set_doc, set_
 """In their order at one field."""
 
 
-def at_fields(commit: Commit) -> Iterator[Operation]:
+def at_fields(commit: TableCommit) -> Iterator[Operation]:
     """Add fields and change those that stay, in the order of the new schema."""
     before = {field.id: field for _, field in commit.current.preorder()}
     added_ids = {field.id for _, field in _lacking(commit.schema, commit.current)}
@@ -119,7 +119,7 @@ def at_fields(commit: Commit) -> Iterator[Operation]:
                 yield from step(name, before[field.id], field)
 
 
-def reorder(commit: Commit) -> Iterator[Operation]:
+def reorder(commit: TableCommit) -> Iterator[Operation]:
     """Give the fields that stay in a struct another order."""
     olds = {id: [field.id for field in fields] for id, _, fields in _groups(commit.current)}
     for id, path, fields in _groups(commit.schema):
@@ -130,7 +130,7 @@ def reorder(commit: Commit) -> Iterator[Operation]:
             yield Operation("reorder", full_name(path), ", ".join(new_order))
 
 
-def set_properties(commit: Commit) -> Iterator[Operation]:
+def set_properties(commit: TableCommit) -> Iterator[Operation]:
     """Set and remove properties of the table."""
     for key, value in sorted(commit.set_properties.items()):
         description = "follows the fields" if key == NAME_MAPPING else f"= {value}"
@@ -143,7 +143,7 @@ STEPS: tuple[Step, ...] = (upgrade, identify, drop, at_fields, reorder, set_prop
 """In the order of a plan."""
 
 
-def operations_of(commit: Commit) -> Iterator[Operation]:
+def operations_of(commit: TableCommit) -> Iterator[Operation]:
     """Yield all operations: what becomes of the table, of its fields in the order of the new schema, and of its properties."""
     for step in STEPS:
         yield from step(commit)

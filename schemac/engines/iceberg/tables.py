@@ -31,7 +31,12 @@ from schemac.engines.iceberg.live_table import (
 from schemac.engines.iceberg.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo, row_constraints
-from schemac.rows.validation.stored import Comparison, open_rows, report_failed, report_unknown_references
+from schemac.rows.validation.stored import (
+    StoredComparison,
+    open_rows,
+    report_failed,
+    report_unknown_references,
+)
 from schemac.text.source.catalogue import (
     TABLE_CHANGED,
     TABLE_DRIFT,
@@ -73,7 +78,7 @@ def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Repor
     row_report = Report()
     try:
         rows = rows_after(plan)
-        offences = Comparison(table, rows, plan.new).offences(rows_rules, named, row_report)
+        offences = StoredComparison(table, rows, plan.new).offences(rows_rules, named, row_report)
     except (ModuleNotFoundError, ValueError, OSError, RuntimeError, NotImplementedError, pa.ArrowException):
         return False
     if any(one.code == UNCHECKED_ROWS.id for one in row_report.diagnostics):
@@ -269,7 +274,7 @@ class IcebergTables(VersionedTables[IcebergTable]):
             made = plan_iceberg(table, expected, Report()) if table is not None else None
             rows = rows_after(made) if made is not None else None
         if rows is not None:
-            Comparison(path, rows, expected).report_broken(check.references, row_report)
+            StoredComparison(path, rows, expected).report_broken(check.references, row_report)
             report.extend(row_report.diagnostics)
 
 

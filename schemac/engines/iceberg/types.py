@@ -66,7 +66,7 @@ class Primitive(IcebergType):
 
 
 @dataclass(frozen=True, slots=True)
-class Decimal(IcebergType):
+class DecimalType(IcebergType):
     """A number with a fixed scale."""
 
     precision: int
@@ -79,7 +79,7 @@ class Decimal(IcebergType):
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed(IcebergType):
+class FixedType(IcebergType):
     """Always the same number of bytes."""
 
     length: int
@@ -126,7 +126,7 @@ class NestedField:
 
 
 @dataclass(frozen=True, slots=True)
-class Struct(IcebergType):
+class StructType(IcebergType):
     """Named members in an order."""
 
     members: tuple[NestedField, ...]
@@ -136,9 +136,9 @@ class Struct(IcebergType):
         """The members."""
         return self.members
 
-    def with_fields(self, fields: tuple[NestedField, ...]) -> "Struct":
+    def with_fields(self, fields: tuple[NestedField, ...]) -> "StructType":
         """Other members."""
-        return Struct(fields)
+        return StructType(fields)
 
     def type_text(self) -> str:
         """`struct<x: required int>`."""
@@ -150,7 +150,7 @@ class Struct(IcebergType):
 
 
 @dataclass(frozen=True, slots=True)
-class List(IcebergType):
+class ListType(IcebergType):
     """Elements of one type."""
 
     element: NestedField
@@ -160,9 +160,9 @@ class List(IcebergType):
         """The element."""
         return (self.element,)
 
-    def with_fields(self, fields: tuple[NestedField, ...]) -> "List":
+    def with_fields(self, fields: tuple[NestedField, ...]) -> "ListType":
         """Another element."""
-        return List(*fields)
+        return ListType(*fields)
 
     def type_text(self) -> str:
         """`list<required int>`."""
@@ -179,7 +179,7 @@ class List(IcebergType):
 
 
 @dataclass(frozen=True, slots=True)
-class Map(IcebergType):
+class MapType(IcebergType):
     """Values by key; a key is always required."""
 
     key: NestedField
@@ -190,9 +190,9 @@ class Map(IcebergType):
         """Key and value."""
         return (self.key, self.value)
 
-    def with_fields(self, fields: tuple[NestedField, ...]) -> "Map":
+    def with_fields(self, fields: tuple[NestedField, ...]) -> "MapType":
         """Another key and value."""
-        return Map(*fields)
+        return MapType(*fields)
 
     def type_text(self) -> str:
         """`map<string, optional int>`."""
@@ -286,7 +286,7 @@ _SINCE_THIRD = frozenset({("date", "timestamp"), ("date", "timestamp_ns")})
 
 def is_promotion(old: IcebergType, new: IcebergType, format_version: int) -> bool:
     """Whether a table of a format may give a field of one type without parts the other."""
-    if isinstance(old, Decimal) and isinstance(new, Decimal):
+    if isinstance(old, DecimalType) and isinstance(new, DecimalType):
         return old.scale == new.scale and old.precision < new.precision
     pair = (old.word, new.word)
     if pair in _SINCE_FIRST:
@@ -324,10 +324,10 @@ _FRACTION = re.compile(r"\.([0-9]+)")
 def default_error(type_: IcebergType, value: Any) -> str:
     """Return what is wrong with a default value of a type; empty if nothing is."""
     rule = _PLAIN.get(type_.word)
-    if isinstance(type_, Decimal):
+    if isinstance(type_, DecimalType):
         zeros = f".{'0' * type_.scale}" if type_.scale else ""
         rule = (f'a text such as "1{zeros}"', lambda value: _is_decimal(value, type_))
-    elif isinstance(type_, Fixed):
+    elif isinstance(type_, FixedType):
         rule = (f"{2 * type_.length} hexadecimal digits", lambda value: _is_hex(value, type_.length))
     if rule is None:
         return f"Iceberg has no default values for {type_.word}"
@@ -348,7 +348,7 @@ def _is_hex(value: Any, length: int | None = None) -> bool:
     return is_hex and (length is None or len(value) == 2 * length)
 
 
-def _is_decimal(value: Any, type_: Decimal) -> bool:
+def _is_decimal(value: Any, type_: DecimalType) -> bool:
     match = re.fullmatch(r"-?([0-9]+)(?:\.([0-9]+))?", value) if isinstance(value, str) else None
     if match is None or len(match[2] or "") != type_.scale:
         return False

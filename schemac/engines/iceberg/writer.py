@@ -15,14 +15,14 @@ from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_variant, lis
 from schemac.engines.iceberg import ICEBERG_DEFAULT, ICEBERG_TYPE, attributes
 from schemac.engines.iceberg.types import (
     FORMAT_3,
-    Decimal,
-    Fixed,
+    DecimalType,
+    FixedType,
     IcebergType,
-    List,
-    Map,
+    ListType,
+    MapType,
     NestedField,
     Primitive,
-    Struct,
+    StructType,
     default_error,
 )
 from schemac.language.attributes import builtin
@@ -63,7 +63,7 @@ _TYPES: TypeTable[IcebergType] = TypeTable(
     other={
         **dict.fromkeys(("INT8", "INT16", "UINT8", "UINT16"), Primitive("int")),
         "UINT32": Primitive("long"),
-        "UINT64": Decimal(20, 0),
+        "UINT64": DecimalType(20, 0),
         "HALF_FLOAT": Primitive("float"),
         "DATE64": Primitive("date"),
         "LARGE_STRING": STRING,
@@ -165,7 +165,7 @@ class _Writer(TypeWriter[IcebergType]):
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if not self.holds_decimal(lowered, arrow_type, "a decimal of Iceberg", "Iceberg", ICEBERG_TYPE):
             return BINARY
-        return Decimal(arrow_type.precision, arrow_type.scale)
+        return DecimalType(arrow_type.precision, arrow_type.scale)
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         word = "timestamp" if arrow_type.tz is None else "timestamptz"
@@ -184,13 +184,13 @@ class _Writer(TypeWriter[IcebergType]):
         return Primitive("time")
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        return Fixed(arrow_type.byte_width)
+        return FixedType(arrow_type.byte_width)
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if not lowered.children:
             message = f"{lowered.field.path_text} has no members, and data files of Iceberg cannot hold that"
             return self.refused_type(lowered.field, message, "leave it out until it has one")
-        return Struct(tuple([self.field(child) for child in lowered.children]))
+        return StructType(tuple([self.field(child) for child in lowered.children]))
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         form = list_form(arrow_type)
@@ -207,16 +207,18 @@ class _Writer(TypeWriter[IcebergType]):
         self.lose_child_names(lowered)
         (item,) = lowered.children
         if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
-            return List(self.field(item, "element"))
+            return ListType(self.field(item, "element"))
         self.lose(lowered, "brain floats", "float")
-        return List(NestedField(self.ids[item.field], "element", Primitive("float"), not item.arrow.nullable))
+        return ListType(
+            NestedField(self.ids[item.field], "element", Primitive("float"), not item.arrow.nullable)
+        )
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if arrow_type.keys_sorted:
             self.lose(lowered, "a map with sorted keys", "map")
         self.lose_child_names(lowered)
         key, value = lowered.children
-        return Map(self.field(key, "key"), self.field(value, "value"))
+        return MapType(self.field(key, "key"), self.field(value, "value"))
 
     def default(self, field: SchemaField, type_: IcebergType, key: str) -> Any:
         """Return a default value; None if there is none, or if Iceberg cannot have it."""

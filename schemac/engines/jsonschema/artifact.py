@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.artifacts.type_writer import RecordTypeWriter, TypeTable
 from schemac.engines import json_values
 from schemac.engines.jsonschema import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE, keywords
@@ -229,4 +229,4 @@ def _attributes(extra: Any) -> Json:
     return {**description, **attributes}
 
 
-TARGET = Target("jsonschema", JSON_SCHEMA_LOSS, emit)
+TARGET = ArtifactTarget("jsonschema", JSON_SCHEMA_LOSS, emit)

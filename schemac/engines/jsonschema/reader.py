@@ -16,7 +16,7 @@ from typing import Any
 
 from schemac.engines.jsonschema.keywords import TYPE, expressed_attributes, has_annotations, leaf, redundant
 from schemac.importers.datasets import any_json, enumerated, fitting, member, typed
-from schemac.importers.importer import Imported, Importer, Notes, exact_number, first_line, refuse
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, exact_number, first_line, refuse
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.attributes.constraints import ENUM
@@ -43,7 +43,7 @@ class _UnreadableError(Exception):
     """Why a schema describes no table."""
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the schema of a file."""
     source = decode_text(path.read_bytes(), str(path), report)
     if source is None:
@@ -74,13 +74,13 @@ def read(path: Path, report: Report) -> Imported | None:
 class _Reader:
     def __init__(self, document: Json) -> None:
         self._document = document
-        self._notes = Notes()
+        self._notes = ImportNotes()
         self._open: list[str] = []
         """References that are being read."""
         self._null: dict[str, bool] = {}
         """By reference, whether null is a value of what it names; in a circle it is not."""
 
-    def table(self) -> Imported:
+    def table(self) -> ImportedSchema:
         """Read the whole document."""
         schema, _ = self._resolved(self._document, ())
         if not isinstance(schema.get("properties"), dict) and "items" in schema:
@@ -95,7 +95,7 @@ class _Reader:
         tree: Json = {"fields": self._members(schema, ())}
         extra = _extra(schema)
         self._note_rest(schema, (), _OF_STRUCTS)
-        return Imported(
+        return ImportedSchema(
             _with_extra(tree, extra), name=title if isinstance(title, str) else None, notes=self._notes
         )
 

@@ -18,12 +18,12 @@ from typing import Any
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
 from schemac.engines.lance.fields import node_ids, nodes_of, words_by_field
-from schemac.engines.lance.limits import Limits
+from schemac.engines.lance.limits import LanceLimits
 from schemac.language.logical.model import FieldPath
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, LoweredSchema, pa
@@ -89,7 +89,7 @@ def to_text(message: "pb.Schema") -> str:
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the message in binary, and as text where that is asked for, unless Lance could not hold the schema."""
-    if not Limits(compilation, emission).is_supported():
+    if not LanceLimits(compilation, emission).is_supported():
         return []
     message = to_message(compilation.lowered, compilation.numbers)
     artifacts = [Artifact(BINARY, to_bytes(message))]
@@ -104,12 +104,12 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     return {field: " > ".join(words) for field, words in words_by_field(compilation.lowered).items() if words}
 
 
-TARGET = Target(
+TARGET = ArtifactTarget(
     "lance",
     LANCE_LOSS,
     emit,
     # A storage version that is not for production gets a warning.
-    of_storage=lambda compilation, emission: Limits(compilation, emission).unstable_version(),
+    of_storage=lambda compilation, emission: LanceLimits(compilation, emission).unstable_version(),
     types=types,
 )
 

@@ -17,7 +17,7 @@ from schemac.engines.lance.attributes import (
 )
 from schemac.language.attributes.arrow import EXTENSION_TYPE, METADATA
 from schemac.language.attributes.attribute import NUMBERS, Family
-from schemac.language.checks.run import Checks
+from schemac.language.checks.run import AttributeChecks
 from schemac.language.kinds.sequences import Binary, String
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.schema_fields import SchemaField
@@ -107,4 +107,4 @@ def _check_fit(
         refuse("compression", f"fsst compresses only texts and bytes, not {kind}", help, on_key=False)
 
 
-CHECKS = Checks(check)
+CHECKS = AttributeChecks(check)

@@ -28,7 +28,7 @@ from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local, local_path
-from schemac.rows.runs.tables import WHOLE_ROWS, Projection, Source
+from schemac.rows.runs.tables import WHOLE_ROWS, Projection, SourceFormat
 from schemac.text.source.catalogue import CHANGED_INPUT, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNREADABLE_TABLE
 
 NAMES = {
@@ -55,7 +55,7 @@ def options_for(path: str, storage: Storage | None) -> dict[str, str] | None:
     return {**PATIENT, **options, **bucket.options}
 
 
-class Version(NamedTuple):
+class DatasetVersion(NamedTuple):
     """One version of a dataset."""
 
     number: int
@@ -94,10 +94,12 @@ def find_dataset(path: str, storage_options: Storage | None = None) -> Any | Non
         ) from error
 
 
-def versions(dataset: Any) -> list[Version]:
+def versions(dataset: Any) -> list[DatasetVersion]:
     """List the versions that a dataset still has, the newest first."""
     # A timestamp of Lance has the local clock without a zone.
-    all_versions = [Version(int(v["version"]), v["timestamp"].astimezone(UTC)) for v in dataset.versions()]
+    all_versions = [
+        DatasetVersion(int(v["version"]), v["timestamp"].astimezone(UTC)) for v in dataset.versions()
+    ]
     return sorted(all_versions, reverse=True)
 
 
@@ -198,7 +200,7 @@ ROW_READER = LanceReader()
 ROWS_PER_BATCH = 8192
 
 
-class LanceSource(Source):
+class LanceSource(SourceFormat):
     """Lance tables."""
 
     options = ("version",)

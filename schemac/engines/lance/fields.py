@@ -35,7 +35,7 @@ NAME_KEY = EXTENSION_NAME.encode()
 """Under which pyarrow has the name of an extension type."""
 
 
-class Encoding:
+class EncodingNumber:
     """Numbers of `Field.Encoding` in `protos/lance/file.proto`; plain ones, for there is one in each field."""
 
     NONE = 0
@@ -45,7 +45,7 @@ class Encoding:
     RLE = 4
 
 
-class Types:
+class TypeWords:
     """Arrow type ids to Lance's words."""
 
     def __init__(self) -> None:
@@ -92,26 +92,29 @@ class Types:
         """Logical type and (deprecated, still compared) encoding of a storage type."""
         id = type_.id
         if (plain := self.plain.get(id)) is not None:
-            return plain, Encoding.NONE if id == self.null else Encoding.PLAIN
+            return plain, EncodingNumber.NONE if id == self.null else EncodingNumber.PLAIN
         if metadata and metadata.get(EXTENSION_NAME) == JSON_EXTENSION:
-            return "json", Encoding.VAR_BINARY
+            return "json", EncodingNumber.VAR_BINARY
         if (variable := self.variable.get(id)) is not None:
-            return variable, Encoding.VAR_BINARY
+            return variable, EncodingNumber.VAR_BINARY
         if (spelled := self.with_parameters.get(id)) is not None:
-            return spelled(type_), Encoding.PLAIN
+            return spelled(type_), EncodingNumber.PLAIN
         if id == self.struct:
-            return "struct", Encoding.NONE
+            return "struct", EncodingNumber.NONE
         if id in self.lists:
             of_structs = ".struct" if type_.value_type.id == self.struct else ""
-            return self.lists[id] + of_structs, Encoding.PLAIN
+            return self.lists[id] + of_structs, EncodingNumber.PLAIN
         if id == self.fixed_list:
-            return f"fixed_size_list:{self.item_words(type_.value_field)}:{type_.list_size}", Encoding.PLAIN
+            return (
+                f"fixed_size_list:{self.item_words(type_.value_field)}:{type_.list_size}",
+                EncodingNumber.PLAIN,
+            )
         if id == self.map:
-            return "map", Encoding.PLAIN
+            return "map", EncodingNumber.PLAIN
         if id == self.dictionary:
             value, _ = self.words(type_.value_type, {})
             index, _ = self.words(type_.index_type, {})
-            return f"dict:{value}:{index}:false", Encoding.DICTIONARY
+            return f"dict:{value}:{index}:false", EncodingNumber.DICTIONARY
         raise ValueError(f"Lance has no type for {type_}")
 
     def item_words(self, item: ArrowField) -> str:
@@ -123,9 +126,9 @@ class Types:
 
 
 @cache
-def types_of_lance() -> Types:
+def types_of_lance() -> TypeWords:
     """Return the words, which are the same for every schema."""
-    return Types()
+    return TypeWords()
 
 
 NAME = "lance"
@@ -149,7 +152,7 @@ def lance_ids(numbers: Numbers) -> tuple[int, ...]:
     return numbers.of(NAME)
 
 
-class Node(NamedTuple):
+class FieldMessage(NamedTuple):
     """One field of Lance; others name it by its index."""
 
     name: str
@@ -167,7 +170,7 @@ class Node(NamedTuple):
 NO_MARKS = KeyMarks()
 
 
-def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> list[Node]:
+def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> list[FieldMessage]:
     """All fields in pre-order.
 
     Raises ValueError for a type that Lance has no word for, unless Arrow's own will do.
@@ -183,7 +186,7 @@ class _Writer:
 
     def __init__(self, is_tolerant: bool) -> None:
         self.is_tolerant = is_tolerant
-        self.nodes: list[Node] = []
+        self.nodes: list[FieldMessage] = []
         self.types = types_of_lance()
 
     def field(self, arrow: ArrowField, parent: int, metadata: Mapping[str, str]) -> None:
@@ -212,8 +215,10 @@ class _Writer:
         except ValueError:
             if not self.is_tolerant:
                 raise
-            logical_type, encoding = str(type_), Encoding.NONE
-        nodes.append(Node(arrow.name, parent, logical_type, arrow.nullable, encoding, metadata, marks))
+            logical_type, encoding = str(type_), EncodingNumber.NONE
+        nodes.append(
+            FieldMessage(arrow.name, parent, logical_type, arrow.nullable, encoding, metadata, marks)
+        )
         if logical_type in _PARENTS:
             self.children(type_, id)
         elif type_.id == types.fixed_list and type_.value_type.id == types.struct:
@@ -230,7 +235,9 @@ class _Writer:
                 self.part(child, id)
         elif type_.id == self.types.map:
             entries = len(self.nodes)
-            self.nodes.append(Node("entries", id, "struct", False, Encoding.NONE, NO_METADATA, NO_MARKS))
+            self.nodes.append(
+                FieldMessage("entries", id, "struct", False, EncodingNumber.NONE, NO_METADATA, NO_MARKS)
+            )
             self.part(type_.key_field, entries)
             self.part(type_.item_field, entries)
         else:
@@ -257,7 +264,9 @@ def _position(text: str | None) -> int | None:
     return position if position < 2**32 else None
 
 
-def nodes_by_field(lowered: LoweredSchema, nodes: Sequence[Node]) -> dict[SchemaField, tuple[int, ...]]:
+def nodes_by_field(
+    lowered: LoweredSchema, nodes: Sequence[FieldMessage]
+) -> dict[SchemaField, tuple[int, ...]]:
     """Return the indices of the nodes that each field owns, parents first."""
     children: list[list[int]] = [[] for _ in nodes]
     tops: list[int] = []
@@ -294,7 +303,7 @@ def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def node_ids(
-    lowered: LoweredSchema, nodes: Sequence[Node], field_ids: Mapping[SchemaField, Numbers]
+    lowered: LoweredSchema, nodes: Sequence[FieldMessage], field_ids: Mapping[SchemaField, Numbers]
 ) -> list[int]:
     """Return the id of each node, of those that a lock gives to the fields."""
     ids = [-1] * len(nodes)

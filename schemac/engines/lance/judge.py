@@ -13,7 +13,7 @@ from typing import NamedTuple
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import LanceFact
 from schemac.engines.lance.fields import column_words, is_cast, is_map_or_vector, lance_ids
-from schemac.engines.lance.tables.steps import Subject, how_to_find
+from schemac.engines.lance.tables.steps import CheckSubject, how_to_find
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.facts import AnyFact, Fact
@@ -49,11 +49,11 @@ _UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 
 
-class Row(NamedTuple):
+class VerdictRow(NamedTuple):
     """What a fact means for a table with data, and what its plan does about it."""
 
     judge: Rule | Judgement
-    subject: Subject | None = Subject.FIT
+    subject: CheckSubject | None = CheckSubject.FIT
     """What is asked of the values where the verdict depends on them; None where it is a constraint that they have to keep."""
     detail: str = "sets metadata, keys and encodings"
     """What the commit of the schema does; empty where other steps do it."""
@@ -289,16 +289,16 @@ def is_inside_map_or_vector(field: SchemaField) -> bool:
     return any(map(is_map_or_vector, field.ancestors))
 
 
-ROWS: Mapping[AnyFact, Row] = {
-    **dict.fromkeys(PROPERTY_FACTS, Row(METADATA)),
-    **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
+ROWS: Mapping[AnyFact, VerdictRow] = {
+    **dict.fromkeys(PROPERTY_FACTS, VerdictRow(METADATA)),
+    **dict.fromkeys(DATASET_FACTS, VerdictRow(SAFE)),
     **dict.fromkeys(
-        TIGHTENED, Row(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), None)
+        TIGHTENED, VerdictRow(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), None)
     ),
-    **dict.fromkeys(TYPE_FACTS, Row(guarded(_in_packed, _type), detail="")),
-    **dict.fromkeys(LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED}, Row(guarded(_in_packed, _type))),
+    **dict.fromkeys(TYPE_FACTS, VerdictRow(guarded(_in_packed, _type), detail="")),
+    **dict.fromkeys(LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED}, VerdictRow(guarded(_in_packed, _type))),
     # The names of parts are metadata to Lance.
-    Fact.CHILD_NAMES_CHANGED: Row(METADATA),
+    Fact.CHILD_NAMES_CHANGED: VerdictRow(METADATA),
     **dict.fromkeys(
         (
             LanceFact.COMPRESSION_CHANGED,
@@ -306,24 +306,24 @@ ROWS: Mapping[AnyFact, Row] = {
             LanceFact.PAGE_ENCODING_CHANGED,
             LanceFact.BLOB_THRESHOLDS_CHANGED,
         ),
-        Row(
+        VerdictRow(
             Judgement(Outcome.NEW_FILES, "existing pages stay unchanged", "compact the table to rewrite them")
         ),
     ),
-    **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, Row(key_judgement)),
-    Fact.FIELD_ADDED: Row(guarded(_in_packed, _added), detail=""),
-    Fact.FIELD_DROPPED: Row(guarded(_in_packed, _dropped), detail="drops {path}"),
-    Fact.FIELD_RENAMED: Row(METADATA, detail="renames {old} to {new}"),
-    Fact.FIELD_MOVED: Row(guarded(_in_packed, _moved), Subject.PLACE),
-    Fact.FIELDS_REORDERED: Row(guarded(_in_packed, METADATA), detail="reorders the fields"),
-    Fact.BECAME_OPTIONAL: Row(METADATA, detail="makes {path} optional"),
-    Fact.BECAME_REQUIRED: Row(_required, Subject.NULLS, "makes {path} required"),
-    Fact.STORAGE_VERSION_CHANGED: Row(
+    **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, VerdictRow(key_judgement)),
+    Fact.FIELD_ADDED: VerdictRow(guarded(_in_packed, _added), detail=""),
+    Fact.FIELD_DROPPED: VerdictRow(guarded(_in_packed, _dropped), detail="drops {path}"),
+    Fact.FIELD_RENAMED: VerdictRow(METADATA, detail="renames {old} to {new}"),
+    Fact.FIELD_MOVED: VerdictRow(guarded(_in_packed, _moved), CheckSubject.PLACE),
+    Fact.FIELDS_REORDERED: VerdictRow(guarded(_in_packed, METADATA), detail="reorders the fields"),
+    Fact.BECAME_OPTIONAL: VerdictRow(METADATA, detail="makes {path} optional"),
+    Fact.BECAME_REQUIRED: VerdictRow(_required, CheckSubject.NULLS, "makes {path} required"),
+    Fact.STORAGE_VERSION_CHANGED: VerdictRow(
         Judgement(
             Outcome.REFUSED, "the storage version of a table cannot change", "copy the data into a new table"
         )
     ),
-    Fact.PACKED_STRUCT_CHANGED: Row(
+    Fact.PACKED_STRUCT_CHANGED: VerdictRow(
         Judgement(
             Outcome.REFUSED,
             "existing files have the other layout and cannot be read with this one",
@@ -332,9 +332,9 @@ ROWS: Mapping[AnyFact, Row] = {
     ),
     **dict.fromkeys(
         (Fact.BLOB_ADDED, Fact.BLOB_REMOVED, Fact.FLOAT_ENCODING_CHANGED),
-        Row(Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _NEW_FIELD_HELP)),
+        VerdictRow(Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _NEW_FIELD_HELP)),
     ),
-    Fact.JSON_CHANGED: Row(guarded(_in_packed, _json)),
-    Fact.UNIT_CHANGED: Row(of_another_unit),
+    Fact.JSON_CHANGED: VerdictRow(guarded(_in_packed, _json)),
+    Fact.UNIT_CHANGED: VerdictRow(of_another_unit),
 }
 JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()})

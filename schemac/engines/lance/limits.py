@@ -61,7 +61,7 @@ class _Nesting(NamedTuple):
 _TOP = _Nesting()
 
 
-class Limits:
+class LanceLimits:
     """Judges one schema for the storage version that it asks for, or for that of a table."""
 
     def __init__(self, compilation: Compilation, emission: Emission, *, of_table: str | None = None) -> None:

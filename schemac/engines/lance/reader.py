@@ -18,7 +18,14 @@ from schemac.engines.lance.dataset import lance_errors
 from schemac.engines.lance.fields import NAME, lance_ids, numbers_of
 from schemac.engines.lance.transactions import schema_parts
 from schemac.importers.datasets import from_arrow_schema
-from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse
+from schemac.importers.importer import (
+    ImportedSchema,
+    ImportedVersion,
+    Importer,
+    ImportNotes,
+    first_line,
+    refuse,
+)
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
@@ -31,7 +38,7 @@ from schemac.versions.identity.lock import Highest
 _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema with keys, encodings and, of a table, the storage version."""
     if not path.is_dir():
         return _message(path, report)
@@ -41,7 +48,7 @@ def read(path: Path, report: Report) -> Imported | None:
     from schemac.engines.lance.artifact import unknown_fields  # for start-up time
 
     # The storage version is kept where it is an older one, and the older blobs with it.
-    notes = Notes()
+    notes = ImportNotes()
     for field_path, text in unknown_fields(pb.Schema(fields=table.fields)):
         notes.add(field_path, text)
     tree = from_arrow_schema(table.schema, str(path), report, notes.add)
@@ -56,7 +63,7 @@ def read(path: Path, report: Report) -> Imported | None:
     highest = max([*table.data, *(field.id for field in table.fields)], default=-1)
     comment = f"from version {table.number} of a Lance table"
     numbered = ImportedVersion(tree, numbers, Highest.make({NAME: highest}))
-    return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
+    return ImportedSchema(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
 
 
 class _OpenedTable(NamedTuple):
@@ -92,7 +99,7 @@ def _opened(path: Path, report: Report) -> _OpenedTable | None:
     return None
 
 
-def _message(path: Path, report: Report) -> Imported | None:
+def _message(path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema of a message, binary or as text; None after reporting why it is refused."""
     # Imported here for start-up time: protobuf is for those who have a message.
     from google.protobuf.message import DecodeError
@@ -111,10 +118,10 @@ def _message(path: Path, report: Report) -> Imported | None:
         if not message.fields:
             refuse(path, "it is not a Lance schema: it has no fields", report)
             return None
-        notes = Notes()
+        notes = ImportNotes()
         for field_path, text in unknown_fields(message):
             notes.add(field_path, text)
-        return Imported(from_arrow_schema(to_arrow(message), str(path), report, notes.add), notes=notes)
+        return ImportedSchema(from_arrow_schema(to_arrow(message), str(path), report, notes.add), notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
         refuse(path, f"it is not a Lance schema: {first_line(error)}", report)
         return None

@@ -40,7 +40,7 @@ SEED = pa.table({"schemac": pa.array([], pa.int8())})
 """A table for Lance to number and then to replace: what it makes, it numbers itself."""
 
 
-class Stage(IntEnum):
+class CommitStage(IntEnum):
     """How far a commit is."""
 
     STAGED = auto()
@@ -73,13 +73,13 @@ class Commit:
         """All files that are to lie among the table's, with those that an earlier attempt has moved there."""
         return sorted({*self.names, *staging.moved_files(self.place.staging)})
 
-    def advance(self, stage: Stage) -> int:
+    def advance(self, stage: CommitStage) -> int:
         """Take the steps to a stage, from where the staging folder is; return the version, 0 before it is made.
 
         Raises PipelineError where another run is in the way.
         """
         is_claimed = self.place.is_staged and staging.is_claimed(self.place.staging)
-        start = Stage.CLAIMED if is_claimed else Stage.STAGED
+        start = CommitStage.CLAIMED if is_claimed else CommitStage.STAGED
         for next_stage, step in STEPS.items():
             if start < next_stage <= stage:
                 step(self)
@@ -353,12 +353,12 @@ def commit_operation(
 ) -> int:
     """Commit an operation that adds data files to a version, with its properties; return the new version."""
     make = partial(commit_version, place, operation, read_version, **properties)
-    return Commit(place, names, make, source).advance(Stage.COMMITTED)
+    return Commit(place, names, make, source).advance(CommitStage.COMMITTED)
 
 
 def close_staging(place: WriteTarget) -> None:
     """Remove the folder that tasks wrote to, with everything that is still in it."""
-    STEPS[Stage.CLOSED](Commit(place, []))
+    STEPS[CommitStage.CLOSED](Commit(place, []))
 
 
 def _close(commit: Commit) -> None:
@@ -370,10 +370,10 @@ def _close(commit: Commit) -> None:
             remove_if_empty(place.path)
 
 
-STEPS: dict[Stage, Callable[[Commit], None]] = {
-    Stage.CLAIMED: _claim,
-    Stage.MOVED: _move,
-    Stage.COMMITTED: _commit,
-    Stage.CLOSED: _close,
+STEPS: dict[CommitStage, Callable[[Commit], None]] = {
+    CommitStage.CLAIMED: _claim,
+    CommitStage.MOVED: _move,
+    CommitStage.COMMITTED: _commit,
+    CommitStage.CLOSED: _close,
 }
 """The step that leads to each stage."""

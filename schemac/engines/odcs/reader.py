@@ -15,13 +15,13 @@ from schemac.importers.datasets import kind_of, list_of, member, struct, with_at
 from schemac.importers.declarations import (
     DatasetReader,
     MisplacedError,
-    Node,
+    SourceNode,
     dialect_of,
     read_documents,
     rules,
     type_of_text,
 )
-from schemac.importers.importer import Imported, Importer
+from schemac.importers.importer import ImportedSchema, Importer
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import pa
 from schemac.text.source.json_object import Json
@@ -38,7 +38,7 @@ _OF_ADMINISTRATION = (
 """What is said of the contract, and not of its tables."""
 
 
-def _objects(contract: Node) -> Iterator[Imported]:
+def _objects(contract: SourceNode) -> Iterator[ImportedSchema]:
     """Yield one dataset per object. Raises MisplacedError for another document or an unsupported version."""
     version = contract.text("apiVersion") or ""
     if contract.text("kind") != "DataContract" or not version:
@@ -74,7 +74,7 @@ _NOTHING = ("partitionStatus", "clusterStatus", "criticalDataElementStatus", "en
 _NOWHERE = ("partitionKeyPosition", "clusterKeyPosition")
 
 
-def _tables(contract: Node, version: str) -> Iterator[Imported]:
+def _tables(contract: SourceNode, version: str) -> Iterator[ImportedSchema]:
     """Read a contract of version 2."""
     dialect = dialect_of(contract.text("driver", "sourceSystem"))
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
@@ -95,7 +95,7 @@ class _Reader(DatasetReader):
         self._keys: list[tuple[int, str]] = []
         """Columns of the primary key, each with its position in it."""
 
-    def object(self, node: Node, head: list[str]) -> Imported:
+    def object(self, node: SourceNode, head: list[str]) -> ImportedSchema:
         """Return an object as a dataset."""
         name = node.needed_text("name")
         fields = [self._property(property, ()) for property in node.nodes("properties")]
@@ -103,7 +103,7 @@ class _Reader(DatasetReader):
         self.key = [name for _, name in sorted(self._keys, key=itemgetter(0))]
         return self.dataset(name, fields, node, head)
 
-    def _property(self, node: Node, holder: FieldPath) -> Json:
+    def _property(self, node: SourceNode, holder: FieldPath) -> Json:
         """Return a field under its physical name; note the logical name if it differs."""
         if self._is_second:
             node = node.calling(_COLUMN)
@@ -118,7 +118,7 @@ class _Reader(DatasetReader):
             self.notes.add(path, f"its name in the contract is {logical_name}")
         return member(name, *self._field(node, path))
 
-    def _field(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
+    def _field(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
         is_key = node.flag("primaryKey")
         position = node.number("primaryKeyPosition")
@@ -138,10 +138,10 @@ class _Reader(DatasetReader):
             self.constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
         return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
-    def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
+    def _type(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
         """Return a type's tree and attributes, from its properties, items, physical type or else logical type."""
         logical, physical = node.text("logicalType"), node.text("physicalType")
-        options = node.node("logicalTypeOptions") or Node({}, node.path)
+        options = node.node("logicalTypeOptions") or SourceNode({}, node.path)
         properties, items = node.nodes("properties"), node.node("items")
         converted: tuple[Json, Json]
         if properties:
@@ -168,7 +168,9 @@ class _Reader(DatasetReader):
         self.note_losses(options, path)
         return converted
 
-    def _logical(self, logical: str | None, options: Node, node: Node, path: FieldPath) -> tuple[Json, Json]:
+    def _logical(
+        self, logical: str | None, options: SourceNode, node: SourceNode, path: FieldPath
+    ) -> tuple[Json, Json]:
         """Return the tree and attributes of a logical type; note a missing one. Raises MisplacedError for an unknown one."""
         if logical in ("object", "array"):
             return self.json(path)

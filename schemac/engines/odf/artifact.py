@@ -16,7 +16,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
 from schemac.engines.odf.binary import (
     TAGS,
@@ -181,4 +181,4 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     ]
 
 
-TARGET = Target("odf", ODF_LOSS, emit, left_out_code=ODF_LEFT_OUT)
+TARGET = ArtifactTarget("odf", ODF_LOSS, emit, left_out_code=ODF_LEFT_OUT)

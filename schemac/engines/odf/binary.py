@@ -51,7 +51,7 @@ _WITH_WORDS = {
 """Attributes whose values have words that may be spelled in three ways; the standard has one."""
 
 
-class Property(NamedTuple):
+class BinaryProperty(NamedTuple):
     """One property of a kind."""
 
     name: str
@@ -61,13 +61,13 @@ class Property(NamedTuple):
     """Its number in the kind's binary table. A type takes two: this one for its tag, the next for its table."""
 
 
-def _properties(kind: type[LogicalType]) -> tuple[Property, ...]:
+def _properties(kind: type[LogicalType]) -> tuple[BinaryProperty, ...]:
     """Return the properties of a kind in the standard's order, which is that of the class."""
-    properties: list[Property] = []
+    properties: list[BinaryProperty] = []
     field = 0
     for name, info in kind.model_fields.items():
         if name not in ("kind", "extra"):
-            properties.append(Property(name, info.alias or name, field))
+            properties.append(BinaryProperty(name, info.alias or name, field))
             field += 2 if info.annotation is LogicalType else 1
     return tuple(properties)
 
@@ -75,9 +75,9 @@ def _properties(kind: type[LogicalType]) -> tuple[Property, ...]:
 PROPERTIES = {name: _properties(kind) for name, kind in BY_NAME.items()}
 
 
-def standard_properties(field: SchemaField, lose: Lose = ignore) -> list[tuple[Property, Any]]:
+def standard_properties(field: SchemaField, lose: Lose = ignore) -> list[tuple[BinaryProperty, Any]]:
     """Return the properties of a field's type that have a value; types are those of its children."""
-    properties: list[tuple[Property, Any]] = []
+    properties: list[tuple[BinaryProperty, Any]] = []
     for item in PROPERTIES[field.type.kind]:
         value = getattr(field.type, item.name)
         if value is None and item.name == "timezone":
@@ -187,7 +187,7 @@ class _Writer:
             table = self._leaves[content_key] = self._new_type(field, properties)
         return table
 
-    def _new_type(self, field: SchemaField, properties: list[tuple[Property, Any]]) -> int:
+    def _new_type(self, field: SchemaField, properties: list[tuple[BinaryProperty, Any]]) -> int:
         values: list[tuple[int, Any, Any]] = []
         children = iter(field.children)
         for item, value in properties:
@@ -244,18 +244,18 @@ class Buffer:
         # An honest table is not much smaller than eight bytes; leaf types are shared by their fields.
         self._left = min(MAX_TABLES, self._length + 64)
 
-    def root(self) -> "Table":
+    def root(self) -> "FlatTable":
         """Return the table that the first four bytes refer to."""
         return self.table(0, 0)
 
-    def table(self, offset: int, depth: int) -> "Table":
+    def table(self, offset: int, depth: int) -> "FlatTable":
         """Return the table that the reference at an offset leads to."""
         self._left -= 1
         if self._left < 0:
             raise MalformedBufferError("its tables refer to each other endlessly")
         if depth > MAX_DEPTH:
             raise MalformedBufferError(f"its tables are nested more than {MAX_DEPTH} levels deep")
-        return Table(self, self.follow(offset), depth)
+        return FlatTable(self, self.follow(offset), depth)
 
     def follow(self, offset: int) -> int:
         """Where the reference at an offset leads."""
@@ -272,7 +272,7 @@ class Buffer:
             raise MalformedBufferError(f"byte {outside} is outside its {self._length} bytes")
 
 
-class Table:
+class FlatTable:
     """One table: values by the number of their field, None if a field is empty."""
 
     def __init__(self, buffer: Buffer, start: int, depth: int) -> None:
@@ -312,12 +312,12 @@ class Table:
         offset = self._vector(field)
         return None if offset is None else bytes(self._flat.String(self._flat.Pos + offset))
 
-    def table(self, field: int) -> "Table | None":
+    def table(self, field: int) -> "FlatTable | None":
         """Return a table."""
         offset = self._offset(field, _WIDTH)
         return None if offset is None else self._buffer.table(self._flat.Pos + offset, self._depth + 1)
 
-    def tables(self, field: int) -> "Iterator[Table] | None":
+    def tables(self, field: int) -> "Iterator[FlatTable] | None":
         """Return a vector of tables."""
         offset = self._vector(field, _WIDTH)
         if offset is None:
@@ -357,7 +357,7 @@ def read_binary(content: bytes) -> Json | bytes:
     return arrow
 
 
-def _fields(table: Table, field: int, owner: str) -> list[Json]:
+def _fields(table: FlatTable, field: int, owner: str) -> list[Json]:
     """Return the trees of a list of fields. Raises MalformedBufferError if the list is missing."""
     members = table.tables(field)
     if members is None:
@@ -365,7 +365,7 @@ def _fields(table: Table, field: int, owner: str) -> list[Json]:
     return [_field(member) for member in members]
 
 
-def _field(table: Table) -> Json:
+def _field(table: FlatTable) -> Json:
     """Return a field's tree. Raises MalformedBufferError if it has no name."""
     name = table.text(0)
     if name is None:
@@ -373,7 +373,7 @@ def _field(table: Table) -> Json:
     return {"name": name, "type": _type(table, 1, repr(name)), **_extra(table.table(3))}
 
 
-def _type(table: Table, field: int, owner: str) -> Json:
+def _type(table: FlatTable, field: int, owner: str) -> Json:
     """Return the type whose tag is in a field and whose table in the next one."""
     tag = table.scalar(field, TAG) or 0
     kind = KINDS_BY_TAG.get(tag)
@@ -390,7 +390,7 @@ def _type(table: Table, field: int, owner: str) -> Json:
     return tree
 
 
-def _property(table: Table, kind: str, alias: str, field: int, owner: str) -> Any:
+def _property(table: FlatTable, kind: str, alias: str, field: int, owner: str) -> Any:
     """Return a property by its alias; None if it is left out."""
     if alias in FLAGS:
         value = table.scalar(field, FLAGS[alias])
@@ -408,7 +408,7 @@ def _property(table: Table, kind: str, alias: str, field: int, owner: str) -> An
     return _type(table, field, f"the {BY_NAME[kind].__name__} of {owner}" if owner[0] == "'" else owner)
 
 
-def _extra(table: Table | None) -> Json:
+def _extra(table: FlatTable | None) -> Json:
     """Return attributes under the key `extra`, empty if there are none. Raises MalformedBufferError for malformed JSON."""
     text = table.text(0) if table is not None else None
     if text is None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.engines.odf.binary import MalformedBufferError, read_binary
-from schemac.importers.importer import Imported, Importer, Notes, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.bind import Binder, read_datasets
@@ -29,7 +29,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText, decode_text
 from schemac.text.syntax.document import Document, parse
-from schemac.text.syntax.type_text import ColumnText, MalformedError, TypeReader, type_words
+from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeReader, type_words
 
 _KEYS = ("schema", "ddlSchema")
 _COMMENT = re.compile(r"#[ \t]?([^\n]*)")
@@ -78,7 +78,7 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
     spans = [document.span((*at, i)) for i in range(len(lines))]
     if key is None or whole is None or None in spans:
         return None
-    notes, fields = Notes(), list[Json]()
+    notes, fields = ImportNotes(), list[Json]()
     above = _comments(document.source.content, Span(key.end, whole.end), [s for s in spans if s is not None])
     for line, span, comments in zip(lines, spans, above, strict=True):
         columns = _columns(line, span, document.source, notes, report)
@@ -117,22 +117,24 @@ def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
     return comments
 
 
-def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, report: Report) -> list[Json]:
+def _columns(
+    line: str, span: Span | None, source: SourceText, notes: ImportNotes, report: Report
+) -> list[Json]:
     """Return the fields of one line, which is mostly one."""
     reader = TypeReader(type_words(line), line)
     try:
         columns = reader.columns()
         return [_field(column, line, notes) for column in columns]
-    except MalformedError as error:
+    except MalformedTypeError as error:
         refuse(source.name, f"'{line}' is not a valid column: {error}", report, source=source, span=span)
     return []
 
 
-def _field(column: ColumnText, line: str, notes: Notes) -> Json:
+def _field(column: ColumnText, line: str, notes: ImportNotes) -> Json:
     """Return a field's tree; note clauses that are lost. Raises MalformedError for a type without a kind."""
     meaning = suggest_meaning(column.type)
     if meaning is None:
-        raise MalformedError("there is no kind for its type", Span(0, len(line)))
+        raise MalformedTypeError("there is no kind for its type", Span(0, len(line)))
     for text in column.others:
         notes.add((column.name,), f"not kept: {text}")
     tree = meaning.tree.get("inner", meaning.tree) if column.type.is_nullable else meaning.tree
@@ -147,12 +149,12 @@ def _field(column: ColumnText, line: str, notes: Notes) -> Json:
 _UPGRADED = ("from Arrow's binary form; its encodings are left out, because the standard ignores them",)
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema of a file."""
     return from_bytes(path.read_bytes(), path, report)
 
 
-def from_bytes(content: bytes, path: Path, report: Report) -> Imported | None:
+def from_bytes(content: bytes, path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema in the content of a file, which is text or the binary form."""
     if is_text(content):
         source = decode_text(content, str(path), report)
@@ -162,7 +164,7 @@ def from_bytes(content: bytes, path: Path, report: Report) -> Imported | None:
     except MalformedBufferError as error:
         refuse(path, f"it is not a SetDataSchema event: {error}", report)
         return None
-    return _upgraded(decoded, path, report) if isinstance(decoded, bytes) else Imported(decoded)
+    return _upgraded(decoded, path, report) if isinstance(decoded, bytes) else ImportedSchema(decoded)
 
 
 def is_text(content: bytes) -> bool:
@@ -170,7 +172,7 @@ def is_text(content: bytes) -> bool:
     return b"\x00" not in content[:8]
 
 
-def from_text(source: SourceText, path: Path, report: Report) -> Imported | None:
+def from_text(source: SourceText, path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema in a text with one dataset."""
     raw = _raw_arrow(source)
     if raw is not None:
@@ -181,7 +183,7 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
             refuse(path, str(error), report)
             return None
         imported = _upgraded(content, path, report)
-        return imported and Imported(imported.schema, imported.comments, name)
+        return imported and ImportedSchema(imported.schema, imported.comments, name)
     edited = replace_ddl(source, report)
     text = edited or source
     parsed = Report()
@@ -192,14 +194,14 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         help = "give a file with a SetDataSchema event, or with `fields:`"
         refuse(path, "it contains no schema", report, help=help)
         return None
-    whole = together([Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets])
+    whole = together([ImportedSchema(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets])
     return replace(whole, text=edited.content if edited is not None else None)
 
 
-def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:
+def _upgraded(content: bytes, path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema in the Arrow bytes of an older event; None after reporting that they are malformed."""
     try:
-        return Imported(read_raw_arrow(content, str(path), report), _UPGRADED)
+        return ImportedSchema(read_raw_arrow(content, str(path), report), _UPGRADED)
     except MalformedArrowError as error:
         refuse(path, str(error), report)
         return None

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
 from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.limits import Limits
+from schemac.engines.paimon.limits import PaimonLimits
 from schemac.engines.paimon.options import read_table
 from schemac.engines.paimon.table_schema import (
     FIRST_VERSION,
@@ -33,11 +33,11 @@ from schemac.engines.paimon.types import (
     Array,
     Atomic,
     DataField,
-    Map,
+    MapType,
     Multiset,
     PaimonType,
-    Row,
-    UnreadableError,
+    RowType,
+    UnreadablePaimonError,
     Vector,
     nested_types,
     parse_type,
@@ -77,7 +77,7 @@ def to_table_schema(
     table = read_table(extra)
     if table.is_set("primary-key.nullable"):
         fields = writer.with_nullable_key(fields, compilation.lowered.fields, table.primary_names)
-    Limits(compilation.dataset.columns, fields, table, emission).check()
+    PaimonLimits(compilation.dataset.columns, fields, table, emission).check()
     comment = paimon.COMMENT.read(extra)
     return TableSchema(
         schema_id,
@@ -257,7 +257,7 @@ class _Writer(TypeWriter[PaimonType]):
         return Atomic("BINARY", (arrow_type.byte_width,))
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        return Row(tuple([self.member(child) for child in lowered.children]))
+        return RowType(tuple([self.member(child) for child in lowered.children]))
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         form = list_form(arrow_type)
@@ -283,7 +283,7 @@ class _Writer(TypeWriter[PaimonType]):
         if arrow_type.keys_sorted:
             self.emission.lose(lowered.field, "a map with sorted keys", "MAP")
         self.lose_child_names(lowered)
-        return Map(self.key(lowered), self.part(lowered, 1))
+        return MapType(self.key(lowered), self.part(lowered, 1))
 
     def key(self, lowered: LoweredField) -> PaimonType:
         """Return a map's key, NOT NULL unless an attribute says otherwise."""
@@ -310,7 +310,7 @@ class _Writer(TypeWriter[PaimonType]):
             return self.refuse_word(field, f"{field.path_text} does not have the members of a VARIANT", help)
         try:
             type_ = parse_type(word)
-        except UnreadableError as error:
+        except UnreadablePaimonError as error:
             return self.refuse_word(field, str(error).partition(": ")[2], "write a smaller number")
         return self.fitted(lowered, type_)
 
@@ -437,4 +437,4 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     return {nested.schema_field: nested.type.full_type_text() for nested in types}
 
 
-TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT, types=types)
+TARGET = ArtifactTarget("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT, types=types)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from schemac.engines.paimon.options import BEFORE_PARTITION, after_renames, is_true
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.types import Array, DataField, Map, Multiset, PaimonType, Row
+from schemac.engines.paimon.types import Array, DataField, MapType, Multiset, PaimonType, RowType
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.renames import in_turn
 
@@ -161,7 +161,7 @@ def _groups(
     yield group
     for was, is_ in group.remaining_fields:
         for steps, before, after in _levels(was.type, is_.type):
-            if isinstance(before, Row) and isinstance(after, Row):
+            if isinstance(before, RowType) and isinstance(after, RowType):
                 paths = (*old_path, was.name, *steps), (*path, is_.name, *steps)
                 yield from _groups(*paths, before.fields, after.fields)
 
@@ -175,7 +175,7 @@ def _levels(
         return
     if isinstance(old, Array) and isinstance(new, Array):
         yield from _levels(old.element, new.element, (*steps, "element"))
-    elif isinstance(old, Map) and isinstance(new, Map):
+    elif isinstance(old, MapType) and isinstance(new, MapType):
         yield from _levels(old.value, new.value, (*steps, "value"))
 
 

@@ -46,7 +46,7 @@ from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
 from schemac.versions.evolution.version_pair import VersionPair
 
 
-class Cast(IntEnum):
+class CastRule(IntEnum):
     """How a type becomes another."""
 
     NONE = 0
@@ -116,16 +116,16 @@ _TEXT_LENGTH = {
 """Characters that every value of a root can be written in."""
 
 
-def cast(old: PaimonType, new: PaimonType) -> Cast:
+def cast(old: PaimonType, new: PaimonType) -> CastRule:
     """How one plain type becomes the other."""
     if not isinstance(old, Atomic) or not isinstance(new, Atomic) or old.root not in _IMPLICIT:
-        return Cast.IMPLICIT if old.type_text() == new.type_text() else Cast.NONE
+        return CastRule.IMPLICIT if old.type_text() == new.type_text() else CastRule.NONE
     if old.root == new.root or new.root in _IMPLICIT[old.root]:
-        return Cast.IMPLICIT
+        return CastRule.IMPLICIT
     if new.root not in _EXPLICIT[old.root]:
-        return Cast.NONE
+        return CastRule.NONE
     is_cut = old.root in _TIMES and new.root == "VARCHAR" and new.parameters[0] < _TEXT_LENGTH[old.root]
-    return Cast.NONE if is_cut else Cast.EXPLICIT
+    return CastRule.NONE if is_cut else CastRule.EXPLICIT
 
 
 def is_lossless(old: Atomic, new: Atomic) -> bool:
@@ -164,7 +164,7 @@ _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
 
 
-class Row(NamedTuple):
+class PaimonRow(NamedTuple):
     """What a fact means for a table with data, and what its plan does about it."""
 
     judge: Rule | Judgement
@@ -347,9 +347,9 @@ def _type(
             _NEW_TABLE,
         )
     way = cast(was, is_)
-    if way is Cast.NONE:
+    if way is CastRule.NONE:
         return Judgement(Outcome.REFUSED, f"{_word(was)} cannot become {_word(is_)}", _NEW_FIELD_HELP)
-    if way is Cast.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
+    if way is CastRule.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
         reason = f"{_word(was)} becomes {_word(is_)} only where `{EXPLICIT_CASTS}` is not set"
         return Judgement(Outcome.REFUSED, reason, "remove the option in an earlier version")
     assert isinstance(was, Atomic)
@@ -439,32 +439,32 @@ def _fixed_key(field: SchemaField) -> Judgement:
     )
 
 
-ROWS: Mapping[AnyFact, Row] = {
+ROWS: Mapping[AnyFact, PaimonRow] = {
     # A property of a field may be another type in Paimon.
-    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, Row(_rest, (changes.alter,))),
-    **dict.fromkeys(DESCRIPTION_FACTS, Row(_rest, (changes.alter, changes.set_comment))),
-    **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
-    **dict.fromkeys(TIGHTENED, Row(tightened)),
-    **dict.fromkeys((Fact.BECAME_REQUIRED, Fact.BECAME_OPTIONAL), Row(_nullability, (changes.alter,))),
+    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, PaimonRow(_rest, (changes.alter,))),
+    **dict.fromkeys(DESCRIPTION_FACTS, PaimonRow(_rest, (changes.alter, changes.set_comment))),
+    **dict.fromkeys(DATASET_FACTS, PaimonRow(SAFE)),
+    **dict.fromkeys(TIGHTENED, PaimonRow(tightened)),
+    **dict.fromkeys((Fact.BECAME_REQUIRED, Fact.BECAME_OPTIONAL), PaimonRow(_nullability, (changes.alter,))),
     # A key changes together with its columns.
-    **dict.fromkeys((PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), Row(_keys)),
-    **dict.fromkeys(_OPTIONS, Row(_option, (changes.set_options,), is_free_when_empty=True)),
+    **dict.fromkeys((PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), PaimonRow(_keys)),
+    **dict.fromkeys(_OPTIONS, PaimonRow(_option, (changes.set_options,), is_free_when_empty=True)),
     **dict.fromkeys(
-        (PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), Row(_rest, (changes.alter,))
+        (PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), PaimonRow(_rest, (changes.alter,))
     ),
-    PaimonFact.COMMENT_CHANGED: Row(_rest, (changes.set_comment,)),
-    Fact.FIELD_ADDED: Row(guarded(_in_key, _added), (changes.add, changes.alter)),
-    Fact.FIELD_DROPPED: Row(guarded(_in_key, _dropped), (changes.drop,)),
-    Fact.FIELD_RENAMED: Row(guarded(_in_key, _renamed), (changes.rename,)),
-    Fact.FIELD_MOVED: Row(
+    PaimonFact.COMMENT_CHANGED: PaimonRow(_rest, (changes.set_comment,)),
+    Fact.FIELD_ADDED: PaimonRow(guarded(_in_key, _added), (changes.add, changes.alter)),
+    Fact.FIELD_DROPPED: PaimonRow(guarded(_in_key, _dropped), (changes.drop,)),
+    Fact.FIELD_RENAMED: PaimonRow(guarded(_in_key, _renamed), (changes.rename,)),
+    Fact.FIELD_MOVED: PaimonRow(
         Judgement(
             Outcome.REFUSED,
             "Paimon cannot move a field out of the struct, list or map around it",
             _NEW_FIELD_HELP,
         )
     ),
-    Fact.FIELDS_REORDERED: Row(_reordered, (changes.move,)),
-    Fact.UNIT_CHANGED: Row(
+    Fact.FIELDS_REORDERED: PaimonRow(_reordered, (changes.move,)),
+    Fact.UNIT_CHANGED: PaimonRow(
         lambda change, pair: of_another_unit(change, pair, _rest(change, pair)), (changes.alter,)
     ),
 }

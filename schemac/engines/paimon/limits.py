@@ -22,8 +22,8 @@ from schemac.engines.paimon import (
     PAIMON_TYPE,
 )
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.options import OPTION_OF, Table, default_error
-from schemac.engines.paimon.types import DataField, NestedType, PaimonType, Row, nested_types
+from schemac.engines.paimon.options import OPTION_OF, TableOptions, default_error
+from schemac.engines.paimon.types import DataField, NestedType, PaimonType, RowType, nested_types
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.diagnostic import Code
@@ -47,11 +47,15 @@ _EVOLVING = " and ".join(f"`{key}: {value}`" for key, value in _EVOLVING_PAIRS)
 _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
-class Limits:
+class PaimonLimits:
     """Judges one table."""
 
     def __init__(
-        self, columns: Sequence[SchemaField], fields: Sequence[DataField], table: Table, emission: Emission
+        self,
+        columns: Sequence[SchemaField],
+        fields: Sequence[DataField],
+        table: TableOptions,
+        emission: Emission,
     ) -> None:
         self._fields = dict(zip([field.name for field in fields], columns, strict=True))
         self._types = {field.name: field.type for field in fields}
@@ -104,7 +108,7 @@ class Limits:
                 (paimon.OPTIONS.key,),
                 ("file.format", other),
             )
-            if isinstance(nested_type.type, Row):
+            if isinstance(nested_type.type, RowType):
                 help = "give it a member, or leave it out"
             self._at_type(schema_field, PAIMON_FORMAT, message, help=help)
 
@@ -353,7 +357,7 @@ def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | No
     """Return the word for a type that files of a format cannot hold."""
     root = type_.root
     if format == "parquet":
-        return "struct without members" if isinstance(type_, Row) and not type_.fields else None
+        return "struct without members" if isinstance(type_, RowType) and not type_.fields else None
     if format == "avro" and root in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIME"):
         most = 3 if root == "TIME" else 6
         digits = getattr(type_, "parameters", (0,))[0]

@@ -97,7 +97,7 @@ class KeyColumn(NamedTuple):
     location: TreePath
 
 
-class Table(NamedTuple):
+class TableOptions(NamedTuple):
     """The schema's attributes about the table as a whole."""
 
     primary: tuple[KeyColumn, ...]
@@ -131,7 +131,7 @@ class Table(NamedTuple):
         return is_true(self.options, option)
 
 
-def read_table(extra: Mapping[str, Any]) -> Table:
+def read_table(extra: Mapping[str, Any]) -> TableOptions:
     """Keys and options, with the keys that are among the options taken out of them."""
     options = dict(paimon.OPTIONS.read(extra) or {})
     doubled: list[str] = []
@@ -147,7 +147,7 @@ def read_table(extra: Mapping[str, Any]) -> Table:
         return tuple([KeyColumn(name, (*_OF_OPTIONS, option)) for name in names if name])
 
     primary, partition = key(paimon.PRIMARY_KEYS), key(paimon.PARTITION_KEYS)
-    return Table(primary, partition, options, tuple(doubled))
+    return TableOptions(primary, partition, options, tuple(doubled))
 
 
 _TRUTHS = frozenset({"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"})

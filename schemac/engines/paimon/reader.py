@@ -23,17 +23,17 @@ from schemac.engines.paimon.types import (
     Atomic,
     DataField,
     Geo,
-    Map,
+    MapType,
     Multiset,
     PaimonType,
-    Row,
-    UnreadableError,
+    RowType,
+    UnreadablePaimonError,
     Vector,
     parse_field,
 )
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
 from schemac.importers.importer import (
-    Imported,
+    ImportedSchema,
     ImportedVersion,
     Importer,
     json_document,
@@ -55,20 +55,20 @@ _LEGACY_OPTIONS = ((1, "bucket", "1"), (2, "file.format", "orc"))
 def read_table_schema(document: Any) -> TableSchema:
     """Return the schema in the JSON of a schema file. Raises UnreadableError."""
     if not isinstance(document, dict):
-        raise UnreadableError("", "it is not an object")
+        raise UnreadablePaimonError("", "it is not an object")
     missing = [key for key in _NEEDED if document.get(key) is None]
     if missing:
-        raise UnreadableError("", f"it has no `{missing[0]}`")
+        raise UnreadablePaimonError("", f"it has no `{missing[0]}`")
     version = _number(document.get("version", 1), "version")
     if not isinstance(document["fields"], list):
-        raise UnreadableError("fields", "the fields have to be a list")
+        raise UnreadablePaimonError("fields", "the fields have to be a list")
     fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(document["fields"])])
     paths = member_ids(fields)
     paths_by_id: dict[int, FieldPath] = {}
     for path, id in paths:
         first = paths_by_id.setdefault(id, path)
         if first is not path:
-            raise UnreadableError(
+            raise UnreadablePaimonError(
                 "",
                 f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the"
                 " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
@@ -76,7 +76,7 @@ def read_table_schema(document: Any) -> TableSchema:
             )
     comment = document.get("comment")
     if comment is not None and not isinstance(comment, str):
-        raise UnreadableError("comment", "the comment has to be a text")
+        raise UnreadablePaimonError("comment", "the comment has to be a text")
     return TableSchema(
         _number(document["id"], "id"),
         fields,
@@ -105,7 +105,7 @@ def members(fields: Iterable[DataField], above: FieldPath = ()) -> Iterator[tupl
 
 
 def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, DataField]]:
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         yield from members(type_.fields, path)
     for part, inner in parts(type_):
         yield from _members_below(inner, (*path, part))
@@ -113,7 +113,7 @@ def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPa
 
 def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
     """Return the nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return ((Part.KEY, type_.key), (Part.VALUE, type_.value))
     if isinstance(type_, Array):
         return ((Part.KEY if type_.root == "MULTISET" else Part.ITEM, type_.element),)
@@ -123,25 +123,25 @@ def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
 def _number(value: Any, location: str) -> int:
     """Return a whole number. Raises UnreadableError for any other value."""
     if type(value) is not int:
-        raise UnreadableError(location, "it is not a whole number")
+        raise UnreadablePaimonError(location, "it is not a whole number")
     return value
 
 
 def _names(value: Any, location: str) -> tuple[str, ...]:
     """Return a list of texts as a tuple. Raises UnreadableError for any other value."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UnreadableError(location, "it is not a list of names")
+        raise UnreadablePaimonError(location, "it is not a list of names")
     return tuple(value)
 
 
 def _options(value: Any, version: int) -> Mapping[str, str]:
     """Return the options as text, which is how Java reads numbers as well."""
     if not isinstance(value, dict):
-        raise UnreadableError("options", "the options have to be an object")
+        raise UnreadablePaimonError("options", "the options have to be an object")
     options: dict[str, str] = {}
     for key, item in value.items():
         if isinstance(item, dict | list) or item is None:
-            raise UnreadableError(f"options.{key}", "an option has to be a text")
+            raise UnreadablePaimonError(f"options.{key}", "an option has to be a text")
         options[key] = str(item).lower() if isinstance(item, bool) else str(item)
     for last, key, default in _LEGACY_OPTIONS:
         if version <= last:
@@ -153,7 +153,7 @@ _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 """By the groups of three digits that a unit has."""
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the newest version of a table's schema, and all others."""
     files = schema_files(path)
     if not files:
@@ -180,7 +180,7 @@ def read(path: Path, report: Report) -> Imported | None:
         names = ", ".join(" ".join(name.split()) for name in nullable)
         comments.append(f"columns of the primary key may not be null: {names}")
     folder = files[-1].resolve().parent
-    return Imported(
+    return ImportedSchema(
         newest.schema,
         tuple(comments),
         folder.parent.name or None if folder.name == "schema" else None,
@@ -194,7 +194,7 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
         return read_table_schema(json_document(file.read_bytes()))
     except (ValueError, RecursionError) as error:
         refuse_json(file, error, report)
-    except UnreadableError as error:
+    except UnreadablePaimonError as error:
         refuse(file, f"it is not a Paimon schema: {error}", report)
     return None
 
@@ -272,7 +272,7 @@ class _FromPaimon:
 
     def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         """Return the tree and attributes of a type with parts; None if an item, key or value has no kind."""
-        if isinstance(type_, Row):
+        if isinstance(type_, RowType):
             members = [self.member(field, (*path, field.name)) for field in type_.fields]
             return struct([m for m in members if m is not None]), {}
         inner = {
@@ -281,7 +281,7 @@ class _FromPaimon:
         trees = {part: tree for part, tree in inner.items() if tree is not None}
         if len(trees) < len(inner):
             return None
-        if isinstance(type_, Multiset | Map):
+        if isinstance(type_, Multiset | MapType):
             key = type_.element if isinstance(type_, Multiset) else type_.key
             extra: Json = {paimon.TYPE.key: "MULTISET"} if isinstance(type_, Multiset) else {}
             if key.is_nullable:

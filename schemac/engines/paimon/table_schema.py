@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.types import Array, DataField, Map, PaimonType, Row, Vector
+from schemac.engines.paimon.types import Array, DataField, MapType, PaimonType, RowType, Vector
 from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
@@ -125,9 +125,9 @@ def _renumbered_field(field: DataField, ids: Mapping[int, int]) -> DataField:
 
 
 def _renumbered_type(type_: PaimonType, ids: Mapping[int, int]) -> PaimonType:
-    if isinstance(type_, Row):
+    if isinstance(type_, RowType):
         return replace(type_, fields=tuple([_renumbered_field(member, ids) for member in type_.fields]))
-    if isinstance(type_, Map):
+    if isinstance(type_, MapType):
         return replace(type_, key=_renumbered_type(type_.key, ids), value=_renumbered_type(type_.value, ids))
     return (
         replace(type_, element=_renumbered_type(type_.element, ids))

@@ -37,7 +37,7 @@ _UNLIMITED = {"STRING": "VARCHAR", "BYTES": "VARBINARY"}
 _ALIASES = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
 
 
-class UnreadableError(Exception):
+class UnreadablePaimonError(Exception):
     """A place in a schema file that is not as Paimon writes it."""
 
     def __init__(self, location: str, reason: str) -> None:
@@ -171,7 +171,7 @@ class Vector(PaimonType):
 
 
 @dataclass(frozen=True, slots=True)
-class Map(PaimonType):
+class MapType(PaimonType):
     """Values by key."""
 
     key: PaimonType
@@ -209,7 +209,7 @@ class DataField:
 
 
 @dataclass(frozen=True, slots=True)
-class Row(PaimonType):
+class RowType(PaimonType):
     """Named members in an order."""
 
     fields: tuple[DataField, ...]
@@ -250,7 +250,7 @@ def nested_types(
     for schema_field, field in zip(schema_fields, fields, strict=False):
         type_ = field.type if isinstance(field, DataField) else field
         yield NestedType(schema_field, type_, around, field if isinstance(field, DataField) else None)
-        parts = type_.fields if isinstance(type_, Row) else type_.children
+        parts = type_.fields if isinstance(type_, RowType) else type_.children
         yield from nested_types(schema_field.children, parts, (*around, type_.root))
 
 
@@ -261,14 +261,14 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
     if isinstance(written, dict):
         head = written.get("type")
         if not isinstance(head, str):
-            raise UnreadableError(location, "an object of a type needs a `type`, a text")
+            raise UnreadablePaimonError(location, "an object of a type needs a `type`, a text")
         root = next((root for root in _OBJECTS if head.startswith(root)), None)
         if root is None:
             # pypaimon's reader takes plain types in this form as well.
             return _Words(head, location).type()
         missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
         if missing is not None:
-            raise UnreadableError(location, f"{root} needs `{missing}`")
+            raise UnreadablePaimonError(location, f"{root} needs `{missing}`")
         is_required = head.endswith(" NOT NULL")
         if "<" not in head:
             is_required = "NOT NULL" in head
@@ -276,47 +276,47 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
             # pypaimon writes the parts in it (`MAP<STRING NOT NULL, INT>`) and the nullability after it.
             is_required = not written["nullable"]
         return _OBJECTS[root](written, location).required(is_required)
-    raise UnreadableError(location, "a type has to be a text or an object")
+    raise UnreadablePaimonError(location, "a type has to be a text or an object")
 
 
 def parse_field(written: Any, location: str) -> DataField:
     """Return a column or member; a null is an absent key. Raises UnreadableError."""
     if not isinstance(written, dict):
-        raise UnreadableError(location, "a field has to be an object")
+        raise UnreadablePaimonError(location, "a field has to be an object")
     id = written.get("id")
     if type(id) is not int or not 0 <= id < 2**31:
-        raise UnreadableError(location, "a field needs an `id`, a whole number from 0 on")
+        raise UnreadablePaimonError(location, "a field needs an `id`, a whole number from 0 on")
     name = written.get("name")
     if not isinstance(name, str):
-        raise UnreadableError(location, "a field needs a `name`")
+        raise UnreadablePaimonError(location, "a field needs a `name`")
     if "type" not in written:
-        raise UnreadableError(location, "a field needs a `type`")
+        raise UnreadablePaimonError(location, "a field needs a `type`")
     texts = [written.get(key) for key in ("description", "defaultValue")]
     if not all(text is None or isinstance(text, str) for text in texts):
-        raise UnreadableError(location, "`description` and `defaultValue` have to be texts")
+        raise UnreadablePaimonError(location, "`description` and `defaultValue` have to be texts")
     return DataField(id, name, parse_type(written["type"], f"{location}.type"), *texts)
 
 
 def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
     """Return a VECTOR. Raises UnreadableError for an element type or a length that Paimon does not allow."""
     if element.root not in VECTOR_ELEMENTS:
-        raise UnreadableError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
+        raise UnreadablePaimonError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
     if type(length) is not int or not 1 <= length <= LONGEST:
-        raise UnreadableError(location, "the `length` of a VECTOR has to be a whole number from 1 on")
+        raise UnreadablePaimonError(location, "the `length` of a VECTOR has to be a whole number from 1 on")
     return Vector(element, length)
 
 
 def _parse_row(written: Mapping[str, Any], location: str) -> PaimonType:
     fields = written["fields"]
     if not isinstance(fields, list):
-        raise UnreadableError(location, "the `fields` of a ROW have to be a list")
-    return Row(tuple([parse_field(member, f"{location}.fields[{i}]") for i, member in enumerate(fields)]))
+        raise UnreadablePaimonError(location, "the `fields` of a ROW have to be a list")
+    return RowType(tuple([parse_field(member, f"{location}.fields[{i}]") for i, member in enumerate(fields)]))
 
 
 _OBJECTS: dict[str, Callable[[Mapping[str, Any], str], PaimonType]] = {
     "ARRAY": lambda written, location: Array(parse_type(written["element"], f"{location}.element")),
     "MULTISET": lambda written, location: Multiset(parse_type(written["element"], f"{location}.element")),
-    "MAP": lambda written, location: Map(
+    "MAP": lambda written, location: MapType(
         parse_type(written["key"], f"{location}.key"), parse_type(written["value"], f"{location}.value")
     ),
     "ROW": _parse_row,
@@ -439,8 +439,8 @@ class _Words:
         del self._tokens[: len(words)]
         return True
 
-    def _wrong(self, reason: str = "") -> UnreadableError:
+    def _wrong(self, reason: str = "") -> UnreadablePaimonError:
         """Return the error about the whole text, with a reason unless it is empty."""
-        return UnreadableError(
+        return UnreadablePaimonError(
             self._location, f"'{self._text}' is not a Paimon type{f': {reason}' if reason else ''}"
         )

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.json_values import own_tree
 from schemac.engines.protobuf import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
@@ -44,7 +44,7 @@ _KEYS = frozenset({Family.BOOLEAN, Family.INTEGER, Family.TEXT})
 """Families of the keys that `map` takes."""
 
 
-class Typed(NamedTuple):
+class LabelledType(NamedTuple):
     """A type with its label."""
 
     label: str
@@ -59,7 +59,7 @@ class Typed(NamedTuple):
         return not self.label and not self.type.startswith("map<")
 
 
-class Message:
+class MessageText:
     """A message that is being written."""
 
     def __init__(self, name: str, around: str = "") -> None:
@@ -67,13 +67,13 @@ class Message:
         self.around = around
         """What the message is there for, if it is not a struct: `option`, `item`, `value` or `entry`."""
         self.lines: list[str] = []
-        self.inner: list[Message] = []
+        self.inner: list[MessageText] = []
         self.used_names: set[str] = set()
         """Names in its scope."""
 
-    def nested(self, words: str, around: str = "") -> "Message":
+    def nested(self, words: str, around: str = "") -> "MessageText":
         """Return a new message inside this one."""
-        message = Message(message_name(words, self.used_names), around)
+        message = MessageText(message_name(words, self.used_names), around)
         self.used_names.add(message.name)
         self.inner.append(message)
         return message
@@ -96,7 +96,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     dataset = compilation.dataset
     writer = _Writer(compilation, emission)
     name = message_name(dataset.name)
-    table = Message(name)
+    table = MessageText(name)
     writer.members(table, None, dataset.columns)
     comments = list(_comments(dataset.schema.extra, {"name": dataset.name} if name != dataset.name else {}))
     imports = [f'import "{file}";' for file in sorted({IMPORTS[type_] for type_ in writer.imported})]
@@ -115,7 +115,9 @@ class _Writer:
         self._reserved = _reserved(compilation, self._numbers)
         self.imported: set[str] = set()
 
-    def members(self, message: Message, holder: SchemaField | None, fields: Sequence[SchemaField]) -> None:
+    def members(
+        self, message: MessageText, holder: SchemaField | None, fields: Sequence[SchemaField]
+    ) -> None:
         """Enter the fields of a table or struct."""
         fields_by_name: dict[str, SchemaField] = {}
         for field in fields:
@@ -144,7 +146,7 @@ class _Writer:
                 self._emission.findings.at_name(field, PROTOBUF_NUMBER, message_text, help=help)
             self.field(message, field, str(field.segment), number)
 
-    def field(self, message: Message, schema_field: SchemaField, name: str, number: int) -> None:
+    def field(self, message: MessageText, schema_field: SchemaField, name: str, number: int) -> None:
         """Enter a field for a field: a member, or the value of a message that exists for it."""
         typed = self.type(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
@@ -154,7 +156,7 @@ class _Writer:
         elif schema_field.is_nullable:
             inner = message.nested(f"{name} option", "option")
             inner.lines.append(f"{label}{typed.type} value = 1;")
-            typed, label = Typed("", inner.name, is_message=True), ""
+            typed, label = LabelledType("", inner.name, is_message=True), ""
         elif typed.is_message:
             self._emission.lose(
                 schema_field, "a value that is always there", "a message, which may be absent"
@@ -167,18 +169,18 @@ class _Writer:
         message.lines += _comments(schema_field.extra, annotation)
         message.lines.append(f"{label}{typed.type} {valid(name)} = {number};")
 
-    def type(self, message: Message, field: SchemaField, name: str) -> Typed:
+    def type(self, message: MessageText, field: SchemaField, name: str) -> LabelledType:
         """Return the type of a field without its Option; messages that it needs are entered."""
         match field.type.family:
             case Family.STRUCT:
                 inner = message.nested(name)
                 self.members(inner, field, field.children)
-                return Typed("", inner.name, is_message=True)
+                return LabelledType("", inner.name, is_message=True)
             case Family.LIST:
                 (item,) = field.children
                 if "fixedLength" in own_tree(field.type):
                     self._emission.lose(field, field.type.type_text(), "a list of any length")
-                return Typed("repeated", self.part(message, item, name, Part.ITEM))
+                return LabelledType("repeated", self.part(message, item, name, Part.ITEM))
             case Family.MAP:
                 return self._map(message, field, name)
         leaf = leaf_of(field)
@@ -190,15 +192,15 @@ class _Writer:
                 message_text,
                 help=Help.leave_out("it", builtin.TARGETS_OF.key, "protobuf"),
             )
-            return Typed("", "bytes")
+            return LabelledType("", "bytes")
         if not leaf.is_lossless:
             self._emission.lose(field, field.type.type_text(), leaf.becomes or leaf.type)
         self._check_attribute(field)
         if leaf.type == ENUM_TYPE:
-            return Typed("", _enum(message, name, ENUM_NUMBERS.read(field.extra) or {}))
+            return LabelledType("", _enum(message, name, ENUM_NUMBERS.read(field.extra) or {}))
         if leaf.is_message:
             self.imported.add(leaf.type)
-        return Typed("", leaf.type, leaf.is_message)
+        return LabelledType("", leaf.type, leaf.is_message)
 
     def _check_attribute(self, field: SchemaField) -> None:
         """Refuse the attribute of another type than the usual one at a field that cannot have it."""
@@ -210,23 +212,23 @@ class _Writer:
         help = f"it can be {', '.join(possible)}" if possible else f"remove `{TYPE.key}`"
         self._emission.findings.at_extra(field, TYPE.key, PROTOBUF_TYPE, message, help=help)
 
-    def _map(self, message: Message, field: SchemaField, name: str) -> Typed:
+    def _map(self, message: MessageText, field: SchemaField, name: str) -> LabelledType:
         """Return a map for plain keys, else a repeated message of entries, and report the loss."""
         key, value = field.children
         if "keysSorted" in own_tree(field.type):
             self._emission.lose(field, "sorted keys", "keys in any order")
         if _is_plain_key(key):
             leaf = self.type(message, key, name)
-            return Typed("", f"map<{leaf.type}, {self.part(message, value, name, Part.VALUE)}>")
+            return LabelledType("", f"map<{leaf.type}, {self.part(message, value, name, Part.VALUE)}>")
         entry = message.nested(f"{name} entry", "entry")
         self._emission.lose(
             field, field.type.type_text(), "a list of entries, in which a key may occur twice"
         )
         self.field(entry, key, Part.KEY.value, 1)
         self.field(entry, value, Part.VALUE.value, 2)
-        return Typed("repeated", entry.name)
+        return LabelledType("repeated", entry.name)
 
-    def part(self, message: Message, field: SchemaField, name: str, part: Part) -> str:
+    def part(self, message: MessageText, field: SchemaField, name: str, part: Part) -> str:
         """Return the type of an item or value: a message around it where it may be null, or is a list or a map."""
         if _is_inline(field):
             return self.type(message, field, f"{name} {part.value}").type
@@ -247,7 +249,7 @@ def _is_plain_key(field: SchemaField) -> bool:
     return is_scalar and field.type.family in _KEYS
 
 
-def _enum(message: Message, name: str, numbers: Mapping[str, int]) -> str:
+def _enum(message: MessageText, name: str, numbers: Mapping[str, int]) -> str:
     """Enter an enum and return its name; its values have a message as scope, since those of two enums may have one name."""
     scope = message.nested(name)
     scope.lines.append("enum Value {")
@@ -312,4 +314,4 @@ def _reserved(
     return reserved
 
 
-TARGET = Target("protobuf", PROTOBUF_LOSS, emit)
+TARGET = ArtifactTarget("protobuf", PROTOBUF_LOSS, emit)

@@ -15,7 +15,7 @@ from typing import Any
 from schemac.engines.protobuf.artifact import MARK
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
-from schemac.engines.protobuf.syntax import Field, File, MalformedError, Message, parse
+from schemac.engines.protobuf.syntax import MalformedProtoError, ProtoField, ProtoFile, ProtoMessage, parse
 from schemac.engines.protobuf.types import (
     DOCUMENTS,
     DURATION,
@@ -26,7 +26,14 @@ from schemac.engines.protobuf.types import (
     is_number,
 )
 from schemac.importers.datasets import PART_KEYS, Constraints, any_json, map_of, member, split_extra, typed
-from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse, together
+from schemac.importers.importer import (
+    ImportedSchema,
+    ImportedVersion,
+    Importer,
+    ImportNotes,
+    refuse,
+    together,
+)
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
@@ -52,11 +59,11 @@ _AROUND = {"option": 1, "item": 1, "value": 1, "entry": 2}
 _PRESENCE = "features.field_presence"
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the messages of a file."""
     try:
         tables = _Reader(parse(path.read_text(encoding="utf-8"))).tables()
-    except MalformedError as error:
+    except MalformedProtoError as error:
         refuse(path, f"it is not a .proto file: {error}", report)
         return None
     except RecursionError:
@@ -69,16 +76,16 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 class _Reader:
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: ProtoFile) -> None:
         self._file = file
-        self._notes = Notes()
+        self._notes = ImportNotes()
         self._constraints = Constraints(self._notes)
         self._numbers: dict[FieldPath, int] = {}
         self._used_numbers: list[int] = []
         """All numbers that fields have or had."""
-        self._open: list[Message] = []
+        self._open: list[ProtoMessage] = []
 
-    def tables(self) -> list[Imported]:
+    def tables(self) -> list[ImportedSchema]:
         """Return the messages that no other is made of, in the order of the file; of those that contain each other the first one."""
         declared = [
             message
@@ -111,7 +118,7 @@ class _Reader:
                 tables[owner].notes.add((), f"not kept: the message {_full_name(message)}, {why}")
         return tables
 
-    def _reached_from(self, message: Message) -> set[int]:
+    def _reached_from(self, message: ProtoMessage) -> set[int]:
         """Return the messages, by `id`, that fields of a message and of those in it are."""
         reached: set[int] = set()
         left = [message]
@@ -124,9 +131,9 @@ class _Reader:
                     left.append(inner)
         return reached
 
-    def _table(self, message: Message) -> Imported:
+    def _table(self, message: ProtoMessage) -> ImportedSchema:
         """Return a message as a dataset, with the numbers of its fields and the highest used one."""
-        self._notes, self._numbers, self._used_numbers, self._open = Notes(), {}, [], [message]
+        self._notes, self._numbers, self._used_numbers, self._open = ImportNotes(), {}, [], [message]
         self._constraints = Constraints(self._notes)
         annotation = _annotation(message)
         extra = _extra(message.comments, annotation)
@@ -137,9 +144,9 @@ class _Reader:
         highest = Highest.make({NAME: max(self._used_numbers, default=0)})
         versions = (ImportedVersion(schema, numbers, highest),)
         name = annotation.get("name", _full_name(message))
-        return Imported(schema, name=name, notes=self._notes, versions=versions)
+        return ImportedSchema(schema, name=name, notes=self._notes, versions=versions)
 
-    def _with_options(self, message: Message, path: FieldPath, extra: Json) -> Json:
+    def _with_options(self, message: ProtoMessage, path: FieldPath, extra: Json) -> Json:
         """Return attributes with those that options of a message mean; the others are losses."""
         for option in message.options:
             if (option.name, option.value) == ("deprecated", True):
@@ -148,7 +155,7 @@ class _Reader:
                 self._notes.add(path, f"not kept: the option {option.text[:200]}")
         return extra
 
-    def _members(self, message: Message, holder: FieldPath) -> list[Json]:
+    def _members(self, message: ProtoMessage, holder: FieldPath) -> list[Json]:
         """Return the fields of a message, record all used numbers, and note extensions and groups that are lost."""
         self._used_numbers += [number for number in message.reserved if is_number(number)]
         for declaring in self._file.root.all():
@@ -174,7 +181,9 @@ class _Reader:
             fields.append(member(str(path[-1]), tree, extra))
         return fields
 
-    def _with_field_options(self, message: Message, field: Field, path: FieldPath, extra: Json) -> Json:
+    def _with_field_options(
+        self, message: ProtoMessage, field: ProtoField, path: FieldPath, extra: Json
+    ) -> Json:
         """Return attributes with those that options of a field mean; the others are losses."""
         lost: list[str] = []
         for option in field.options:
@@ -195,17 +204,17 @@ class _Reader:
             self._notes.add(path, f"not kept: the options {','.join(lost)[:200]}")
         return extra
 
-    def _is_required(self, message: Message, field: Field) -> bool:
+    def _is_required(self, message: ProtoMessage, field: ProtoField) -> bool:
         """Whether rules require a message."""
         is_ruled = any(rule.is_required and not rule.parts for rule in rules_of(field.options))
         return is_ruled and field.label == "" and self._is_message(field, message)
 
-    def _is_message(self, field: Field, message: Message) -> bool:
+    def _is_message(self, field: ProtoField, message: ProtoMessage) -> bool:
         target = self._find(field.type, message)
         is_scalar = field.type in _SCALARS or field.type in ENCODINGS
         return not is_scalar and not (target is not None and target.is_enum)
 
-    def _field(self, message: Message, field: Field, annotation: Json, path: FieldPath) -> Json:
+    def _field(self, message: ProtoMessage, field: ProtoField, annotation: Json, path: FieldPath) -> Json:
         """Return the type of a field, with its Option."""
         around = self._around(field.type, message) if field.label != "map" else None
         if around is not None and _annotation(around)["around"] == "option":
@@ -216,7 +225,7 @@ class _Reader:
             return tree
         return _in_option(tree) if self._is_optional(message, field, annotation) else tree
 
-    def _is_optional(self, message: Message, field: Field, annotation: Json) -> bool:
+    def _is_optional(self, message: ProtoMessage, field: ProtoField, annotation: Json) -> bool:
         if field.label in ("repeated", "map", "required") or annotation.get("required"):
             return False
         if self._is_message(field, message):
@@ -228,7 +237,7 @@ class _Reader:
         ]
         return not presences or presences[-1] == "EXPLICIT"
 
-    def _bare(self, message: Message, field: Field, annotation: Json, path: FieldPath) -> Json:
+    def _bare(self, message: ProtoMessage, field: ProtoField, annotation: Json, path: FieldPath) -> Json:
         """Return the type of a field without its Option."""
         tree: Json
         around = self._around(field.type, message) if field.label == "repeated" else None
@@ -250,7 +259,7 @@ class _Reader:
             tree = self._single(message, field.type, path)
         return _annotated_type(annotation, tree)
 
-    def _part(self, message: Message, type_: str, annotation: Json, path: FieldPath, part: Part) -> Json:
+    def _part(self, message: ProtoMessage, type_: str, annotation: Json, path: FieldPath, part: Part) -> Json:
         """Return the type of an item, key or value, with its attributes."""
         around = self._around(type_, message)
         if around is not None:
@@ -259,12 +268,12 @@ class _Reader:
         part_annotation = annotation.get(part.value, {})
         return _with_extra(_annotated_type(part_annotation, tree), part_annotation.get("extra", {}))
 
-    def _wrapped(self, around: Message, inner: Field, path: FieldPath) -> Json:
+    def _wrapped(self, around: ProtoMessage, inner: ProtoField, path: FieldPath) -> Json:
         """Return the type of the value in a message that exists only for it."""
         annotation = _annotation(inner)
         return _with_extra(self._field(around, inner, annotation, path), _extra(inner.comments, annotation))
 
-    def _single(self, message: Message, type_: str, path: FieldPath) -> Json:
+    def _single(self, message: ProtoMessage, type_: str, path: FieldPath) -> Json:
         """Return the tree of one value; JSON, with a note, for an unknown or recursive message."""
         if type_ in _SCALARS:
             return {"kind": _SCALARS[type_]}
@@ -304,22 +313,22 @@ class _Reader:
         tree = any_json()
         return {**tree, "extra": {**tree["extra"], TYPE.key: type_}}
 
-    def _around(self, type_: str, message: Message) -> Message | None:
+    def _around(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
         """Return the wrapper message of a type; None if its label is enough."""
         wrapper = self._find(type_, message)
         if wrapper is None or not wrapper.fields or "around" not in _annotation(wrapper):
             return None
         return wrapper
 
-    def _find(self, type_: str, message: Message) -> Message | None:
+    def _find(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
         """Return the message or enum of a name, from the inside out."""
         steps = type_.lstrip(".").split(".")
         package = self._file.package.split(".") if self._file.package else []
         is_absolute = package and steps[: len(package)] == package
-        scope: Message | None = self._file.root if type_.startswith(".") else message
+        scope: ProtoMessage | None = self._file.root if type_.startswith(".") else message
         while scope is not None:
             for names in (steps, steps[len(package) :] if is_absolute else ()):
-                match: Message | None = scope if names else None
+                match: ProtoMessage | None = scope if names else None
                 for name in names:
                     match = match.inner.get(name) if match is not None else None
                 if match is not None:
@@ -328,9 +337,9 @@ class _Reader:
         return None
 
 
-def _around(message: Message) -> list[Message]:
+def _around(message: ProtoMessage) -> list[ProtoMessage]:
     """Return the messages that one is declared in, without the file."""
-    enclosing: list[Message] = []
+    enclosing: list[ProtoMessage] = []
     outer = message.outer
     while outer is not None and outer.outer is not None:
         enclosing.append(outer)
@@ -338,7 +347,7 @@ def _around(message: Message) -> list[Message]:
     return enclosing
 
 
-def _full_name(message: Message) -> str:
+def _full_name(message: ProtoMessage) -> str:
     return ".".join([message.name, *(outer.name for outer in _around(message))][::-1])
 
 
@@ -363,7 +372,7 @@ def _in_option(tree: Json) -> Json:
     return {"kind": "Option", "inner": tree}
 
 
-def _annotation(about: Field | Message) -> Json:
+def _annotation(about: ProtoField | ProtoMessage) -> Json:
     """Return what the compiler wrote above a field or message; nothing for a comment that it cannot have written."""
     for line in about.comments:
         if line.startswith(MARK):
@@ -376,10 +385,10 @@ def _annotation(about: Field | Message) -> Json:
     return {}
 
 
-def _is_sane(annotation: Json, about: Field | Message | None) -> bool:
+def _is_sane(annotation: Json, about: ProtoField | ProtoMessage | None) -> bool:
     """Whether a comment has the form that the compiler writes."""
     extra, around = annotation.get("extra", {}), annotation.get("around")
-    count = len(about.fields) if isinstance(about, Message) else 0
+    count = len(about.fields) if isinstance(about, ProtoMessage) else 0
     parts = [annotation[part.value] for part in PART_KEYS if part.value in annotation]
     return (
         isinstance(annotation.get("name", "a"), str)

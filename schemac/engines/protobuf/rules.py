@@ -8,7 +8,7 @@ Source: buf/validate/validate.proto of Protovalidate 1.0; tests/engines/protobuf
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.engines.protobuf.syntax import Option, listed
+from schemac.engines.protobuf.syntax import ProtoOption, listed
 from schemac.language.attributes.constraints import (
     ENUM,
     EXCLUSIVE_MAXIMUM,
@@ -45,7 +45,7 @@ _NUMERIC = frozenset(
 _NESTED = {"items": Part.ITEM, "keys": Part.KEY, "values": Part.VALUE}
 
 
-class Rule(NamedTuple):
+class ProtoRule(NamedTuple):
     """One rule of a field, or of the items, keys or values in it."""
 
     parts: tuple[Part, ...]
@@ -58,19 +58,19 @@ class Rule(NamedTuple):
     """Whether it says that the field is always there."""
 
 
-def rules_of(options: Sequence[Option], enum: Mapping[str, int] | None = None) -> Iterator[Rule]:
+def rules_of(options: Sequence[ProtoOption], enum: Mapping[str, int] | None = None) -> Iterator[ProtoRule]:
     """Return the rules in the options of a field; `enum` is the enum of its values."""
     rule_options = [option for option in options if option.name.startswith(FIELD_RULES)]
     rules = [(_rules(option), option) for option in rule_options]
     if any(str(value.get("ignore", "IGNORE_UNSPECIFIED")) != "IGNORE_UNSPECIFIED" for value, _ in rules):
         # Some or all values need not keep the rules, and no constraint says which.
-        yield from (Rule((), {}, option.text) for option in rule_options)
+        yield from (ProtoRule((), {}, option.text) for option in rule_options)
         return
     for value, option in rules:
-        yield from _field_rules(value, (), enum) if value else [Rule((), {}, option.text)]
+        yield from _field_rules(value, (), enum) if value else [ProtoRule((), {}, option.text)]
 
 
-def exempt(options: Sequence[Option]) -> Collection[str]:
+def exempt(options: Sequence[ProtoOption]) -> Collection[str]:
     """Return the fields of a message whose rules do not hold for zero, because only one of them may be set."""
     exempt_fields: set[str] = set()
     for option in options:
@@ -83,7 +83,7 @@ def exempt(options: Sequence[Option]) -> Collection[str]:
     return exempt_fields
 
 
-def _rules(option: Option, name: str = FIELD_RULES) -> Mapping[str, Any]:
+def _rules(option: ProtoOption, name: str = FIELD_RULES) -> Mapping[str, Any]:
     """Return the value of an option as the whole message of rules; empty if it is not one."""
     value = option.value
     for step in reversed([step for step in option.name.removeprefix(name).split(".") if step]):
@@ -93,19 +93,19 @@ def _rules(option: Option, name: str = FIELD_RULES) -> Mapping[str, Any]:
 
 def _field_rules(
     rules: Mapping[str, Any], parts: tuple[Part, ...], enum: Mapping[str, int] | None
-) -> Iterator[Rule]:
+) -> Iterator[ProtoRule]:
     for name, value in rules.items():
         if name == "required" and value is True:
-            yield Rule(parts, {}, "required: true", is_required=True)
+            yield ProtoRule(parts, {}, "required: true", is_required=True)
         elif not isinstance(value, dict):
-            yield Rule(parts, {}, _text(name, value))
+            yield ProtoRule(parts, {}, _text(name, value))
         else:
             yield from _typed_rules(name, value, parts, enum)
 
 
 def _typed_rules(
     type_: str, rules: Mapping[str, Any], parts: tuple[Part, ...], enum: Mapping[str, int] | None
-) -> Iterator[Rule]:
+) -> Iterator[ProtoRule]:
     for name, value in rules.items():
         text = _text(f"{type_}.{name}", value)
         if name in _NESTED and type_ in ("repeated", "map") and isinstance(value, dict):
@@ -115,21 +115,21 @@ def _typed_rules(
             names = [word for word, number in (enum or {}).items() if number in allowed]
             # That no others are allowed is implied in a manifest.
             if not (name == "defined_only" and value is True and enum):
-                yield Rule(parts, {ENUM.key: names} if names else {}, text)
+                yield ProtoRule(parts, {ENUM.key: names} if names else {}, text)
         elif name in _NUMBERS and type_ in _NUMERIC and not _is_outside(rules):
-            yield Rule(parts, {_NUMBERS[name].key: value}, text)
+            yield ProtoRule(parts, {_NUMBERS[name].key: value}, text)
         elif name in ("const", "in") and type_ in (*_NUMERIC, "string"):
-            yield Rule(parts, {ENUM.key: listed(value)}, text)
+            yield ProtoRule(parts, {ENUM.key: listed(value)}, text)
         elif name in _LENGTHS and type_ in ("string", "bytes"):
-            yield Rule(parts, {attribute.key: value for attribute in _LENGTHS[name]}, text)
+            yield ProtoRule(parts, {attribute.key: value for attribute in _LENGTHS[name]}, text)
         elif name in _ITEMS and type_ == "repeated":
-            yield Rule(parts, {attribute.key: value for attribute in _ITEMS[name]}, text)
+            yield ProtoRule(parts, {attribute.key: value for attribute in _ITEMS[name]}, text)
         elif name == "unique" and type_ == "repeated" and value is True:
-            yield Rule(parts, {UNIQUE_ITEMS.key: True}, text)
+            yield ProtoRule(parts, {UNIQUE_ITEMS.key: True}, text)
         elif name == "pattern" and type_ == "string":
-            yield Rule(parts, {PATTERN.key: value}, text)
+            yield ProtoRule(parts, {PATTERN.key: value}, text)
         else:
-            yield Rule(parts, {}, text)
+            yield ProtoRule(parts, {}, text)
 
 
 def _is_outside(rules: Mapping[str, Any]) -> bool:

@@ -32,18 +32,18 @@ _CONTROLS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "
 _CLOSING = {"{": "}", "<": ">"}
 
 
-class MalformedError(Exception):
+class MalformedProtoError(Exception):
     """Something that is no `.proto`, and why."""
 
 
-class Word(str):
+class ProtoWord(str):
     """A value of an option that is a name, as that of an enum, and no text."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
-class Option:
+class ProtoOption:
     """An option of a field or message."""
 
     name: str
@@ -55,7 +55,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Field:
+class ProtoField:
     """A field of a message; the types of a map's keys and values are divided by a comma."""
 
     name: str
@@ -64,7 +64,7 @@ class Field:
     label: str = ""
     """Empty if there is none; `map` and `oneof` count as labels."""
     comments: tuple[str, ...] = ()
-    options: tuple[Option, ...] = ()
+    options: tuple[ProtoOption, ...] = ()
     oneof: str = ""
     """The name of the oneof that it is in."""
     is_group: bool = False
@@ -72,22 +72,22 @@ class Field:
 
 
 @dataclass
-class Message:
+class ProtoMessage:
     """A message, or an enum, whose `values` are its names with their numbers."""
 
     name: str
     comments: tuple[str, ...] = ()
-    fields: list[Field] = field(default_factory=list)
-    inner: "dict[str, Message]" = field(default_factory=dict)
+    fields: list[ProtoField] = field(default_factory=list)
+    inner: "dict[str, ProtoMessage]" = field(default_factory=dict)
     values: dict[str, int] = field(default_factory=dict)
     reserved: list[int] = field(default_factory=list)
-    options: list[Option] = field(default_factory=list)
-    extensions: list[tuple[str, Field]] = field(default_factory=list)
+    options: list[ProtoOption] = field(default_factory=list)
+    extensions: list[tuple[str, ProtoField]] = field(default_factory=list)
     """Fields that it gives to other messages, with the names of those."""
-    outer: "Message | None" = None
+    outer: "ProtoMessage | None" = None
     is_enum: bool = False
 
-    def all(self) -> "Iterator[Message]":
+    def all(self) -> "Iterator[ProtoMessage]":
         """Return the message, and all that are declared in it."""
         yield self
         for inner in self.inner.values():
@@ -95,21 +95,21 @@ class Message:
 
 
 @dataclass
-class File:
+class ProtoFile:
     """A file: its version of the language, its package, and what is declared in it."""
 
-    root: Message
+    root: ProtoMessage
     syntax: str = "proto2"
     """`proto2`, `proto3` or `editions`."""
     package: str = ""
 
 
-def parse(text: str) -> File:
+def parse(text: str) -> ProtoFile:
     """Return what a file declares."""
     try:
         return _Parser(text).file()
     except RecursionError:
-        raise MalformedError("it is nested too deep") from None
+        raise MalformedProtoError("it is nested too deep") from None
 
 
 class _Tokens:
@@ -128,7 +128,9 @@ class _Tokens:
         while at < len(text):
             match = _TOKEN.match(text, at)
             if match is None:
-                raise MalformedError(f"'{text[at]}' is not expected in line {text.count(chr(10), 0, at) + 1}")
+                raise MalformedProtoError(
+                    f"'{text[at]}' is not expected in line {text.count(chr(10), 0, at) + 1}"
+                )
             at = match.end()
             if match["space"]:
                 is_same_line = is_same_line and "\n" not in match[0]
@@ -161,9 +163,9 @@ class _Parser:
         self._tokens = _Tokens(text)
         self._at = 0
 
-    def file(self) -> File:
+    def file(self) -> ProtoFile:
         """Read the whole file."""
-        file = File(Message(""))
+        file = ProtoFile(ProtoMessage(""))
         while self._at < len(self._tokens.texts):
             word = self._peek()
             if word in ("syntax", "edition"):
@@ -179,7 +181,7 @@ class _Parser:
                 self._member(file.root)
         return file
 
-    def _member(self, message: Message) -> None:
+    def _member(self, message: ProtoMessage) -> None:
         """Read what is in a message, or at the top of a file."""
         if self._peek() in ("export", "local") and self._peek(1) in ("message", "enum"):
             self._skip(1)
@@ -211,9 +213,11 @@ class _Parser:
         else:
             message.fields.append(self._field(message))
 
-    def _declared(self, outer: Message, name: str, comments: tuple[str, ...], *, is_enum: bool) -> Message:
+    def _declared(
+        self, outer: ProtoMessage, name: str, comments: tuple[str, ...], *, is_enum: bool
+    ) -> ProtoMessage:
         """Read the body of a message or enum."""
-        inner = Message(name, comments, outer=outer, is_enum=is_enum)
+        inner = ProtoMessage(name, comments, outer=outer, is_enum=is_enum)
         outer.inner[name] = inner
         inner.comments += self._expect("{")
         while self._peek() != "}":
@@ -230,7 +234,7 @@ class _Parser:
         self._skip(1)
         return inner
 
-    def _extension(self, message: Message) -> None:
+    def _extension(self, message: ProtoMessage) -> None:
         """Read an `extend` block, and add its fields to the message with the type that they extend."""
         self._skip(1)
         target = self._type()
@@ -242,7 +246,7 @@ class _Parser:
                 message.extensions.append((target, self._field(message)))
         self._skip(1)
 
-    def _field(self, message: Message) -> Field:
+    def _field(self, message: ProtoMessage) -> ProtoField:
         """Read a field to its semicolon, and of a group its body."""
         comments = self._tokens.leading[self._at]
         label = self._next() if self._peek() in _LABELS and self._peek(2) != "=" else ""
@@ -259,20 +263,20 @@ class _Parser:
         options = tuple(self._options()) if self._peek() == "[" else ()
         if type_ == "group" and self._peek() == "{":
             self._declared(message, name, comments, is_enum=False)
-            return Field(name.lower(), name, number, label, comments, options, is_group=True)
+            return ProtoField(name.lower(), name, number, label, comments, options, is_group=True)
         comments += self._expect(";")
-        return Field(name, type_, number, label, comments, options)
+        return ProtoField(name, type_, number, label, comments, options)
 
     def _integer(self, name: str) -> int:
         """Read a decimal, octal or hexadecimal number. Raises MalformedError with the field's name."""
         word = self._next()
         if not _INTEGER.fullmatch(word):
-            raise MalformedError(f"the field {name} has no number")
+            raise MalformedProtoError(f"the field {name} has no number")
         is_octal = word.startswith("0") and word.isdecimal()
         try:
             return int(word, 8 if is_octal else 0)
         except ValueError:
-            raise MalformedError(f"the field {name} has no number") from None
+            raise MalformedProtoError(f"the field {name} has no number") from None
 
     def _type(self) -> str:
         """Read the name of a type, whose parts may be on several lines."""
@@ -281,7 +285,7 @@ class _Parser:
             name += self._next()
         return name
 
-    def _numbers(self, message: Message) -> None:
+    def _numbers(self, message: ProtoMessage) -> None:
         """Read the numbers that no field may have."""
         while self._peek() != ";":
             word = self._next()
@@ -293,13 +297,13 @@ class _Parser:
                 self._pass_over("]")
         self._skip(1)
 
-    def _option_statement(self) -> Option:
+    def _option_statement(self) -> ProtoOption:
         self._skip(1)
         option = self._option()
         self._expect(";")
         return option
 
-    def _options(self) -> Iterator[Option]:
+    def _options(self) -> Iterator[ProtoOption]:
         """Read the options in brackets."""
         self._expect("[")
         while True:
@@ -309,7 +313,7 @@ class _Parser:
             self._at -= 1
             self._expect(",")
 
-    def _option(self) -> Option:
+    def _option(self) -> ProtoOption:
         """Read the name and value of an option, with its text without spaces."""
         start = self._at
         while self._peek() != "=":
@@ -319,7 +323,7 @@ class _Parser:
         name = "".join(self._tokens.texts[start : self._at])
         self._skip(1)
         value = self._value()
-        return Option(name, value, "".join(self._tokens.texts[start : self._at]))
+        return ProtoOption(name, value, "".join(self._tokens.texts[start : self._at]))
 
     def _value(self) -> Any:
         """Read the value of an option, or of a field in the text format."""
@@ -350,8 +354,10 @@ class _Parser:
             try:
                 return float(word.rstrip("fF"))
             except ValueError:
-                return Word(word)
-        return {"true": True, "false": False, "inf": float("inf"), "nan": float("nan")}.get(word, Word(word))
+                return ProtoWord(word)
+        return {"true": True, "false": False, "inf": float("inf"), "nan": float("nan")}.get(
+            word, ProtoWord(word)
+        )
 
     def _message_value(self, end: str) -> Json:
         message: Json = {}
@@ -382,7 +388,7 @@ class _Parser:
             word = self._next()
             depth += (word in "{[(") - (word in "}])") if len(word) == 1 else 0
             if depth < 0:
-                raise MalformedError("a brace is closed that was not opened")
+                raise MalformedProtoError("a brace is closed that was not opened")
             if depth == 0 and word in ends:
                 return
 
@@ -390,7 +396,7 @@ class _Parser:
         """Return a word without moving on. Raises MalformedError at the end of the text."""
         at = self._at + ahead
         if at >= len(self._tokens.texts):
-            raise MalformedError("it ends in the middle of a statement")
+            raise MalformedProtoError("it ends in the middle of a statement")
         return self._tokens.texts[at]
 
     def _next(self) -> str:
@@ -407,7 +413,7 @@ class _Parser:
         """Pass over a sign; return the comments behind it."""
         word = self._next()
         if word != sign:
-            raise MalformedError(f"'{sign}' is expected instead of '{word}'")
+            raise MalformedProtoError(f"'{sign}' is expected instead of '{word}'")
         return tuple(self._tokens.trailing.get(self._at - 1, ()))
 
 

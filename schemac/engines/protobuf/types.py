@@ -64,7 +64,7 @@ ENUM_TYPE = "enum"
 """Stands for an enum of the field's own."""
 
 
-class Leaf(NamedTuple):
+class ScalarType(NamedTuple):
     """A type of Protobuf without parts."""
 
     type: str
@@ -79,21 +79,24 @@ class Leaf(NamedTuple):
         return self.type in IMPORTS
 
 
-_PLAIN = {Family.BOOLEAN: Leaf("bool", is_lossless=True), Family.TEXT: Leaf("string", is_lossless=True)}
+_PLAIN = {
+    Family.BOOLEAN: ScalarType("bool", is_lossless=True),
+    Family.TEXT: ScalarType("string", is_lossless=True),
+}
 
 
-def leaf_of(field: SchemaField) -> Leaf | None:
+def leaf_of(field: SchemaField) -> ScalarType | None:
     """Return the type of a field without parts; None for types with parts, and for what Protobuf cannot hold."""
     leaf = usual_leaf(field.type)
     other, enum = TYPE.read(field.extra), ENUM_NUMBERS.read(field.extra)
     if leaf is None or (other is None and enum is None):
         return leaf
     if enum is not None:
-        return Leaf(ENUM_TYPE, is_lossless=True) if leaf.type == "string" else leaf
+        return ScalarType(ENUM_TYPE, is_lossless=True) if leaf.type == "string" else leaf
     return leaf._replace(type=other) if other is not None and USUAL.get(other) == leaf.type else leaf
 
 
-def usual_leaf(declared: LogicalType) -> Leaf | None:
+def usual_leaf(declared: LogicalType) -> ScalarType | None:
     """Return the leaf type of a type without attributes."""
     type_: Any = declared
     if type_.family in _PLAIN:
@@ -101,28 +104,28 @@ def usual_leaf(declared: LogicalType) -> Leaf | None:
     match type_.family:
         case Family.INTEGER:
             is_same = type_.bits in (32, 64)
-            return Leaf(f"{'' if type_.is_signed else 'u'}int{max(type_.bits, 32)}", is_same)
+            return ScalarType(f"{'' if type_.is_signed else 'u'}int{max(type_.bits, 32)}", is_same)
         case Family.FLOAT:
-            return Leaf("double" if type_.bits == 64 else "float", type_.bits > 16)
+            return ScalarType("double" if type_.bits == 64 else "float", type_.bits > 16)
         case Family.BYTES:
-            return Leaf("bytes", type_.fixed_length is None, "bytes of any length")
+            return ScalarType("bytes", type_.fixed_length is None, "bytes of any length")
         case Family.DECIMAL:
-            return Leaf("string", becomes="string, with its digits")
+            return ScalarType("string", becomes="string, with its digits")
         case Family.DATE:
-            return Leaf("int32", becomes="int32, days since 1970")
+            return ScalarType("int32", becomes="int32, days since 1970")
         case Family.TIME:
-            return Leaf("int64", becomes=f"int64, {ARROW_UNITS[type_.unit]} since midnight")
+            return ScalarType("int64", becomes=f"int64, {ARROW_UNITS[type_.unit]} since midnight")
         case Family.TIMESTAMP if type_.timezone is None:
-            return Leaf("int64", becomes=f"int64, {ARROW_UNITS[type_.unit]} since 1970 on the clock")
+            return ScalarType("int64", becomes=f"int64, {ARROW_UNITS[type_.unit]} since 1970 on the clock")
         case Family.TIMESTAMP:
             # Nanoseconds of 64 bits end before 2263; other units count beyond what Protobuf's own type may have.
             if type_.unit == "Nanosecond":
-                return Leaf(TIMESTAMP, is_utc(type_.timezone))
-            return Leaf(TIMESTAMP, becomes=f"{TIMESTAMP}, of the years 1 to 9999")
+                return ScalarType(TIMESTAMP, is_utc(type_.timezone))
+            return ScalarType(TIMESTAMP, becomes=f"{TIMESTAMP}, of the years 1 to 9999")
         case Family.DURATION:
             if type_.unit == "Nanosecond":
-                return Leaf(DURATION, is_lossless=True)
-            return Leaf(DURATION, becomes=f"{DURATION}, of up to 10,000 years")
+                return ScalarType(DURATION, is_lossless=True)
+            return ScalarType(DURATION, becomes=f"{DURATION}, of up to 10,000 years")
     storage = storage_kind(declared)
     leaf = None if storage is None else usual_leaf(storage)
     return None if leaf is None else leaf._replace(is_lossless=False)

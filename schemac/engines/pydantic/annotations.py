@@ -54,7 +54,7 @@ from schemac.language.physical import LoweredField
 from schemac.text.source.help import Help
 
 
-class Leaf(NamedTuple):
+class Annotation(NamedTuple):
     """What an annotation is made of."""
 
     type: str
@@ -64,28 +64,28 @@ class Leaf(NamedTuple):
     """Tells it from others of the same type text."""
 
 
-def _before(type_: str, validator: str, *more: str) -> Leaf:
+def _before(type_: str, validator: str, *more: str) -> Annotation:
     """Return a leaf whose first metadata is a `BeforeValidator`, and `more` after it."""
-    return Leaf(type_, (f"BeforeValidator({validator})", *more))
+    return Annotation(type_, (f"BeforeValidator({validator})", *more))
 
 
-def _integer(bits: int, *, is_signed: bool) -> Leaf:
+def _integer(bits: int, *, is_signed: bool) -> Annotation:
     """Return an `int` whose validator refuses values outside the range of a width in bits."""
     lowest, highest = json_values.integer_bounds(bits, is_signed=is_signed)
     return _before("int", f"integer({lowest}, {highest})")
 
 
-def _binary(length: int | None = None) -> Leaf:
+def _binary(length: int | None = None) -> Annotation:
     """Return `bytes` that are base64 in JSON, of a length in bytes or of any."""
     return _before("bytes", f"binary({length})", 'PlainSerializer(base64_of, when_used="json")')
 
 
 _STRICT = ("Field(strict=True)",)
-_TEXT = Leaf("str", _STRICT)
-_TABLE: TypeTable[Leaf] = TypeTable(
+_TEXT = Annotation("str", _STRICT)
+_TABLE: TypeTable[Annotation] = TypeTable(
     same={
-        "NA": Leaf("None", ()),
-        "BOOL": Leaf("bool", _STRICT),
+        "NA": Annotation("None", ()),
+        "BOOL": Annotation("bool", _STRICT),
         **{f"INT{bits}": _integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
         **{f"UINT{bits}": _integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
         "HALF_FLOAT": _before("float", "floating(16)"),
@@ -107,22 +107,22 @@ _KEYS = {
 """What makes values of the texts that the keys of an object are."""
 
 
-class Leaves(RecordTypeWriter[Leaf]):
+class Leaves(RecordTypeWriter[Annotation]):
     """Finds the annotation of each lowered field that has no parts."""
 
     blob = _binary()
-    json = Leaf("Any", ("BeforeValidator(present)",), "Json")
-    uuid = Leaf("UUID", ("BeforeValidator(uuid())",), "Uuid")
+    json = Annotation("Any", ("BeforeValidator(present)",), "Json")
+    uuid = Annotation("UUID", ("BeforeValidator(uuid())",), "Uuid")
 
     def __init__(self, emission: Emission) -> None:
         super().__init__(emission, _TABLE)
 
-    def leaf(self, lowered: LoweredField) -> Leaf | None:
+    def leaf(self, lowered: LoweredField) -> Annotation | None:
         """Return the annotation; None if null is the only value."""
         leaf = self.type(lowered, lowered.arrow.type)
         return None if leaf.type == "None" else leaf
 
-    def key(self, lowered: LoweredField) -> Leaf | None:
+    def key(self, lowered: LoweredField) -> Annotation | None:
         """Return the annotation of the keys of a map; None after refusing them."""
         field: SchemaField = lowered.field
         if field.type.family in NESTED:
@@ -134,18 +134,18 @@ class Leaves(RecordTypeWriter[Leaf]):
         validators = () if reader is None else (f"BeforeValidator({reader})",)
         return leaf._replace(metadata=(*leaf.metadata, *validators))
 
-    def brain_float(self, lowered: LoweredField) -> Leaf | None:
+    def brain_float(self, lowered: LoweredField) -> Annotation | None:
         """Return the annotation of the items of a vector of brain floats; None for any other list."""
         if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return None
         return _before("float", "brain_float()")._replace(suffix="Brain")
 
-    def refused(self, field: SchemaField) -> Leaf:
+    def refused(self, field: SchemaField) -> Annotation:
         """Report a type that has no annotation."""
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in a model of pydantic ({field.path_text})"
         self._refuse(field, message)
-        return Leaf("None", ())
+        return Annotation("None", ())
 
     def refuse_depth(self, field: SchemaField) -> None:
         """Report a field whose annotation Python cannot read."""
@@ -157,15 +157,15 @@ class Leaves(RecordTypeWriter[Leaf]):
         help = Help.leave_out("pydantic", builtin.TARGETS_OF.key, "pydantic")
         self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
 
-    def type_text(self, type_: Leaf) -> str:
+    def type_text(self, type_: Annotation) -> str:
         """Return the type of Python."""
         return type_.type
 
-    def decimal(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+    def decimal(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return that of decimals with all digits."""
         return _before("Decimal", f"decimal({arrow_type.precision}, {arrow_type.scale})")
 
-    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return that of instants, which are in UTC, or of readings of a clock without a zone."""
         field: SchemaField = lowered.field
         digits = FRACTION_DIGITS[arrow_type.unit]
@@ -181,29 +181,31 @@ class Leaves(RecordTypeWriter[Leaf]):
         )
         return leaf._replace(suffix="Clock") if declared else leaf
 
-    def time(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+    def time(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return the annotation of times of day."""
         digits = FRACTION_DIGITS[arrow_type.unit]
         return self._time(lowered, arrow_type, "time", f"time_of_day({digits})", "time_text")
 
-    def _time(self, lowered: LoweredField, arrow_type: Any, type_: str, validator: str, writer: str) -> Leaf:
+    def _time(
+        self, lowered: LoweredField, arrow_type: Any, type_: str, validator: str, writer: str
+    ) -> Annotation:
         """Return the leaf of a time; nanoseconds become a count, which is reported as a loss."""
         if arrow_type.unit != "ns":
             return _before(type_, validator)
         self.lose(lowered, f"a {type_} with nanoseconds", "a count of nanoseconds")
         written = f'PlainSerializer({writer}, when_used="json")'
-        return Leaf("Nanoseconds", (f"PlainValidator({validator})", written))
+        return Annotation("Nanoseconds", (f"PlainValidator({validator})", written))
 
-    def duration(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+    def duration(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return that of counts of the unit, as JSON has them."""
         self.lose(lowered, f"a duration in {arrow_type.unit}", "its count")
         return _before("int", "count()")
 
-    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return that of bytes of one length."""
         return _binary(arrow_type.byte_width)
 
-    def struct(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
+    def struct(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Refuse what has parts."""
         return self.refused(lowered.field)
 

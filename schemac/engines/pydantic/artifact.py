@@ -19,12 +19,12 @@ from operator import itemgetter
 from pkgutil import get_data
 from typing import Any, NamedTuple
 
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines import json_values
 from schemac.engines.pydantic import PYDANTIC_LOSS
 from schemac.engines.pydantic.annotations import (
     OF_LISTS,
-    Leaf,
+    Annotation,
     Leaves,
     UnwritableError,
     condition,
@@ -317,7 +317,7 @@ class _Module:
         metadata += [_metadata_text(tree)] if len(tree) > 1 else []
         return f"Annotated[{dict_type}, {', '.join(metadata)}]"
 
-    def _alias(self, field: SchemaField, leaf: Leaf, tree: Mapping[str, Any], suffix: str = "") -> str:
+    def _alias(self, field: SchemaField, leaf: Annotation, tree: Mapping[str, Any], suffix: str = "") -> str:
         """Return the name of a type without parts; its definition is entered once."""
         validators = self._validators(field)
         suffix = f"{suffix}Constrained" if validators else suffix
@@ -368,4 +368,4 @@ def _names(lines: Iterable[str]) -> set[str]:
     return {node.id for node in ast.walk(ast.parse("\n".join(lines))) if isinstance(node, ast.Name)}
 
 
-TARGET = Target("pydantic", PYDANTIC_LOSS, emit)
+TARGET = ArtifactTarget("pydantic", PYDANTIC_LOSS, emit)

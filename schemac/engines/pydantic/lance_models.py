@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from schemac.arrow.from_arrow import from_arrow
-from schemac.engines.pydantic.modules import Member, Module, choices_of, is_none, name_of
-from schemac.importers.importer import Imported, Importer, Notes, refuse, together
+from schemac.engines.pydantic.modules import ModelField, Module, choices_of, is_none, name_of
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -46,7 +46,7 @@ class UnknownTypeError(Exception):
     """An annotation that lancedb refuses, or whose type is known only when the program runs."""
 
 
-class Types:
+class AnnotationTypes:
     """Resolves the annotations of one file."""
 
     def __init__(self, module: Module, fields_of: Callable[[ast.ClassDef], list[ArrowField]]) -> None:
@@ -159,7 +159,7 @@ _KNOWN = frozenset({_BASE, "BaseModel", "Generic", "ABC", "object"})
 _RULES = ("validator", "field_validator", "root_validator", "model_validator", "computed_field")
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return every model of a file."""
     module = Module.read(path, report)
     if module is None:
@@ -171,12 +171,12 @@ def read(path: Path, report: Report) -> Imported | None:
     return together([_dataset(node, module, report) for node in models])
 
 
-def _dataset(node: ast.ClassDef, module: Module, report: Report) -> Imported:
+def _dataset(node: ast.ClassDef, module: Module, report: Report) -> ImportedSchema:
     """Return a model as a dataset; report members whose type is unknown."""
-    notes = Notes()
+    notes = ImportNotes()
     descriptions: dict[str, str] = {}
     fields: list[ArrowField] = []
-    types = Types(module, lambda one: [_field(member, types) for member in module.members(one)])
+    types = AnnotationTypes(module, lambda one: [_field(member, types) for member in module.members(one)])
     for member in module.members(node):
         _note(member, notes, descriptions)
         try:
@@ -198,10 +198,10 @@ def _dataset(node: ast.ClassDef, module: Module, report: Report) -> Imported:
             field["extra"] = {DESCRIPTION.key: descriptions[field["name"]], **field.get("extra", {})}
     if description := ast.get_docstring(node):
         tree["extra"] = {DESCRIPTION.key: description}
-    return Imported(tree, tuple(_comments(node, module)), node.name, notes)
+    return ImportedSchema(tree, tuple(_comments(node, module)), node.name, notes)
 
 
-def _field(member: Member, types: Types) -> ArrowField:
+def _field(member: ModelField, types: AnnotationTypes) -> ArrowField:
     """Return a member as an Arrow field. Raises UnknownTypeError."""
     type_, is_nullable = types.of(member.annotation, _zone(member))
     return pa.field(member.name, type_, is_nullable)
@@ -230,14 +230,14 @@ def _comments(node: ast.ClassDef, module: Module) -> list[str]:
     return comments
 
 
-def _keywords(member: Member) -> dict[str, ast.expr]:
+def _keywords(member: ModelField) -> dict[str, ast.expr]:
     """Return what `Field` is called with."""
     if isinstance(member.value, ast.Call) and name_of(member.value) == "Field":
         return {word.arg: word.value for word in member.value.keywords if word.arg is not None}
     return {}
 
 
-def _zone(member: Member) -> str | None:
+def _zone(member: ModelField) -> str | None:
     """Return the zone of a timestamp, which lancedb takes from the schema's extras."""
     extras = _keywords(member).get("json_schema_extra")
     if isinstance(extras, ast.Dict):
@@ -247,7 +247,7 @@ def _zone(member: Member) -> str | None:
     return None
 
 
-def _note(member: Member, notes: Notes, descriptions: dict[str, str]) -> None:
+def _note(member: ModelField, notes: ImportNotes, descriptions: dict[str, str]) -> None:
     """Keep a field's description; its default and rules are notes."""
     path = (member.name,)
     value = member.value

@@ -209,7 +209,7 @@ def literal(node: ast.expr | None) -> Any:
         return ast.unparse(node)
 
 
-class Member(NamedTuple):
+class ModelField(NamedTuple):
     """A field of a model."""
 
     name: str
@@ -290,16 +290,16 @@ class Module:
         """Whether a class has one of some bases, directly or through others of the file."""
         return any(base in from_ for one in self.lineage(node) for base in self.bases(one))
 
-    def members(self, node: ast.ClassDef) -> list[Member]:
+    def members(self, node: ast.ClassDef) -> list[ModelField]:
         """Return the fields of a class, those of its bases first; a field that is declared again keeps its place."""
-        members: dict[str, Member] = {}
+        members: dict[str, ModelField] = {}
         for one in self.lineage(node):
             for statement in one.body:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     name = statement.target.id
                     is_variable = "ClassVar" in ast.dump(statement.annotation)
                     if not name.startswith("_") and name != "model_config" and not is_variable:
-                        members[name] = Member(name, statement.annotation, statement.value)
+                        members[name] = ModelField(name, statement.annotation, statement.value)
         return list(members.values())
 
     def region(self, node: ast.expr) -> Region:

@@ -14,7 +14,7 @@ from typing import Any
 
 from schemac.engines.pydantic import modules
 from schemac.engines.pydantic.modules import (
-    Member,
+    ModelField,
     Module,
     choices_of,
     compiler_metadata,
@@ -24,7 +24,7 @@ from schemac.engines.pydantic.modules import (
     settings_of,
 )
 from schemac.importers.datasets import any_json, enumerated, fitting, member, with_attributes
-from schemac.importers.importer import Imported, Importer, Notes, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
 from schemac.language.logical.model import FieldPath, Part
@@ -43,7 +43,7 @@ class _UnreadableError(Exception):
     """Why a file has no table."""
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the models of a file."""
     module = Module.read(path, report)
     if module is None:
@@ -59,12 +59,12 @@ class _Reader:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._aliases, self._classes = module.values, module.classes
-        self._notes = Notes()
+        self._notes = ImportNotes()
         self._open: list[str] = []
         self._digits: Json | None = None
         """The type of a Decimal whose digits are said around it."""
 
-    def tables(self) -> list[Imported]:
+    def tables(self) -> list[ImportedSchema]:
         """Return the models that no other is made of, in the order of the file."""
         models = [name for name in self._classes if self._is_model(name) and self._fields(name)]
         used = {
@@ -80,9 +80,9 @@ class _Reader:
             raise _UnreadableError("it has no model with fields that is not part of another model")
         return tables
 
-    def _table(self, name: str) -> Imported:
+    def _table(self, name: str) -> ImportedSchema:
         """Return a model as a dataset, named by the title in its configuration or by its class."""
-        self._notes, self._open = Notes(), [name]
+        self._notes, self._open = ImportNotes(), [name]
         config = self._config(name)
         extra = config.get("json_schema_extra")
         attributes: Json = {}
@@ -93,7 +93,7 @@ class _Reader:
             attributes |= {key: value for key, value in extra.items() if "/" in key}
         schema: Json = {"fields": self._members(name, ()), "extra": attributes}
         title = config.get("title")
-        return Imported(schema, name=title if isinstance(title, str) else name, notes=self._notes)
+        return ImportedSchema(schema, name=title if isinstance(title, str) else name, notes=self._notes)
 
     def _is_model(self, name: str) -> bool:
         return self._module.descends(self._classes[name], modules.BASES)
@@ -102,7 +102,7 @@ class _Reader:
         """Return the names of the classes that a model derives from directly."""
         return self._module.bases(self._classes[name])
 
-    def _fields(self, name: str) -> list[Member]:
+    def _fields(self, name: str) -> list[ModelField]:
         """Return the members of a model, those that it inherits first."""
         return self._module.members(self._classes[name])
 
@@ -154,7 +154,7 @@ class _Reader:
                     path = (*holder, field) if isinstance(field, str) and field != "*" else holder
                     self._notes.add(path, f"not kept: the {word} {function.name}")
 
-    def _member(self, field: Member, holder: FieldPath) -> Json:
+    def _member(self, field: ModelField, holder: FieldPath) -> Json:
         """Return a field under its alias, if it has one; note a default that is lost."""
         settings = settings_of(field.value)
         alias = settings.get("alias")

@@ -12,7 +12,7 @@ import base64
 from string import Template
 from textwrap import wrap
 
-from schemac.artifacts.targets import Artifact, Emission, Target, run_target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission, run_target
 from schemac.engines.python import PYTHON_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifiers, literal, module_name
 from schemac.language.attributes import builtin
@@ -122,4 +122,4 @@ def _made(engine: str, file: str, compilation: Compilation, emission: Emission) 
     return artifacts[file]
 
 
-TARGET = Target("python", PYTHON_LOSS, emit)
+TARGET = ArtifactTarget("python", PYTHON_LOSS, emit)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
-from schemac.artifacts.targets import Artifact, Emission, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.engines import sql_parsing
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
@@ -421,4 +421,4 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     }
 
 
-TARGET = Target("spark", SPARK_LOSS, emit, interop=report_connector, types=types)
+TARGET = ArtifactTarget("spark", SPARK_LOSS, emit, interop=report_connector, types=types)

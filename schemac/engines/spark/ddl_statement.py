@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from schemac.text.source.span import Span
-from schemac.text.syntax.type_text import ColumnText, MalformedError, TypeReader, TypeText, Word
+from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeReader, TypeText, TypeWord
 
 _CLAUSES = (
     *("USING", "COMMENT", "TBLPROPERTIES", "PARTITIONED", "CLUSTERED", "CLUSTER", "SORTED", "OPTIONS"),
@@ -32,7 +32,7 @@ _WITHOUT_SCHEMA = frozenset(
 
 
 @dataclass(slots=True)
-class Table:
+class CreateTable:
     """A CREATE TABLE statement."""
 
     name: tuple[str, ...] = ()
@@ -48,12 +48,12 @@ class Table:
     """What is to be said of the table as a whole."""
 
 
-def read_script(words: list[Word], text: str) -> list[Table]:
+def read_script(words: list[TypeWord], text: str) -> list[CreateTable]:
     """Return the tables that a script makes, or the one of a bare list of columns. Raises MalformedError."""
     statements = list(_statements(words))
     if not statements:
-        raise MalformedError("it has no statement", Span(0, 0))
-    tables: list[Table] = []
+        raise MalformedTypeError("it has no statement", Span(0, 0))
+    tables: list[CreateTable] = []
     skipped: list[str] = []
     for statement in statements:
         reader = _Statement(statement, text)
@@ -65,14 +65,14 @@ def read_script(words: list[Word], text: str) -> list[Table]:
             tables.append(reader.table(may_be_columns=len(statements) == 1))
     if not tables:
         word = statements[0][0]
-        raise MalformedError("only CREATE TABLE is imported", Span(word.start, word.end))
+        raise MalformedTypeError("only CREATE TABLE is imported", Span(word.start, word.end))
     tables[0].head += [f"not kept: {statement}" for statement in skipped]
     return tables
 
 
-def _statements(words: list[Word]) -> Iterator[list[Word]]:
+def _statements(words: list[TypeWord]) -> Iterator[list[TypeWord]]:
     """Yield the words between semicolons."""
-    statement: list[Word] = []
+    statement: list[TypeWord] = []
     for word in words:
         if word.text == ";" and not word.is_quoted:
             if statement:
@@ -87,9 +87,9 @@ def _statements(words: list[Word]) -> Iterator[list[Word]]:
 class _Statement(TypeReader):
     """One statement, read from left to right."""
 
-    def __init__(self, words: list[Word], text: str) -> None:
+    def __init__(self, words: list[TypeWord], text: str) -> None:
         super().__init__(words, text)
-        self._table = Table()
+        self._table = CreateTable()
 
     def _column_name(self) -> str:
         return self._name()
@@ -137,7 +137,7 @@ class _Statement(TypeReader):
         text = self._excerpt(0)
         return text if len(text) <= 80 else f"{text[:79]}…"
 
-    def alter(self, tables: list[Table]) -> None:
+    def alter(self, tables: list[CreateTable]) -> None:
         """Add a key to the table that it belongs to; every other change is an error, for it would be lost."""
         self._at = 2
         name = self._full_name()
@@ -148,7 +148,7 @@ class _Statement(TypeReader):
         table.key = self._columns()
         self._end()
 
-    def table(self, *, may_be_columns: bool) -> Table:
+    def table(self, *, may_be_columns: bool) -> CreateTable:
         """All of it. Raises MalformedError."""
         if self._is("CREATE") or (self._is("REPLACE") and self._is("TABLE", 1)):
             self._create()
@@ -284,7 +284,7 @@ class _Statement(TypeReader):
         return tuple(names)
 
 
-def with_required_key(table: Table) -> list[ColumnText]:
+def with_required_key(table: CreateTable) -> list[ColumnText]:
     """Return the columns, those of the key required as Spark makes them; a name of the key may differ in case."""
     key = {name.casefold() for name in table.key}
     return [replace(c, is_required=True) if c.name.casefold() in key else c for c in table.columns]

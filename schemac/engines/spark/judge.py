@@ -76,7 +76,7 @@ Statement = Callable[[Sequence[Change], VersionPair], Iterator[str]]
 """Yields what follows `ALTER TABLE` and the table's name, for all changes of one sort."""
 
 
-class Row(NamedTuple):
+class StatementRow(NamedTuple):
     """What a fact means, and the statement for it."""
 
     judge: Callable[[Connector, Change, VersionPair], Judgement] | Judgement
@@ -209,22 +209,22 @@ def _definition(field: SparkField) -> str:
     return f"{quoted_name(field.name)} {field.type.ddl}{comment}"
 
 
-ROWS: Mapping[AnyFact, Row] = {
-    SparkFact.TABLE_PROPERTY_SET: Row(_of_property, _set_properties),
-    SparkFact.TABLE_PROPERTY_REMOVED: Row(_of_property, _unset_properties),
-    Fact.FIELD_DROPPED: Row(_of_column, _drop_columns),
-    Fact.FIELD_RENAMED: Row(_of_column, _rename_columns),
-    Fact.BECAME_OPTIONAL: Row(_of_column, _alter_columns),
-    Fact.BECAME_REQUIRED: Row(_of_column, _alter_columns),
-    Fact.FIELD_ADDED: Row(_of_column, _add_columns),
-    Fact.FIELD_MOVED: Row(partial(_refused, what="cannot move columns")),
-    Fact.FIELDS_REORDERED: Row(partial(_refused, what="does not support FIRST and AFTER")),
-    Fact.UNIT_CHANGED: Row(_of_unit),
-    SparkFact.TYPE_CHANGED: Row(_rest),
-    **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
-    **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, Row(_rest)),
-    **dict.fromkeys(STORAGE_FACTS, Row(_of_storage)),
-    **dict.fromkeys(TIGHTENED, Row(_tightened)),
+ROWS: Mapping[AnyFact, StatementRow] = {
+    SparkFact.TABLE_PROPERTY_SET: StatementRow(_of_property, _set_properties),
+    SparkFact.TABLE_PROPERTY_REMOVED: StatementRow(_of_property, _unset_properties),
+    Fact.FIELD_DROPPED: StatementRow(_of_column, _drop_columns),
+    Fact.FIELD_RENAMED: StatementRow(_of_column, _rename_columns),
+    Fact.BECAME_OPTIONAL: StatementRow(_of_column, _alter_columns),
+    Fact.BECAME_REQUIRED: StatementRow(_of_column, _alter_columns),
+    Fact.FIELD_ADDED: StatementRow(_of_column, _add_columns),
+    Fact.FIELD_MOVED: StatementRow(partial(_refused, what="cannot move columns")),
+    Fact.FIELDS_REORDERED: StatementRow(partial(_refused, what="does not support FIRST and AFTER")),
+    Fact.UNIT_CHANGED: StatementRow(_of_unit),
+    SparkFact.TYPE_CHANGED: StatementRow(_rest),
+    **dict.fromkeys(DATASET_FACTS, StatementRow(SAFE)),
+    **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, StatementRow(_rest)),
+    **dict.fromkeys(STORAGE_FACTS, StatementRow(_of_storage)),
+    **dict.fromkeys(TIGHTENED, StatementRow(_tightened)),
 }
 """In the order of the statements."""
 JUDGE = judge_of(KNOWN)

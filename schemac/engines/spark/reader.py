@@ -17,7 +17,7 @@ from schemac.engines.spark import attributes as words
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.connector import ATOMIC, blob_type
 from schemac.importers.datasets import from_arrow_schema
-from schemac.importers.importer import Imported, Importer, Notes, refuse, refuse_column
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, refuse_column
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -52,7 +52,7 @@ class _MalformedError(Exception):
         super().__init__(f"at {dotted(path)}, {reason}" if path else reason)
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema of a file with a StructType's JSON."""
     try:
         document = json.loads(path.read_bytes())
@@ -62,9 +62,11 @@ def read(path: Path, report: Report) -> Imported | None:
     return from_struct_type(document, str(path), report)
 
 
-def from_struct_type(document: Any, file: str, report: Report, notes: Notes | None = None) -> Imported | None:
+def from_struct_type(
+    document: Any, file: str, report: Report, notes: ImportNotes | None = None
+) -> ImportedSchema | None:
     """Return the schema of a StructType in its JSON form; columns without a kind are in the report."""
-    notes = notes if notes is not None else Notes()
+    notes = notes if notes is not None else ImportNotes()
     reader = _Reader(notes)
     fields: list[ArrowField] = []
     try:
@@ -90,7 +92,7 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
     except _MalformedError as error:
         refuse(file, f"it is not a StructType: {error}", report)
         return None
-    return Imported(from_arrow_schema(pa.schema(fields), file, report, notes.add), notes=notes)
+    return ImportedSchema(from_arrow_schema(pa.schema(fields), file, report, notes.add), notes=notes)
 
 
 def _entry(holder: Any, key: str, expected_type: Any, path: FieldPath) -> Any:
@@ -112,7 +114,7 @@ def _formatted(value: Any) -> str:
 
 
 class _Reader:
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: ImportNotes) -> None:
         self._notes = notes
 
     def field(self, field: Any, holder: FieldPath) -> ArrowField:

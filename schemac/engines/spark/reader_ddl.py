@@ -20,13 +20,13 @@ from schemac.arrow.from_arrow import field_attributes
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
 from schemac.engines.spark.columns import stored_as
-from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
+from schemac.engines.spark.ddl_statement import CreateTable, read_script, with_required_key
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.sql_parsing import SqlParser
 from schemac.importers.importer import (
-    Imported,
+    ImportedSchema,
     Importer,
-    Notes,
+    ImportNotes,
     refuse,
     script_names,
     script_source,
@@ -41,23 +41,23 @@ from schemac.language.logical.model import FieldPath, Part
 from schemac.registry.installed import engines
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.syntax.type_text import ColumnText, MalformedError, TypeText, Word
+from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeText, TypeWord
 
 _TOKEN = re.compile(r"\w+|\S")
 
 
-def split_words(text: str) -> list[Word]:
+def split_words(text: str) -> list[TypeWord]:
     """All words, without comments. Raises MalformedError."""
-    words: list[Word] = []
+    words: list[TypeWord] = []
     for token in SqlParser("spark").tokens(text):
         start, end = token.start, token.end + 1
         is_text = token.token_type.name in ("STRING", "RAW_STRING")
         if is_text or text[start] == "`":
-            words.append(Word(token.text, is_quoted=True, is_text=is_text, start=start, end=end))
+            words.append(TypeWord(token.text, is_quoted=True, is_text=is_text, start=start, end=end))
             continue
         # Some words come together, such as PRIMARY KEY or <>.
         words += [
-            Word(m[0], is_quoted=False, is_text=False, start=m.start(), end=m.end())
+            TypeWord(m[0], is_quoted=False, is_text=False, start=m.start(), end=m.end())
             for m in _TOKEN.finditer(text, start, end)
         ]
     return words
@@ -96,19 +96,19 @@ _PROPERTY_MARKS = {
 _NAME = "ddl"
 
 
-def read(path: Path, report: Report) -> Imported | None:
+def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the schemas of a file with statements."""
     text = script_text(path, report)
     return None if text is None else from_ddl(text, str(path), report)
 
 
-def from_ddl(text: str, file: str, report: Report) -> Imported | None:
+def from_ddl(text: str, file: str, report: Report) -> ImportedSchema | None:
     """Return the schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
     if (source := script_source(text, file, report)) is None:
         return None
     try:
         tables = read_script(split_words(source.content), source.content)
-    except MalformedError as error:
+    except MalformedTypeError as error:
         others = [
             f.name for engine in engines() for f in engine.formats if ".sql" in f.suffixes and f.name != _NAME
         ]
@@ -128,9 +128,9 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     return replace(whole[0], others=tuple(whole[1:])) if len(whole) == len(datasets) else None
 
 
-def _imported(table: Table, name: str | None, file: str, report: Report) -> Imported | None:
+def _imported(table: CreateTable, name: str | None, file: str, report: Report) -> ImportedSchema | None:
     """Return a table as a dataset; None after reporting a type that has no kind."""
-    notes = Notes()
+    notes = ImportNotes()
     columns = [_column(column, (), notes) for column in with_required_key(table)]
     head = list(table.head)
     if len(table.name) > 2:
@@ -157,16 +157,16 @@ def _imported(table: Table, name: str | None, file: str, report: Report) -> Impo
     if rest:
         extra[words.get(Role.OPTIONS, TABLE_PROPERTIES).key] = rest
     tree = {**imported.schema, **({"extra": extra} if extra else {})}
-    return Imported(tree, tuple(head), name, imported.notes)
+    return ImportedSchema(tree, tuple(head), name, imported.notes)
 
 
-def _written(names: tuple[str, ...], table: Table) -> list[str]:
+def _written(names: tuple[str, ...], table: CreateTable) -> list[str]:
     """Names of columns as the columns have them; Spark does not look at case."""
     by_folded = {column.name.casefold(): column.name for column in table.columns}
     return [by_folded.get(name.casefold(), name) for name in names]
 
 
-def _mark_key(table: Table, columns: list[Json]) -> bool:
+def _mark_key(table: CreateTable, columns: list[Json]) -> bool:
     """Mark the columns of the key; where one of them cannot be in a key of Lance, none is marked."""
     by_name = {column["name"].casefold(): column for column in columns}
     key = [by_name.get(name.casefold()) for name in table.key]
@@ -181,7 +181,7 @@ def _mark_key(table: Table, columns: list[Json]) -> bool:
     return True
 
 
-def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> Json:
+def _column(column: ColumnText, holder: FieldPath, notes: ImportNotes) -> Json:
     """Return a column in the JSON form of Spark's StructField; note clauses that are lost."""
     path = (*holder, column.name)
     for text in column.others:
@@ -191,7 +191,7 @@ def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> Json:
     return {"name": column.name, "type": type_, "nullable": not column.is_required, "metadata": metadata}
 
 
-def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
+def _type(written: TypeText, path: FieldPath, notes: ImportNotes) -> Any:
     """Return a type as Spark's JSON has it."""
     if written.head == "struct":
         return {"type": "struct", "fields": [_column(member, path, notes) for member in written.arguments]}

@@ -21,7 +21,7 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import ATTRIBUTES, of_role
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset, SystemColumns
-from schemac.language.logical.findings import Checked, Findings, Other
+from schemac.language.logical.findings import CheckedKind, Findings, Other
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
@@ -91,7 +91,7 @@ def check_type(field: SchemaField, findings: Findings) -> None:
             f"{field.path_text} is an Option inside an Option",
             help=Help.unwrap("keep the outer Option only", is_safe=True),
         )
-    if isinstance(field.type, Checked):
+    if isinstance(field.type, CheckedKind):
         field.type.check(field, findings)
 
 

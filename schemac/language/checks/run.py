@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 
-class Vocabulary(NamedTuple):
+class DomainValidator(NamedTuple):
     """A domain and the validator of its attributes."""
 
     domain: str
@@ -48,7 +48,7 @@ class Vocabulary(NamedTuple):
 def check_vocabularies(
     extra: Mapping[str, Any],
     fields: Sequence[SchemaField],
-    vocabularies: Sequence[Vocabulary],
+    vocabularies: Sequence[DomainValidator],
     findings: Findings,
 ) -> None:
     """Every place that uses a domain with a vocabulary."""
@@ -60,7 +60,7 @@ def check_vocabularies(
 
 
 def _check(
-    vocabulary: Vocabulary, extra: Mapping[str, Any], field: SchemaField | None, findings: Findings
+    vocabulary: DomainValidator, extra: Mapping[str, Any], field: SchemaField | None, findings: Findings
 ) -> None:
     """Report attributes of a vocabulary that break its JSON schema; `field` is None for those of the schema itself."""
     domain = vocabulary.domain
@@ -86,7 +86,7 @@ def _check(
             add(*rest, help=help, on_key=bool(name))
 
 
-def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["ValidationError"]:
+def _errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -> list["ValidationError"]:
     """Return the errors of validation by path, or one on the vocabulary itself if that refers in a circle or to nothing."""
     # Imported here for start-up time: jsonschema takes longer to load than a file to check.
     from jsonschema.exceptions import ValidationError
@@ -106,14 +106,14 @@ def _words(error: "ValidationError") -> str:
     return error.message[0].lower() + error.message[1:] if error.message[:1].isupper() else error.message
 
 
-class Checks(NamedTuple):
+class AttributeChecks(NamedTuple):
     """Checks of an engine's attributes that apply to every schema, whatever it is built for."""
 
     field: Callable[[SchemaField, Findings], None]
     """Checks one field that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""
 
 
-CHECKS = Capability("checks", Checks)
+CHECKS = Capability("checks", AttributeChecks)
 
 
 def run_engine_checks(field: SchemaField, findings: Findings) -> None:
@@ -124,12 +124,12 @@ def run_engine_checks(field: SchemaField, findings: Findings) -> None:
 
 
 @cache
-def _all() -> tuple[tuple[str, Checks], ...]:
+def _all() -> tuple[tuple[str, AttributeChecks], ...]:
     """Return the engines that have checks, by name, with these."""
     return tuple([(engine.name, CHECKS.of(engine)) for engine in engines() if CHECKS.is_of(engine)])
 
 
-def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabulary] = ()) -> None:
+def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[DomainValidator] = ()) -> None:
     """Run all checks of one schema that do not depend on an engine."""
     findings = Findings(report, dataset.origins)
     sound = check_schema_attributes(dataset.schema.extra, findings) if dataset.schema.extra else {}

@@ -194,7 +194,7 @@ _Offences = Callable[[str, str, str, Any], Offence]
 
 
 @dataclass(frozen=True)
-class Target:
+class ReferenceValues:
     """The values that a reference may have."""
 
     reference: ReferenceTo
@@ -203,7 +203,10 @@ class Target:
 
 
 def survey(
-    columns: Sequence[SchemaField], constraints: RowConstraints, scan: Scan, targets: Sequence[Target]
+    columns: Sequence[SchemaField],
+    constraints: RowConstraints,
+    scan: Scan,
+    targets: Sequence[ReferenceValues],
 ) -> tuple[Offence, ...]:
     """Return what rows break; references are looked up in `targets`, and those of other tables are left out."""
     offences: dict[tuple[str, str, str], Offence] = {}
@@ -240,7 +243,7 @@ def survey(
     return tuple(offences.values())
 
 
-def _look_up(target: Target, batch: Any, rows: Any, offence: _Offences) -> None:
+def _look_up(target: ReferenceValues, batch: Any, rows: Any, offence: _Offences) -> None:
     """Look for the values of a batch among those of the other table."""
     reference = target.reference
     missing = without_target(reference, batch, target.keys)

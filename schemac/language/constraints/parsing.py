@@ -56,7 +56,7 @@ class ExpressionError(Exception):
         self.message, self.help = message, help
 
 
-class Token(NamedTuple):
+class ConditionToken(NamedTuple):
     """A word of a condition."""
 
     kind: str
@@ -88,7 +88,7 @@ _Part = Node | Unread
 class _Parser:
     def __init__(self, text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> None:
         self.text, self.fields = text, fields
-        self.tokens: list[Token] = []
+        self.tokens: list[ConditionToken] = []
         at, end = 0, len(text.rstrip())
         while at < end:
             match = CONDITION_TOKEN.match(text, at)
@@ -98,13 +98,13 @@ class _Parser:
                     f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at])
                 )
             kind = str(match.lastgroup)
-            self.tokens.append(Token(kind, match[kind], match.start(kind)))
+            self.tokens.append(ConditionToken(kind, match[kind], match.start(kind)))
             at = match.end()
         self.place = 0
         self.depth = 0
 
     @property
-    def token(self) -> Token | None:
+    def token(self) -> ConditionToken | None:
         return self.tokens[self.place] if self.place < len(self.tokens) else None
 
     def takes(self, *texts: str) -> str | None:
@@ -260,7 +260,7 @@ class _Parser:
         self.place -= 1
         raise self.unexpected("a field or a value is expected")
 
-    def _field(self, first: Token) -> FieldNode:
+    def _field(self, first: ConditionToken) -> FieldNode:
         """Read the rest of a path from its first word. Raises ExpressionError, with a name that is near, if there is no such field."""
         words = [first]
         while self.takes("."):

@@ -11,7 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from schemac.language.formatting.tree import CommentNode, Entry, Node, Reader, Tree, UntakenError
+from schemac.language.formatting.tree import (
+    CommentedDocument,
+    CommentedEntry,
+    CommentedNode,
+    CommentNode,
+    Reader,
+    UntakenError,
+)
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.manifest.documents import Documents, is_library
 from schemac.text.source.report import Report
@@ -24,7 +31,7 @@ WIDTH = 100
 _INDENT = "  "
 
 
-def document_text(tree: Tree, *, is_first: bool) -> str:
+def document_text(tree: CommentedDocument, *, is_first: bool) -> str:
     """Return a document with its marker and comments."""
     _hoist(tree.root)
     lines = _squeezed(tree.lead, is_start=is_first)
@@ -41,7 +48,7 @@ def document_text(tree: Tree, *, is_first: bool) -> str:
     return "\n".join([*lines, *foot]) + "\n"
 
 
-def _hoist(node: Node) -> None:
+def _hoist(node: CommentedNode) -> None:
     """Move the comments above the first entry of an item above its dash."""
     for entry in node.entries:
         _hoist(entry.value)
@@ -50,7 +57,7 @@ def _hoist(node: Node) -> None:
             entry.lead, first.lead = [*entry.lead, *first.lead], []
 
 
-def _block(node: Node, depth: int) -> list[str]:
+def _block(node: CommentedNode, depth: int) -> list[str]:
     """Return the lines of a collection with an entry a line."""
     indent = _INDENT * depth
     lines: list[str] = []
@@ -61,7 +68,7 @@ def _block(node: Node, depth: int) -> list[str]:
     return lines
 
 
-def _entry(entry: Entry, depth: int) -> list[str]:
+def _entry(entry: CommentedEntry, depth: int) -> list[str]:
     """Return the lines of an entry with its comments, one line if it fits."""
     indent = _INDENT * depth
     start = f"{indent}-" if entry.key is None else f"{indent}{_scalar(entry.key, is_in_flow=False)}:"
@@ -89,7 +96,7 @@ def _entry(entry: Entry, depth: int) -> list[str]:
     return [*above, _with_comment(f"{start}{properties}", head), *lines]
 
 
-def _is_on_line(node: Node, column: int) -> bool:
+def _is_on_line(node: CommentedNode, column: int) -> bool:
     """Whether a collection is on one line."""
     if not node.is_flow:
         return False
@@ -97,7 +104,7 @@ def _is_on_line(node: Node, column: int) -> bool:
     return text is not None and (column + len(text) <= WIDTH or not node.entries)
 
 
-def _flow(node: Node, *, is_in_flow: bool) -> str | None:
+def _flow(node: CommentedNode, *, is_in_flow: bool) -> str | None:
     """Return a node on one line; None if that is not possible."""
     if node.is_scalar:
         text = _scalar(node, is_in_flow=is_in_flow)
@@ -119,13 +126,13 @@ def _flow(node: Node, *, is_in_flow: bool) -> str | None:
     return _properties(node) + (f"{{{inside}}}" if node.is_mapping else f"[{inside}]")
 
 
-def fits_on_line(node: Node, column: int) -> bool:
+def fits_on_line(node: CommentedNode, column: int) -> bool:
     """Whether a collection could be on one line from a column on."""
     text = _flow(node, is_in_flow=False)
     return text is not None and column + len(text) <= WIDTH
 
 
-def _scalar(node: Node, *, is_in_flow: bool) -> str:
+def _scalar(node: CommentedNode, *, is_in_flow: bool) -> str:
     """Return a scalar of one line without quotes that it does not need."""
     is_quoted = node.style in ("'", '"') and not node.properties
     if is_quoted and "\n" not in node.raw and is_plain(node.value, is_in_flow=is_in_flow):
@@ -133,7 +140,7 @@ def _scalar(node: Node, *, is_in_flow: bool) -> str:
     return _properties(node) + node.raw
 
 
-def _scalar_lines(start: str, node: Node, depth: int, tail: str) -> list[str]:
+def _scalar_lines(start: str, node: CommentedNode, depth: int, tail: str) -> list[str]:
     text = _scalar(node, is_in_flow=False)
     if "\n" not in text:
         return [_with_comment(f"{start}{text}".rstrip(), tail)]
@@ -156,7 +163,7 @@ def _scalar_lines(start: str, node: Node, depth: int, tail: str) -> list[str]:
     return [f"{start}{first}".rstrip(), *moved]
 
 
-def _properties(node: Node) -> str:
+def _properties(node: CommentedNode) -> str:
     """Return anchor and tag with a space behind them, or an empty text."""
     return f"{node.properties} " if node.properties else ""
 
@@ -196,7 +203,7 @@ BARE = frozenset(name for name, kind in BY_NAME.items() if kind.has_short_form)
 """Kinds that may be written as their names alone."""
 
 
-def arrange_schema(schema: Node) -> None:
+def arrange_schema(schema: CommentedNode) -> None:
     """Bring the fields of a schema, and of the groups next to them, into order."""
     _arrange_fields(schema.get("fields"), 1)
     groups = schema.get("groups")
@@ -204,7 +211,7 @@ def arrange_schema(schema: Node) -> None:
         _arrange_fields(entry.value.get("fields"), 3)
 
 
-def _arrange_fields(fields: Node | None, depth: int) -> None:
+def _arrange_fields(fields: CommentedNode | None, depth: int) -> None:
     for entry in fields.entries if fields is not None and fields.is_sequence else ():
         field = entry.value
         if not field.is_mapping:
@@ -215,7 +222,7 @@ def _arrange_fields(fields: Node | None, depth: int) -> None:
         _order(field, _FIRST_OF_FIELD)
 
 
-def _type(node: Node, depth: int) -> Node:
+def _type(node: CommentedNode, depth: int) -> CommentedNode:
     """Return a type with its parts in order: a name where that is all, one line where nothing but parts is in it."""
     if not node.is_mapping:
         return node
@@ -253,7 +260,7 @@ def _type(node: Node, depth: int) -> Node:
     return node
 
 
-def _order(node: Node, first: Sequence[str]) -> None:
+def _order(node: CommentedNode, first: Sequence[str]) -> None:
     """Sort keys; a mapping with anchors or aliases keeps its order."""
     if any(_is_named(entry.value) for entry in node.entries):
         return
@@ -272,13 +279,13 @@ def _order(node: Node, first: Sequence[str]) -> None:
         top.lead, node.entries[0].lead = node.entries[0].lead, top.lead
 
 
-def _is_named(node: Node) -> bool:
+def _is_named(node: CommentedNode) -> bool:
     """Whether there are anchors, aliases or tags in a node."""
     is_named = bool(node.properties) or (node.is_scalar and node.style is None and node.raw.startswith("*"))
     return is_named or any(_is_named(entry.value) for entry in node.entries)
 
 
-def _is_small(node: Node) -> bool:
+def _is_small(node: CommentedNode) -> bool:
     """Whether a type has no fields, no comments and no attributes of several lines."""
     if node.get("fields") is not None or _has_comments(node):
         return False
@@ -287,13 +294,13 @@ def _is_small(node: Node) -> bool:
     return (extra is None or extra.is_flow) and all(p.is_scalar or p.is_flow or _is_small(p) for p in parts)
 
 
-def _has_comments(node: Node) -> bool:
+def _has_comments(node: CommentedNode) -> bool:
     return bool(node.foot) or any(
         entry.head or entry.tail or any(entry.lead) or _has_comments(entry.value) for entry in node.entries
     )
 
 
-def _collections(node: Node) -> Iterator[Node]:
+def _collections(node: CommentedNode) -> Iterator[CommentedNode]:
     """Yield a node and all nodes in it, without scalars."""
     if not node.is_scalar:
         yield node
@@ -321,7 +328,7 @@ def formatted(text: str, name: str = "<text>") -> str:
             # A file of groups alone is laid out as a schema is.
             paths = [()] if is_library(document.value) else [body.path for body in _bodies(document)]
             for path in paths:
-                node: Node | None = tree.root
+                node: CommentedNode | None = tree.root
                 for step in path:
                     node = node.child(step) if node is not None else None
                 if node is not None:

@@ -49,7 +49,7 @@ class CommentNode(str):
 
 
 @dataclass(slots=True)
-class Line:
+class CommentLine:
     """A comment on a line of its own, or a blank line."""
 
     text: str
@@ -57,7 +57,7 @@ class Line:
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class CommentedNode:
     """A scalar, an alias, or a collection with its entries."""
 
     raw: str = ""
@@ -72,7 +72,7 @@ class Node:
     is_sequence: bool = False
     is_flow: bool = False
     column: int = 0
-    entries: "list[Entry]" = dataclasses.field(default_factory=list)
+    entries: "list[CommentedEntry]" = dataclasses.field(default_factory=list)
     foot: list[str] = dataclasses.field(default_factory=list)
     """Comments after the last entry."""
 
@@ -81,11 +81,11 @@ class Node:
         """Whether it has no entries and can have none; an alias is one too."""
         return not (self.is_mapping or self.is_sequence)
 
-    def get(self, key: str) -> "Node | None":
+    def get(self, key: str) -> "CommentedNode | None":
         """Return the value of a key."""
         return next((e.value for e in self.entries if e.key is not None and e.key.value == key), None)
 
-    def child(self, step: str | int) -> "Node | None":
+    def child(self, step: str | int) -> "CommentedNode | None":
         """Return the value of a key, or an item of a list."""
         if isinstance(step, str):
             return self.get(step)
@@ -93,11 +93,11 @@ class Node:
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class CommentedEntry:
     """A key with its value, or an item, with its comments."""
 
-    key: Node | None
-    value: Node
+    key: CommentedNode | None
+    value: CommentedNode
     lead: list[str] = dataclasses.field(default_factory=list)
     """Comments and blank lines above it."""
     head: str = ""
@@ -107,10 +107,10 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Tree:
+class CommentedDocument:
     """A document."""
 
-    root: Node
+    root: CommentedNode
     lead: list[str] = dataclasses.field(default_factory=list)
     """Comments above the marker."""
     is_marked: bool = False
@@ -127,13 +127,13 @@ class Reader:
         self._text = text
         self._events: Iterator[Any] = events(text, event_source)
         self._at = 0
-        self._lines: list[Line] = []
+        self._lines: list[CommentLine] = []
         self._trailing = ""
         self._dash = 0
 
-    def trees(self) -> list[Tree]:
+    def trees(self) -> list[CommentedDocument]:
         """Return all documents. Raises UntakenError."""
-        trees: list[Tree] = []
+        trees: list[CommentedDocument] = []
         for event in self._events:
             if event.__class__ is DocumentStartEvent:
                 trees.append(self._document(event))
@@ -144,11 +144,11 @@ class Reader:
             trees[-1].foot += self._consumed()
         return trees
 
-    def _document(self, start: Any) -> Tree:
+    def _document(self, start: Any) -> CommentedDocument:
         """Return a document with the comments around it, from its marker to the next one. Raises UntakenError."""
         if start.version is not None or start.tags:
             raise UntakenError("a directive")
-        tree = Tree(Node())
+        tree = CommentedDocument(CommentedNode())
         if start.explicit:
             self._pass(self._text.index("---", start.start_mark.index))
             tree.lead, tree.is_marked = self._consumed(), True
@@ -168,10 +168,10 @@ class Reader:
         tree.foot = self._consumed()
         return tree
 
-    def _node(self, event: Any) -> Node:
+    def _node(self, event: Any) -> CommentedNode:
         """Read what an event begins; everything before it is passed."""
         start = event.start_mark.index
-        node = Node(column=self._column(start), is_flow=bool(getattr(event, "flow_style", False)))
+        node = CommentedNode(column=self._column(start), is_flow=bool(getattr(event, "flow_style", False)))
         if event.__class__ is AliasEvent:
             node.raw = node.value = self._text[start : event.end_mark.index]
             self._at = event.end_mark.index
@@ -201,7 +201,7 @@ class Reader:
         self._entries(node)
         return node
 
-    def _entries(self, node: Node) -> None:
+    def _entries(self, node: CommentedNode) -> None:
         """Add the entries of a collection to its node, up to its end. Raises UntakenError."""
         while (event := next(self._events)).__class__ not in _ENDS:
             self._pass(event.start_mark.index)
@@ -212,7 +212,7 @@ class Reader:
             self._end_of_last(node)
             lead = self._consumed()
             if node.is_sequence:
-                node.entries.append(Entry(None, self._node(event), lead))
+                node.entries.append(CommentedEntry(None, self._node(event), lead))
                 continue
             if event.__class__ is not ScalarEvent:
                 raise UntakenError("a key that is not a text")
@@ -220,7 +220,7 @@ class Reader:
             key = self._node(event)
             if key.style in ("|", ">") or "\n" in key.raw or is_explicit:
                 raise UntakenError("a key of several lines")
-            entry = Entry(key, Node(), lead)
+            entry = CommentedEntry(key, CommentedNode(), lead)
             node.entries.append(entry)
             self._value(entry)
         if node.is_flow:
@@ -229,7 +229,7 @@ class Reader:
             node.foot = self._consumed()
             self._at = event.end_mark.index
 
-    def _value(self, entry: Entry) -> None:
+    def _value(self, entry: CommentedEntry) -> None:
         """Read the value of a key into its entry; one that is not written stays empty. Raises UntakenError."""
         event = next(self._events)
         is_absent = event.__class__ is ScalarEvent and not event.value and event.style is None
@@ -248,7 +248,7 @@ class Reader:
             raise UntakenError("a comment between a key and its value")
         entry.value = self._node(event)
 
-    def _end_of_last(self, node: Node) -> None:
+    def _end_of_last(self, node: CommentedNode) -> None:
         """Give the comment at the end of a line to the innermost entry of a block that ends there."""
         if self._trailing and node.entries:
             last = node.entries[-1]
@@ -256,10 +256,10 @@ class Reader:
                 last = last.value.entries[-1]
             last.tail, self._trailing = self._trailing, ""
         elif self._trailing:
-            self._lines.insert(0, Line(self._trailing, node.column))
+            self._lines.insert(0, CommentLine(self._trailing, node.column))
             self._trailing = ""
 
-    def _attach(self, node: Node, column: int) -> None:
+    def _attach(self, node: CommentedNode, column: int) -> None:
         """Attach comments that are indented deeper than the next entry to the ends of the collections before it."""
         self._end_of_last(node)
         if not node.entries or node.is_flow or not self._lines:
@@ -292,7 +292,7 @@ class Reader:
             sign = text[at]
             if sign == "\n":
                 if not has_content:
-                    self._lines.append(Line("", 0))
+                    self._lines.append(CommentLine("", 0))
                 is_alone, has_content = True, False
                 at += 1
             elif sign == "#":
@@ -300,7 +300,7 @@ class Reader:
                 assert match is not None
                 comment = match[0].rstrip()
                 if (is_alone and not has_content) or self._trailing or self._lines:
-                    self._lines.append(Line(comment, self._column(at)))
+                    self._lines.append(CommentLine(comment, self._column(at)))
                 else:
                     comment_node = CommentNode(comment)
                     is_aligned = self._text[max(0, at - _ALIGNED) : at].isspace()

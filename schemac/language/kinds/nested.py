@@ -16,7 +16,7 @@ from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable, WithoutValues
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import Checked, Findings
+from schemac.language.logical.findings import CheckedKind, Findings
 from schemac.language.logical.model import AuthoredType, Castability, Fields, LogicalType, Member, Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -56,7 +56,7 @@ OPTIONAL_NULL = '{kind: Option, inner: "Null"}'
 """The one type that only null is a value of, as an author writes it."""
 
 
-class Null(Invariable, WithoutValues, Checked):
+class Null(Invariable, WithoutValues, CheckedKind):
     """Only null. Means something inside an Option alone: a null that may not be null has no value."""
 
     kind: Literal["Null"] = "Null"
@@ -113,7 +113,7 @@ class Struct(Invariable, WithoutValues):
         return AuthoredType({}) if pa.types.is_struct(type_) else None
 
 
-class Map(WithoutValues, Checked):
+class Map(WithoutValues, CheckedKind):
     """Values by key; a key is never null."""
 
     kind: Literal["Map"] = "Map"

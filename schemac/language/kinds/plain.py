@@ -19,7 +19,7 @@ from schemac.language.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, H
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import Checked, Findings
+from schemac.language.logical.findings import CheckedKind, Findings
 from schemac.language.logical.model import AuthoredType, Castability, LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -268,7 +268,7 @@ MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 """Largest precision by width."""
 
 
-class Decimal(LogicalType, Checked):
+class Decimal(LogicalType, CheckedKind):
     """A number with `precision` digits, `scale` of them after the point; a negative scale is legal."""
 
     kind: Literal["Decimal"] = "Decimal"

@@ -16,7 +16,7 @@ from schemac.language.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hi
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable, WithoutValues
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import Checked, Findings
+from schemac.language.logical.findings import CheckedKind, Findings
 from schemac.language.logical.model import (
     AuthoredType,
     Castability,
@@ -105,7 +105,7 @@ def _check_buffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, h
         add(UNSUPPORTED_HINT, message, "offsetBitWidth", help=Help.write("32", key="offsetBitWidth"))
 
 
-class String(Invariable, Checked):
+class String(Invariable, CheckedKind):
     """Text in UTF-8."""
 
     kind: Literal["String"] = "String"
@@ -143,7 +143,7 @@ class String(Invariable, Checked):
         return _TEXTS
 
 
-class Binary(LogicalType, Checked):
+class Binary(LogicalType, CheckedKind):
     """Bytes, of any length or of one."""
 
     kind: Literal["Binary"] = "Binary"
@@ -202,7 +202,7 @@ class Binary(LogicalType, Checked):
         return tuple(v for v in values if self.fixed_length in (None, len(v)))
 
 
-class List(WithoutValues, Checked):
+class List(WithoutValues, CheckedKind):
     """Items of one type, any number of them or always the same number."""
 
     kind: Literal["List"] = "List"

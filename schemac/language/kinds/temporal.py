@@ -24,7 +24,7 @@ from schemac.language.kinds.answers import (
     unit_facts,
 )
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import Checked, Findings
+from schemac.language.logical.findings import CheckedKind, Findings
 from schemac.language.logical.model import AuthoredType, Castability, LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -126,7 +126,7 @@ class Time(UnitType):
         return tuple(dict.fromkeys((0, 1, 3600 * per, DAY * per - 1)))
 
 
-class Timestamp(LogicalType, Checked):
+class Timestamp(LogicalType, CheckedKind):
     """A point in time; with no zone, a reading of a wall clock."""
 
     kind: Literal["Timestamp"] = "Timestamp"

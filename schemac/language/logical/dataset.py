@@ -22,7 +22,7 @@ from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
 
 if TYPE_CHECKING:
-    from schemac.text.syntax.document import Document, Location, Origin  # they need a parser
+    from schemac.text.syntax.document import Document, Location, ValueOrigin  # they need a parser
 
 
 class Origins(NamedTuple):
@@ -33,7 +33,7 @@ class Origins(NamedTuple):
     base: TreePath = ()
     named_at: TreePath | None = None
     """Where the document gives the dataset its name; None if it does not."""
-    overlaid: "Mapping[TreePath, Origin]" = MappingProxyType({})
+    overlaid: "Mapping[TreePath, ValueOrigin]" = MappingProxyType({})
     """Where overlays have the attributes that they give, by the paths of these; the paths start at the schema's mapping."""
 
     @property
@@ -137,14 +137,14 @@ def named_key(dataset: LogicalDataset) -> tuple[SchemaField, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class DatasetName:
     """The name of a dataset, and where it is, without its schema."""
 
     name: str
     is_source: bool = False
 
 
-R = TypeVar("R", Named, "LogicalDataset")
+R = TypeVar("R", DatasetName, "LogicalDataset")
 
 
 def with_distinct_names(resources: Sequence[R]) -> list[R]:

@@ -113,7 +113,7 @@ class Findings:
         )
 
 
-class Checked(ABC):
+class CheckedKind(ABC):
     """A kind whose properties can be combined to something that means nothing."""
 
     __slots__ = ()

@@ -25,7 +25,7 @@ from schemac.language.logical.schema_fields import columns
 from schemac.language.manifest.documents import Body, Documents, is_library, is_meant
 from schemac.language.manifest.expansion import Expander, replaced
 from schemac.language.manifest.foreign import suggest_type
-from schemac.language.manifest.library import Reuse, Scope, scope_of
+from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.language.manifest.standard import Standardizer, complete_type
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
 from schemac.text.source.diagnostic import Code, Severity
@@ -36,7 +36,7 @@ from schemac.text.source.report import Report, label
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.compose import has_split_types, whole_types
 from schemac.text.syntax.document import Document, parse
-from schemac.text.syntax.model import Vocabulary, model_errors
+from schemac.text.syntax.model import KnownWords, model_errors
 
 _STAND_IN = {"kind": "String"}
 _KEYS_OF_TYPES = ("inner", "itemType", "keyType", "valueType")
@@ -181,7 +181,7 @@ def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, 
     )
 
 
-_WORDS = Vocabulary(
+_WORDS = KnownWords(
     kinds=FOREIGN_NAMES,
     keys={
         **dict.fromkeys(("metadata", "tags", "attributes", "properties", "annotations"), "extra"),
@@ -367,7 +367,7 @@ def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reus
     return write_documents(values)
 
 
-def _check_groups(scope: Scope, strict: bool, report: Report) -> None:
+def _check_groups(scope: GroupScope, strict: bool, report: Report) -> None:
     """Check the groups that a text defines and does not use, except those that need arguments."""
     for definition in scope.file.groups.values():
         if definition.name in scope.file.used:

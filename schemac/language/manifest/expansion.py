@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from schemac.language.manifest.groups import KEYS, PLACEHOLDER, WORDS, Definition, Use, is_inherited, merged
-from schemac.language.manifest.library import Scope
+from schemac.language.manifest.library import GroupScope
 from schemac.text.source.catalogue import (
     ALIAS_BOMB,
     FRIENDLY_FORM,
@@ -28,7 +28,7 @@ from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
-from schemac.text.syntax.document import Document, MappingNode, Origin, SequenceNode, Via
+from schemac.text.syntax.document import Document, MappingNode, SequenceNode, ValueOrigin, Via
 from schemac.text.syntax.entries import MAX_DEPTH
 from schemac.text.syntax.model import model_errors, sort_of
 
@@ -37,12 +37,12 @@ class Argument(NamedTuple):
     """A value for a parameter, and where it is written."""
 
     value: Any
-    origin: Origin
+    origin: ValueOrigin
     size: int = 1
     """How many values it has inside."""
 
 
-class Mistake(NamedTuple):
+class ArgumentMistake(NamedTuple):
     """What is wrong with the arguments of a use."""
 
     at: TreePath
@@ -59,11 +59,11 @@ def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict
             arguments[name] = values[name]
         elif not parameter.is_required:
             path = (*definition.path, "parameters", name, "default")
-            arguments[name] = Argument(parameter.default, Origin(definition.document, path))
+            arguments[name] = Argument(parameter.default, ValueOrigin(definition.document, path))
     return arguments
 
 
-def mistakes_of(definition: Definition, values: Mapping[str, Argument]) -> Iterator[Mistake]:
+def mistakes_of(definition: Definition, values: Mapping[str, Argument]) -> Iterator[ArgumentMistake]:
     """Yield what is missing, and what is too much."""
     parameters = definition.group.parameters
     for name in values:
@@ -72,7 +72,7 @@ def mistakes_of(definition: Definition, values: Mapping[str, Argument]) -> Itera
         near = closest(name, [free for free in parameters if free not in values])
         help = Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
         message = f"the group '{definition.name}' has no parameter `{name}`"
-        yield Mistake(
+        yield ArgumentMistake(
             ("with", name), message, help if parameters else Help.remove(": the group has no parameters")
         )
         if near:
@@ -83,7 +83,7 @@ def mistakes_of(definition: Definition, values: Mapping[str, Argument]) -> Itera
         entries = ", ".join(f"{name}: …" for name in missing)
         message = f"the group '{definition.name}' needs {names}"
         help = f"add `{entries}` to `with:`" if values else f"write `with: {{{entries}}}` below it"
-        yield Mistake(("use",), message, help)
+        yield ArgumentMistake(("use",), message, help)
 
 
 MAX_VALUES = 1_000_000
@@ -94,26 +94,26 @@ _LETTERS = 64
 """Code points of a text that count as one value."""
 
 
-class Frame(NamedTuple):
+class ExpansionFrame(NamedTuple):
     """What a text of fields is read in."""
 
     document: Document
-    scope: Scope
+    scope: GroupScope
     groups: tuple[Definition, ...] = ()
     """The groups around it, outermost first."""
     arguments: Mapping[str, Argument] | None = None
     """Those of the innermost group; None outside of groups with parameters."""
     via: tuple[Via, ...] = ()
 
-    def origin(self, path: TreePath) -> Origin:
+    def origin(self, path: TreePath) -> ValueOrigin:
         """Return where a value of this text was written."""
-        return Origin(self.document, path, self.via)
+        return ValueOrigin(self.document, path, self.via)
 
 
 class Expander:
     """Expands the schemas of one document."""
 
-    def __init__(self, scope: Scope, report: Report, *, is_strict: bool = False) -> None:
+    def __init__(self, scope: GroupScope, report: Report, *, is_strict: bool = False) -> None:
         self._scope = scope
         self._report = report
         self._is_strict = is_strict
@@ -129,11 +129,11 @@ class Expander:
         ):
             return document
         for key in (key for key in KEYS if key in value):
-            self._refuse_in_strict(Origin(document, (*base, key)), key)
+            self._refuse_in_strict(ValueOrigin(document, (*base, key)), key)
         body = {key: item for key, item in value.items() if key not in KEYS}
         if isinstance(body.get("fields"), list):
             at = (*base, "fields")
-            body["fields"] = self._fields(body["fields"], Frame(document, self._scope), at, len(at))
+            body["fields"] = self._fields(body["fields"], ExpansionFrame(document, self._scope), at, len(at))
         return document.with_value(replaced(document.value, base, body))
 
     def group(self, definition: Definition) -> Document | None:
@@ -142,13 +142,13 @@ class Expander:
         if any(parameter.is_required for parameter in group.parameters.values()):
             return None
         arguments = arguments_of(definition, {}) if group.parameters else None
-        frame = Frame(definition.document, self._scope, (definition,), arguments)
+        frame = ExpansionFrame(definition.document, self._scope, (definition,), arguments)
         schema = MappingNode()
         fields = self._of_group(definition, frame, 1)
-        schema.put("fields", fields, Origin(definition.document, (*definition.path, "fields")))
+        schema.put("fields", fields, ValueOrigin(definition.document, (*definition.path, "fields")))
         return definition.document.with_value(schema)
 
-    def _fields(self, fields: list[Any], frame: Frame, path: TreePath, depth: int) -> SequenceNode:
+    def _fields(self, fields: list[Any], frame: ExpansionFrame, path: TreePath, depth: int) -> SequenceNode:
         """Return the fields at `path` of the text, which come to be at a depth."""
         expanded = SequenceNode()
         for i, item in enumerate(fields):
@@ -160,7 +160,7 @@ class Expander:
                 expanded.put(field, origin or frame.origin(here))
         return expanded
 
-    def _of_group(self, definition: Definition, frame: Frame, depth: int) -> SequenceNode:
+    def _of_group(self, definition: Definition, frame: ExpansionFrame, depth: int) -> SequenceNode:
         """Return the fields of a group, with the attributes that they have from it."""
         fields = self._fields(definition.group.fields, frame, (*definition.path, "fields"), depth)
         extra = {key: value for key, value in definition.group.extra.items() if is_inherited(key)}
@@ -181,7 +181,7 @@ class Expander:
             fields[i].put("extra", both, None if field_extra else frame.origin(here))
         return fields
 
-    def _is_slip(self, item: Any, frame: Frame, here: TreePath) -> bool:
+    def _is_slip(self, item: Any, frame: ExpansionFrame, here: TreePath) -> bool:
         """Whether an item is a use whose key is misspelled; if so, it is in the report."""
         if not isinstance(item, dict) or {"name", "type"} & item.keys():
             return False
@@ -194,8 +194,8 @@ class Expander:
         return True
 
     def _copy(
-        self, value: Any, frame: Frame, path: TreePath, depth: int, *, is_type: bool = True
-    ) -> tuple[Any, Origin | None]:
+        self, value: Any, frame: ExpansionFrame, path: TreePath, depth: int, *, is_type: bool = True
+    ) -> tuple[Any, ValueOrigin | None]:
         """Return a value with the arguments in it, and the groups in its structs; and its origin if it is an argument."""
         self._count += 1
         if isinstance(value, str):
@@ -226,7 +226,7 @@ class Expander:
                 copy.put(key, *self._copy(item, frame, at, depth + 1, is_type=is_type_inside))
         return copy, None
 
-    def _text(self, text: str, frame: Frame, path: TreePath) -> tuple[Any, Origin | None]:
+    def _text(self, text: str, frame: ExpansionFrame, path: TreePath) -> tuple[Any, ValueOrigin | None]:
         """Return a text with the arguments in it; one that is a parameter and nothing else is the argument itself."""
         argument = _argument_named(text, frame)
         if argument is not None:
@@ -243,7 +243,7 @@ class Expander:
         self._count += len(made) // _LETTERS
         return made, None
 
-    def _part(self, name: str, frame: Frame, path: TreePath) -> str:
+    def _part(self, name: str, frame: ExpansionFrame, path: TreePath) -> str:
         """Return an argument as a part of a text."""
         assert frame.arguments is not None
         argument = frame.arguments.get(name)
@@ -258,7 +258,7 @@ class Expander:
         self._add(origin, INVALID_ARGUMENT, message + sort_of(argument.value))
         return ""
 
-    def _argument(self, value: Any, frame: Frame, path: TreePath) -> Argument:
+    def _argument(self, value: Any, frame: ExpansionFrame, path: TreePath) -> Argument:
         """Return an argument of a use, which may contain parameters of the enclosing group."""
         argument = _argument_named(value, frame) if isinstance(value, str) else None
         if argument is not None:
@@ -267,7 +267,7 @@ class Expander:
         copy, _ = self._copy(value, frame, path, 1, is_type=False)
         return Argument(copy, frame.origin(path), self._count - before)
 
-    def _used(self, item: Json, frame: Frame, here: TreePath, depth: int) -> SequenceNode:
+    def _used(self, item: Json, frame: ExpansionFrame, here: TreePath, depth: int) -> SequenceNode:
         """Return the fields that replace a use."""
         self._refuse_in_strict(frame.origin((*here, "use")), "use")
         try:
@@ -298,10 +298,12 @@ class Expander:
             return SequenceNode()
         arguments = arguments_of(definition, values) if definition.group.parameters else None
         via = Via(f"in group '{definition.name}', used here", frame.document, (*here, "use"))
-        inner = Frame(definition.document, scope, (*frame.groups, definition), arguments, (via, *frame.via))
+        inner = ExpansionFrame(
+            definition.document, scope, (*frame.groups, definition), arguments, (via, *frame.via)
+        )
         return self._of_group(definition, inner, depth)
 
-    def _may_enter(self, definition: Definition, frame: Frame, here: TreePath) -> bool:
+    def _may_enter(self, definition: Definition, frame: ExpansionFrame, here: TreePath) -> bool:
         """Whether a group may be used; not in itself, nor where groups have made too much already."""
         names = [group.name for group in frame.groups]
         help: str
@@ -320,7 +322,7 @@ class Expander:
         self._add(frame.origin((*here, "use")), code, message, help=help)
         return False
 
-    def _report_unknown(self, name: str, frame: Frame, here: TreePath) -> None:
+    def _report_unknown(self, name: str, frame: ExpansionFrame, here: TreePath) -> None:
         if not frame.scope.is_whole:
             self.is_whole = False
             # It may well stand in the file that cannot be read.
@@ -335,18 +337,20 @@ class Expander:
         origin = frame.origin((*here, "use"))
         self._add(origin, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
 
-    def _refuse_in_strict(self, origin: Origin, key: str) -> None:
+    def _refuse_in_strict(self, origin: ValueOrigin, key: str) -> None:
         if self._is_strict:
             help = "`schemac expand` writes the manifest in the standard's form"
             self._add(origin, FRIENDLY_FORM, f"the standard has no `{key}`", help=help, on_key=True)
 
-    def _add(self, origin: Origin, code: Code, message: str, *, help: str = "", on_key: bool = False) -> None:
+    def _add(
+        self, origin: ValueOrigin, code: Code, message: str, *, help: str = "", on_key: bool = False
+    ) -> None:
         """Report a finding where something was written, and mark the expansion as not whole."""
         self.is_whole = False
         self._report.add(code, message, location=origin.location(on_key=on_key), help=help)
 
 
-def _argument_named(text: str, frame: Frame) -> Argument | None:
+def _argument_named(text: str, frame: ExpansionFrame) -> Argument | None:
     """Return the argument of a text that is a parameter and nothing else."""
     name = PLACEHOLDER.fullmatch(text) if frame.arguments is not None else None
     return (frame.arguments or {}).get(name[1]) if name is not None else None

@@ -29,7 +29,7 @@ from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report, label
 from schemac.text.syntax.document import Document, Location
-from schemac.text.syntax.model import AuthoredModel, Vocabulary, model_errors, sort_of
+from schemac.text.syntax.model import AuthoredModel, KnownWords, model_errors, sort_of
 
 
 def is_inherited(key: str) -> bool:
@@ -111,7 +111,7 @@ class GroupLibrary(AuthoredModel):
     )
 
 
-WORDS = Vocabulary(
+WORDS = KnownWords(
     keys={
         **dict.fromkeys(("params", "arguments", "args", "variables", "vars"), "parameters"),
         **dict.fromkeys(("doc", "comment", "desc"), "description"),

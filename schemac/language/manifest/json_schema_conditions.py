@@ -1,7 +1,7 @@
 """Rules about types and attributes together, and all descriptions, in the JSON Schemas of manifests.
 
 Layer: language.
-Shape: the rules of a family of kinds narrow its attributes, those of some types of a kind are conditions (`Shape`), and
+Shape: the rules of a family of kinds narrow its attributes, those of some types of a kind are conditions (`KindCondition`), and
 those about enclosed types hold at every depth (`inside_definition`). Only keywords of draft-07 are used, which most
 editors support; `maxContains` only where a schema without it accepts more. Comparisons of two values are left to the
 compiler.
@@ -68,7 +68,7 @@ _INSIDE = {"$ref": "#/$defs/InsideType"}
 _KEY_PARTS = {attribute.key: False for attribute in of_role(Role.KEY_PART)}
 
 
-class Shape(NamedTuple):
+class KindCondition(NamedTuple):
     """Some types of a kind, and what their attributes may not be."""
 
     name: str
@@ -102,11 +102,11 @@ def _object(words: list[str], properties: Json | None = None, required: Iterable
     return {"type": "object", "properties": properties, "required": ["kind", *required]}
 
 
-def shapes() -> tuple[Shape, ...]:
+def shapes() -> tuple[KindCondition, ...]:
     """Return the rules of some types of a kind."""
     of_bytes, of_lists = words_of(Family.BYTES), words_of(Family.LIST)
     useless = [arrow.BUFFER_ENCODING.key, *(attribute.key for attribute in _OF_LENGTH)]
-    fixed = Shape(
+    fixed = KindCondition(
         "FixedLengthType",
         _object([*of_bytes, *of_lists], _LENGTH, ["fixedLength"]),
         dict.fromkeys(useless, False),
@@ -115,12 +115,12 @@ def shapes() -> tuple[Shape, ...]:
     of_a_uuid = {"properties": {"fixedLength": {"const": arrow.UUID_LENGTH}}, "required": ["fixedLength"]}
     no_uuid = {"anyOf": [{"enum": of_bytes}, {**_object(of_bytes), "not": of_a_uuid}]}
     no_uuids = _without_extensions(["arrow.uuid"])
-    result = [fixed, Shape("BytesOfOtherLengthType", no_uuid, no_uuids, _named(Family.BYTES))]
+    result = [fixed, KindCondition("BytesOfOtherLengthType", no_uuid, no_uuids, _named(Family.BYTES))]
     for width, digits in list(MOST_DIGITS.items())[:-1]:
         precision = {"precision": {"type": "integer", "minimum": digits + 1}}
         body = _object(words_of(Family.DECIMAL), precision, ["precision"])
         narrow = {arrow.DECIMAL_ENCODING.key: {"properties": {"bitWidth": {"not": {"const": width}}}}}
-        result.append(Shape(f"DecimalOver{digits}Type", body, narrow, _named(Family.DECIMAL)))
+        result.append(KindCondition(f"DecimalOver{digits}Type", body, narrow, _named(Family.DECIMAL)))
     # The bounds of integers are numbers that they have; texts are left to the compiler.
     for name in _named(Family.INTEGER):
         words = spelled_words([name])
@@ -129,7 +129,7 @@ def shapes() -> tuple[Shape, ...]:
         bounds: Json = {a.key: within for a in (constraints.MINIMUM, constraints.MAXIMUM)}
         body = {"anyOf": [{"enum": words}, _object(words)]}
         result.append(
-            Shape(f"{name}Type", body, {**bounds, constraints.ENUM.key: {"items": within}}, (name,))
+            KindCondition(f"{name}Type", body, {**bounds, constraints.ENUM.key: {"items": within}}, (name,))
         )
     return (*result, *_vectors(), *_keys())
 
@@ -146,7 +146,7 @@ def _without_extensions(names: list[str]) -> Json:
     return {arrow.EXTENSION_TYPE.key: {"properties": {"name": {"not": {"enum": names}}}}}
 
 
-def _vectors() -> Iterator[Shape]:
+def _vectors() -> Iterator[KindCondition]:
     """Yield the conditions of lists that cannot be stored as bfloat16: all but vectors of short floats."""
     keys = [attribute.key for attribute in of_role(Role.BRAIN_FLOATS)]
     if not keys:
@@ -157,11 +157,11 @@ def _vectors() -> Iterator[Shape]:
     item = {"anyOf": [{"enum": of_items}, {"$ref": "#/$defs/ShortFloatType"}]}
     vector = {"properties": {**_LENGTH, "itemType": item}, "required": ["fixedLength", "itemType"]}
     body = {**_object(words), "not": vector}
-    yield Shape("NoVectorType", body, dict.fromkeys(keys, False), _named(Family.LIST))
-    yield Shape("ShortFloatType", {"anyOf": [{"enum": of_items}, _object(of_items)]}, {}, ())
+    yield KindCondition("NoVectorType", body, dict.fromkeys(keys, False), _named(Family.LIST))
+    yield KindCondition("ShortFloatType", {"anyOf": [{"enum": of_items}, _object(of_items)]}, {}, ())
 
 
-def _keys() -> Iterator[Shape]:
+def _keys() -> Iterator[KindCondition]:
     """Yield what no part of a primary key is: null, or with members; a list may be one if it is a vector."""
     if not _KEY_PARTS:
         return
@@ -169,7 +169,7 @@ def _keys() -> Iterator[Shape]:
     lists = {**_object(words_of(Family.LIST)), "not": {"properties": _LENGTH, "required": ["fixedLength"]}}
     body = {"anyOf": [_object([*sorted(nested), *words_of(Family.OPTION)]), lists]}
     kinds = tuple(name for name, kind in BY_NAME.items() if kind.family in (*NESTED, Family.OPTION))
-    yield Shape("NoKeyType", body, _KEY_PARTS, kinds)
+    yield KindCondition("NoKeyType", body, _KEY_PARTS, kinds)
 
 
 def shape_definitions() -> Json:

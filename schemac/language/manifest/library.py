@@ -68,12 +68,12 @@ class Reuse:
     """Groups by the path of their file and their name; the path is empty for the text itself."""
     unused: dict[str, Diagnostic] = field(default_factory=dict)
     """What there is to say of each group of the text if nothing uses it."""
-    scopes: "dict[str, Scope]" = field(default_factory=dict)
+    scopes: "dict[str, GroupScope]" = field(default_factory=dict)
     """Those of the imported files, by `Files.key`."""
 
 
 @dataclass(frozen=True)
-class Step:
+class ImportStep:
     """An import on the way to a file, by the file that has it."""
 
     key: str
@@ -81,10 +81,12 @@ class Step:
     import_: Import
 
 
-class Scope:
+class GroupScope:
     """The groups that a file knows: its own, and those of the files that it imports."""
 
-    def __init__(self, file: GroupFile, path: str, reuse: Reuse, above: tuple["Step", ...] = ()) -> None:
+    def __init__(
+        self, file: GroupFile, path: str, reuse: Reuse, above: tuple["ImportStep", ...] = ()
+    ) -> None:
         self.file = file
         self.path = path
         """Of the file; empty for the text that a run began with."""
@@ -93,8 +95,8 @@ class Scope:
         self._reuse = reuse
         self._above = above
         self._imported: dict[str, tuple[Definition, Import, str]] = {}
-        self._scopes: dict[str, Scope] = {}
-        self._read: list[tuple[Import, Scope]] = []
+        self._scopes: dict[str, GroupScope] = {}
+        self._read: list[tuple[Import, GroupScope]] = []
 
     def open(self, report: Report) -> None:
         """Read the imports; what is wrong with them is in the report."""
@@ -106,7 +108,7 @@ class Scope:
         """All groups that it knows."""
         return [*self.file.groups, *self._imported]
 
-    def find(self, name: str) -> "tuple[Definition, Scope] | None":
+    def find(self, name: str) -> "tuple[Definition, GroupScope] | None":
         """Return a group, and the scope that it is in."""
         definition = self.file.groups.get(name)
         if definition is not None:
@@ -147,7 +149,7 @@ class Scope:
         if read.file is None:
             self.is_whole = False
             return
-        way = (*self._above, Step(_key(self.path, self._reuse), import_))
+        way = (*self._above, ImportStep(_key(self.path, self._reuse), import_))
         keys = [step.key for step in way]
         if (key := _key(path, self._reuse)) in keys:
             # The last import of the circle is reported, and the others of it are shown.
@@ -162,12 +164,12 @@ class Scope:
             return
         self._take(read.file, path, way, report)
 
-    def _take(self, file: GroupFile, path: str, way: tuple[Step, ...], report: Report) -> None:
+    def _take(self, file: GroupFile, path: str, way: tuple[ImportStep, ...], report: Report) -> None:
         """Add the groups of an imported file, after the imports of that; two of a name are reported."""
         key, import_ = _key(path, self._reuse), way[-1].import_
         scope = self._reuse.scopes.get(key)
         if scope is None:
-            scope = Scope(file, path, self._reuse, way)
+            scope = GroupScope(file, path, self._reuse, way)
             scope.open(report)
             self._reuse.scopes[key] = scope
         self._scopes[path] = scope
@@ -208,7 +210,7 @@ def _key(path: str, reuse: Reuse) -> str:
     return path if reuse.files is None else reuse.files.key(path)
 
 
-def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> Scope | None:
+def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> GroupScope | None:
     """Return what the documents of a text know of groups; None if they name none.
 
     Mistakes in groups and imports are in the report, findings about unused groups in `reuse`.
@@ -217,7 +219,7 @@ def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Rep
         return None
     file = GroupFile(list(documents), stem)
     report.extend(file.report.diagnostics)
-    scope = Scope(file, "", reuse)
+    scope = GroupScope(file, "", reuse)
     scope.open(report)
     for name in file.used:
         match = scope.find(name)

@@ -23,8 +23,8 @@ from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest, one_of
 from schemac.text.source.report import Report
-from schemac.text.syntax.document import Document, Origin
-from schemac.text.syntax.model import AuthoredModel, Vocabulary, model_errors
+from schemac.text.syntax.document import Document, ValueOrigin
+from schemac.text.syntax.model import AuthoredModel, KnownWords, model_errors
 
 
 class FieldOverlay(AuthoredModel):
@@ -48,7 +48,7 @@ class OverlayFile(AuthoredModel):
     datasets: dict[str, DatasetOverlay]
 
 
-_WORDS = Vocabulary(
+_WORDS = KnownWords(
     nouns={
         "OverlayFile": "an overlay",
         "DatasetOverlay": "the overlay of a dataset",
@@ -89,8 +89,8 @@ class Overlay:
         fields = columns(schema)
         by_path = {schema_field.path_text: schema_field for schema_field in preorder(fields)}
         at: TreePath = ("datasets", dataset.name)
-        overlaid: dict[TreePath, Origin] = {
-            ("extra", key): Origin(self.document, (*at, "extra", key)) for key in dataset_overlay.extra
+        overlaid: dict[TreePath, ValueOrigin] = {
+            ("extra", key): ValueOrigin(self.document, (*at, "extra", key)) for key in dataset_overlay.extra
         }
         for path, field in dataset_overlay.fields.items():
             schema_field = by_path.get(path)
@@ -100,7 +100,9 @@ class Overlay:
                 continue
             schema_field.extra = _merged(dict(schema_field.extra), field.extra)
             overlaid |= {
-                schema_field.extra_places(key)[0]: Origin(self.document, (*at, "fields", path, "extra", key))
+                schema_field.extra_places(key)[0]: ValueOrigin(
+                    self.document, (*at, "fields", path, "extra", key)
+                )
                 for key in field.extra
             }
         origins = dataset.origins._replace(overlaid={**dataset.origins.overlaid, **overlaid})

@@ -21,11 +21,11 @@ from pyspark.sql import Column, DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 
-from schemac.pipeline.conforming.gather import Scope, check_constants, with_computed_fields
-from schemac.pipeline.conforming.validation import Validation
+from schemac.pipeline.conforming.gather import ExpressionScope, check_constants, with_computed_fields
+from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import Json, Typed, parse_steps, value_sql
+from schemac.pipeline.reading.inputs import Json, TypedInput, parse_steps, value_sql
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
 from schemac.pipeline.reading.source import open_records, records_of_frame
 from schemac.pipeline.reading.table_source import table_reader
@@ -35,7 +35,7 @@ from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import absolute
 from schemac.rows.runs.tables import Projection, source_of
-from schemac.rows.runs.tables import Source as TableReader
+from schemac.rows.runs.tables import SourceFormat as TableReader
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
 MOST_KEYS = 3
@@ -69,7 +69,7 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
     except PipelineError as error:
         rest = error.place[1:] if error.place[:1] == ("source",) else ()
         raise error.at(*place, *rest) from error
-    scope = Scope(records)
+    scope = ExpressionScope(records)
     keys: dict[str, str] = {}
     columns, failures = list[str](), list[str]()
     for left, right in job.joins[label].on.items():
@@ -79,7 +79,7 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
             raise error.at(*place, "on", left) from error
         if isinstance(value, Json):
             raise _mismatch(label, left, types, "a variant", right)
-        right_type = value.type if isinstance(value, Typed) else StringType()
+        right_type = value.type if isinstance(value, TypedInput) else StringType()
         if left not in types:
             message = f"`on` of `{label}` names `{left}`, but the table has no such column"
             raise PipelineError(JOIN, message, did_you_mean(left, types), place=(*place, "on", left))
@@ -170,7 +170,7 @@ PART_OF_ADDRESS = f"shiftright({ADDRESS}, 32)"
 
 
 @dataclass(frozen=True)
-class Frames:
+class BackfillFrames:
     """The frames of one backfill."""
 
     spark: SparkSession
@@ -265,7 +265,7 @@ class Frames:
         columns = [one for one in rows.columns if one not in (ADDRESS, ROW_ID)]
         needed: set[str] = set()
         if self.job.where is not None:
-            scope = Scope(records_of_frame(rows.drop(ADDRESS)))
+            scope = ExpressionScope(records_of_frame(rows.drop(ADDRESS)))
             try:
                 scope.resolve("where", str(self.job.where))
             except PipelineError as error:
@@ -332,7 +332,7 @@ class Frames:
         job = self.job.model_copy(update={"fields": {**self.job.fields, **columns_of}})
         extra = [ADDRESS_FIELD, *(ADDRESS_FIELD.with_name(flag) for flag in self.flags.values())]
         schema = pa.schema([*self.filled, *extra])
-        validation = Validation.of(with_computed_fields(records, job), schema, job)
+        validation = ValidationPlan.of(with_computed_fields(records, job), schema, job)
         columns = [ADDRESS, *self.flags.values(), *self.filled.names, ERRORS, RAW]
         return validation.frame().select(*map(name, columns))
 

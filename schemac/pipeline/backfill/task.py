@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
-from schemac.pipeline.reports.progress import Notes
+from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.packed import ADDRESS, ERRORS, RAW
 from schemac.pipeline.writing.batches import to_schema
 from schemac.registry.installed import engine
@@ -78,7 +78,7 @@ class FillTask:
         """Write one part after the other."""
         staging = self.filling.place.staging if self.filling.place.is_staged else None
         context = TaskContext.get()
-        notes = Notes(staging, None if context is None else int(context.partitionId()))
+        notes = TaskCount(staging, None if context is None else int(context.partitionId()))
         rows = _Parts(batches)
         while (part := rows.next_part()) is not None:
             counts, failure = Counts(), list[Exception]()
@@ -105,7 +105,7 @@ class FillTask:
         return COLUMN_SINK.of(engine(self.engine))
 
     def _values(
-        self, batches: Iterator[pa.RecordBatch], counts: Counts, failure: list[Exception], notes: Notes
+        self, batches: Iterator[pa.RecordBatch], counts: Counts, failure: list[Exception], notes: TaskCount
     ) -> Iterator[pa.RecordBatch]:
         """Yield addresses and values; from the first value that does not fit on only count, and raise at the end."""
         schema = self.filling.read_schema()
@@ -163,7 +163,7 @@ class _Parts:
 
 
 @dataclass
-class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
+class BackfilledFiles(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
     """What one task of Spark did."""
 
     results: list[PartResult]
@@ -179,13 +179,15 @@ class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is
         self.task = task
         self.report = report
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> BackfilledFiles:
         """Write the parts of one task."""
-        return Written(list(self.task(iterator)))
+        return BackfilledFiles(list(self.task(iterator)))
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Send the result to the driver."""
-        results = [one for message in messages if isinstance(message, Written) for one in message.results]
+        results = [
+            one for message in messages if isinstance(message, BackfilledFiles) for one in message.results
+        ]
         Path(self.report).write_text(json.dumps([asdict(one) for one in results]))
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:

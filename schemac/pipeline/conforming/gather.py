@@ -27,7 +27,7 @@ from schemac.pipeline.conforming.row_constraints import (
     with_warnings,
     without_other_reasons,
 )
-from schemac.pipeline.conforming.validation import Validation, settings_of
+from schemac.pipeline.conforming.validation import ValidationPlan, settings_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import AbsentPath, PipelineError, did_you_mean
 from schemac.pipeline.reading.absent_paths import absent_paths
@@ -62,7 +62,7 @@ def with_computed_fields(records: Records, job: Job) -> Records:
     failing: dict[str, str] = {}
     if any(origin.expr is not None for origin in job.origins.values()):
         records = records.parsed()
-    scope = Scope(records)
+    scope = ExpressionScope(records)
     for label, origin in job.origins.items():
         if origin.value is not None:
             inputs[label] = JsonText(literal(constant_text(origin.value)))
@@ -82,7 +82,7 @@ def constant_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-class Scope:
+class ExpressionScope:
     """What expressions see, which grows by the columns that Spark misses; and the expressions."""
 
     def __init__(self, records: Records) -> None:
@@ -229,7 +229,7 @@ def source_records(
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
-                validation = Validation.of(records, read, marked, may_pack=may_pack and given is None)
+                validation = ValidationPlan.of(records, read, marked, may_pack=may_pack and given is None)
                 conformed_rows = validation.frame()
                 readers.append(validation.reader)
                 count = COUNTED if PACKED in conformed_rows.columns else "count(1)"

@@ -24,7 +24,7 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.manifest.library import Reuse
 from schemac.language.physical import ArrowSchema, LoweredSchema
 from schemac.pipeline.conforming.gather import expression_mistakes, source_mistakes
-from schemac.pipeline.conforming.mapping import Mistake, backfill_mistakes, mapping_mistakes
+from schemac.pipeline.conforming.mapping import MappingMistake, backfill_mistakes, mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import merge_mistakes, reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.parts import Join, ReferencedTable
@@ -237,11 +237,11 @@ def _compiled(
         return None
     loaded = LoadedJob(job, document, dataset, to_arrow_fields(dataset, options.arrow_options))
     schema = loaded.arrow_schema
-    expressions: dict[TreePath, Mistake] = {}
+    expressions: dict[TreePath, MappingMistake] = {}
     for i, part in enumerate(job.parts):
         for error in expression_mistakes(part):
             place = job.place_of(i, error.place)
-            expressions.setdefault(place, Mistake(place, error))
+            expressions.setdefault(place, MappingMistake(place, error))
     for mistake in (
         *mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *expressions.values(),
     ):  # fmt: skip

@@ -25,7 +25,7 @@ from schemac.language.constraints.rows import (
 )
 from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import Counted, Text, Typed, follow, parse_steps, value_sql
+from schemac.pipeline.reading.inputs import Counted, Text, TypedInput, follow, parse_steps, value_sql
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.packed import DELETE, ERRORS, WARNINGS
 from schemac.pipeline.spark.sql import literal, name, reason, struct
@@ -253,9 +253,9 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
             help = did_you_mean(str(first), list(records.columns))
             raise PipelineError(REFERENCE, message, help, place=place)
         value = follow(records.columns[str(first)], tuple(rest))
-        referenced_type = value.type if isinstance(value, Typed) else StringType()
+        referenced_type = value.type if isinstance(value, TypedInput) else StringType()
         value_type = frame.select(functions.expr(_column(field))).schema[0].dataType
-        if not isinstance(value, Typed | Text) or not (
+        if not isinstance(value, TypedInput | Text) or not (
             value_type == referenced_type
             or (isinstance(value_type, IntegralType) and isinstance(referenced_type, IntegralType))
         ):

@@ -29,7 +29,7 @@ from schemac.pipeline.reading.inputs import (
     Json,
     JsonText,
     Text,
-    Typed,
+    TypedInput,
     unknown_column,
     value_sql,
 )
@@ -39,7 +39,7 @@ from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, name, struct, when
 from schemac.rows.judging.arrays import MissingMemberError
-from schemac.rows.judging.settings import Origin, Settings
+from schemac.rows.judging.settings import FieldOrigin, ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
 from schemac.rows.validation.validator import TEXT, FieldInput
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH
@@ -48,7 +48,7 @@ UNEXPECTED = "unexpected"
 
 
 @dataclass(frozen=True)
-class Validation:
+class ValidationPlan:
     """How the records of a source are validated for a schema."""
 
     records: Records
@@ -57,7 +57,7 @@ class Validation:
     packs: bool = False
 
     @classmethod
-    def of(cls, records: Records, schema: pa.Schema, job: Job, *, may_pack: bool = False) -> "Validation":
+    def of(cls, records: Records, schema: pa.Schema, job: Job, *, may_pack: bool = False) -> "ValidationPlan":
         """Plan it. Raises PipelineError."""
         if UNEXPECTED in job.warned:
             job = job.model_copy(update={"unexpected": Unexpected.REJECT})
@@ -65,7 +65,7 @@ class Validation:
         return cls(records, with_zones(schema, job), job, packs)
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> ValidationSettings:
         """The settings of validation."""
         if not isinstance(self.records.values, JsonTexts):
             return settings_of(self.job)
@@ -130,7 +130,7 @@ class Validation:
         count_schema = self._check_type(member, source, origin)
         return FieldInput(label, "column", column(source.column), origin.epoch, count_schema)
 
-    def _check_type(self, member: pa.Field, source: Typed, origin: FieldSource) -> bytes:
+    def _check_type(self, member: pa.Field, source: TypedInput, origin: FieldSource) -> bytes:
         """Refuse a column that can never become its field; return the type that its integers count."""
         type_text = source.type.simpleString() if not isinstance(source, Counted) else str(source.arrow_type)
         message = f"`{member.name}` is {member.type}, the source has {type_text}"
@@ -252,14 +252,14 @@ def _looks_at_rows(schema: pa.Schema, job: Job) -> bool:
     return bool(job.compares_keys or rows.unique or rows.references)
 
 
-def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()) -> Settings:
+def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()) -> ValidationSettings:
     """Return the settings of validation from a job."""
     origins = {
-        label: None if origin is None else Origin(origin.from_, origin.epoch, origin.zone)
+        label: None if origin is None else FieldOrigin(origin.from_, origin.epoch, origin.zone)
         for label, origin in job.fields.items()
     }
     is_geojson = job.source.format == "geojson"
-    return Settings(
+    return ValidationSettings(
         job.unexpected, job.coerce, job.null_values, job.source.timezone, origins, consumed_paths, is_geojson
     )
 

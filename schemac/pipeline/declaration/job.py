@@ -38,7 +38,7 @@ __all__ = [
     "FieldSource",
     "Job",
     "Keys",
-    "Severity",
+    "RuleSeverity",
     "Source",
     "SourceMode",
     "Target",
@@ -259,7 +259,7 @@ class Quarantine(JobModel):
     path: TablePath
 
 
-class Severity(StrEnum):
+class RuleSeverity(StrEnum):
     """What happens to a record that breaks a rule: it goes to the quarantine, or to the table and is counted."""
 
     QUARANTINE = "quarantine"
@@ -334,7 +334,7 @@ class Job(JobModel):
     max_quarantined: AuthoredLimits = Field(
         default=Limits(), description="A count or a share of records, or such limits for rules and fields."
     )
-    rules: dict[str, Severity] = Field(
+    rules: dict[str, RuleSeverity] = Field(
         default_factory=dict, description="`warn`: records that break the rule are counted and written."
     )
     trigger: Annotated[str | None, AfterValidator(_known_trigger)] = Field(
@@ -447,7 +447,7 @@ class Job(JobModel):
     @property
     def warned(self) -> tuple[str, ...]:
         """The rules whose records are written."""
-        return tuple(rule for rule, severity in self.rules.items() if severity is Severity.WARN)
+        return tuple(rule for rule, severity in self.rules.items() if severity is RuleSeverity.WARN)
 
     @property
     def quarantine_path(self) -> str:

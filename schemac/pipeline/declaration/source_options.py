@@ -110,7 +110,7 @@ HARMLESS = {
 
 
 @dataclass(frozen=True)
-class Form:
+class SourceForm:
     """The options of one form of source."""
 
     honoured: tuple[str, ...]
@@ -118,9 +118,9 @@ class Form:
 
 
 FORMS = {
-    "csv": Form((*FILES, *TEXT, *CSV), REFUSED_FILES | REFUSED_TEXT | REFUSED_CSV),
-    "json": Form((*FILES, *TEXT), REFUSED_FILES | REFUSED_TEXT | REFUSED_JSON),
-    "geojson": Form(
+    "csv": SourceForm((*FILES, *TEXT, *CSV), REFUSED_FILES | REFUSED_TEXT | REFUSED_CSV),
+    "json": SourceForm((*FILES, *TEXT), REFUSED_FILES | REFUSED_TEXT | REFUSED_JSON),
+    "geojson": SourceForm(
         (*FILES, "encoding", "charset"),
         REFUSED_FILES
         | REFUSED_TEXT
@@ -130,18 +130,20 @@ FORMS = {
             "lineSep": "leave it out: a line ends with a line feed",
         },
     ),
-    "parquet": Form(
+    "parquet": SourceForm(
         (*FILES, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"),
         REFUSED_FILES | {"compression": WRITING, "parquet.compression": WRITING},
     ),
-    "orc": Form((*FILES, "mergeSchema"), REFUSED_FILES | {"compression": WRITING, "orc.compress": WRITING}),
+    "orc": SourceForm(
+        (*FILES, "mergeSchema"), REFUSED_FILES | {"compression": WRITING, "orc.compress": WRITING}
+    ),
 }
 
 
 def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[tuple[str, PipelineError]]:
     """Each option that is not honoured, with what to write instead."""
     engine = source_of(source.format)
-    form = FORMS.get(source.format) if engine is None else Form(engine.options, {})
+    form = FORMS.get(source.format) if engine is None else SourceForm(engine.options, {})
     if form is None:
         return
     more = OF_STREAMS if is_stream and engine is None else ()

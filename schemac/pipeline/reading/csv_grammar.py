@@ -1,7 +1,7 @@
 """The grammar of CSV records: where one ends, whether its quotes are as they should be, and which cells it has.
 
 Layer: pipeline.
-Shape: a `Dialect` out of the options of a source. A value that begins with a quote ends with one, and a quote inside it is escaped
+Shape: a `CsvDialect` out of the options of a source. A value that begins with a quote ends with one, and a quote inside it is escaped
        (RFC 4180, with the characters that the options name). A `CsvForm` takes records apart into one column of texts for each cell,
        null where nothing stands between two separators.
 Proof: a pattern shows that a record has as many cells as its header, and no quote but around a cell, where one that is doubled stands
@@ -34,7 +34,7 @@ QUOTES, MALFORMED = "quotes", "malformed"
 
 
 @dataclass(frozen=True)
-class Dialect:
+class CsvDialect:
     """Separator, quote and escape, and whether blanks around a value are left out."""
 
     sep: str = ","
@@ -201,7 +201,7 @@ class CsvForm:
     """How records of CSV are taken apart: `columns` are their cells, `selection` those that somebody needs."""
 
     columns: tuple[str, ...]
-    dialect: Dialect
+    dialect: CsvDialect
     selection: tuple[str, ...] = ()
 
     @cached_property
@@ -324,10 +324,10 @@ def _without_break(line: str) -> str:
     return line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
 
 
-def dialect_of(options: "Options") -> Dialect:
+def dialect_of(options: "Options") -> CsvDialect:
     """Read the dialect out of the options of a source."""
     quote, sep = options.text("quote", '"'), options.text("sep", ",")
-    dialect = Dialect(
+    dialect = CsvDialect(
         sep={r"\t": "\t", "\\0": "\0"}.get(sep, sep),
         quote=quote,
         # A quote inside quotes is doubled, as RFC 4180 has it; Spark's own default is a backslash.

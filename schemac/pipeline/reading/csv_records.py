@@ -23,9 +23,16 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.csv_grammar import CsvForm, CsvForms, Dialect, dialect_of
+from schemac.pipeline.reading.csv_grammar import CsvDialect, CsvForm, CsvForms, dialect_of
 from schemac.pipeline.reading.cutting import FileBatches, Listed, RecordTexts, TextBatches, whole_files
-from schemac.pipeline.reading.files import File, FileSplit, codec_name, has_marks, lines_of, lines_of_split
+from schemac.pipeline.reading.files import (
+    FileSplit,
+    SourceFile,
+    codec_name,
+    has_marks,
+    lines_of,
+    lines_of_split,
+)
 from schemac.pipeline.reading.inputs import Text
 from schemac.pipeline.reading.texts import BatchSource
 from schemac.pipeline.spark.packed import SOURCE
@@ -45,12 +52,12 @@ class Header:
 
     text: str
     names: tuple[str, ...]
-    files: tuple[File, ...]
+    files: tuple[SourceFile, ...]
 
 
 def read_csv(spark: SparkSession, source: Source) -> "Records":
     """Read the records of a CSV source."""
-    from schemac.pipeline.reading.records import Columns, Records  # the tasks need neither
+    from schemac.pipeline.reading.records import RecordColumns, Records  # the tasks need neither
 
     options = Options(source)
     dialect, line_break = dialect_of(options), options.text("lineSep")
@@ -82,14 +89,16 @@ def read_csv(spark: SparkSession, source: Source) -> "Records":
     batches = TextBatches(lines if is_cut else whole, tuple(listed.partitions.values()), forms)
     files = FileBatches(spark, listed, batches, is_cut)
     records = BatchSource(lambda: files.texts(tuple(shared.values())), listed.partitions, files)
-    return Records(records, Columns({label: Text(cell) for label, cell in shared.items()}, absent=absent))
+    return Records(
+        records, RecordColumns({label: Text(cell) for label, cell in shared.items()}, absent=absent)
+    )
 
 
-def _headers(source: Source, listed: Listed, dialect: Dialect, *, has_header: bool) -> list[Header]:
+def _headers(source: Source, listed: Listed, dialect: CsvDialect, *, has_header: bool) -> list[Header]:
     """Return the different headers, each with its files; without them one with Spark's names. Raises PipelineError if all files are empty."""
     options = Options(source)
     encoding, line_break = options.text("encoding", "UTF-8"), options.text("lineSep")
-    by_text: dict[str, list[File]] = {}
+    by_text: dict[str, list[SourceFile]] = {}
     for file in listed.files:
         first = next(dialect.records(lines_of(file.path, encoding, line_break), line_break), None)
         if first is not None and (has_header or not by_text):
@@ -105,7 +114,7 @@ def _headers(source: Source, listed: Listed, dialect: Dialect, *, has_header: bo
     return [Header("", tuple(f"_c{i}" for i in range(len(cells))), listed.files)]
 
 
-def _header(text: str, files: tuple[File, ...], dialect: Dialect) -> Header:
+def _header(text: str, files: tuple[SourceFile, ...], dialect: CsvDialect) -> Header:
     """Read the names in a header; a column without one is called as Spark calls it."""
     path = files[0].path
     if has_marks(text):
@@ -122,7 +131,7 @@ def _header(text: str, files: tuple[File, ...], dialect: Dialect) -> Header:
     return Header(text, tuple(names), files)
 
 
-def _has_open_quotes(spark: SparkSession, listed: Listed, dialect: Dialect) -> bool:
+def _has_open_quotes(spark: SparkSession, listed: Listed, dialect: CsvDialect) -> bool:
     """Whether some line leaves a quote open, so that the value goes on in the next."""
     finder = partial(_open_quotes, dialect)
     if sum(file.size_bytes for file in listed.files) <= BYTES_WORTH_A_JOB:
@@ -151,7 +160,7 @@ def csv_lines(headers: Mapping[str, str], comment: str, split: FileSplit) -> Ite
         raise PipelineError(UNREADABLE_HEADER, message, "remove the blank lines and comments before it")
 
 
-def _open_quotes(dialect: Dialect, split: FileSplit) -> Iterator[RecordTexts]:
+def _open_quotes(dialect: CsvDialect, split: FileSplit) -> Iterator[RecordTexts]:
     """Find the lines of a piece that leave a quote open; most have none, or are seen to be right by a pattern that is quicker than the grammar's."""
     sep, quote = re.escape(dialect.sep), re.escape(dialect.quote)
     cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{sep}{quote}]*)"
@@ -167,7 +176,7 @@ def _open_quotes(dialect: Dialect, split: FileSplit) -> Iterator[RecordTexts]:
 
 
 def _records(
-    dialect: Dialect, encoding: str, line_break: str, has_header: bool, is_joined: bool, path: str
+    dialect: CsvDialect, encoding: str, line_break: str, has_header: bool, is_joined: bool, path: str
 ) -> Iterator[tuple[str, str | None]]:
     """Read the records of a file, without its header."""
     records = dialect.records(lines_of(path, encoding, line_break), line_break, is_joined=is_joined)

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.csv_grammar import CsvForms
-from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, File, FileSplit, shares
+from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, FileSplit, SourceFile, shares
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import struct
@@ -35,7 +35,7 @@ BYTES_WORTH_SPREADING = 32 << 20
 BYTES_WORTH_A_TASK = 1 << 20
 
 
-class Rows(Protocol):
+class RecordValues(Protocol):
     """One value for each record, which are taken by their numbers: an array, or what is read when it is asked for."""
 
     @property
@@ -55,21 +55,21 @@ class RecordBatch:
     """
 
     columns: pa.RecordBatch
-    raw: Rows
-    origin: Rows
+    raw: RecordValues
+    origin: RecordValues
     faults: pa.Array | None = None
 
 
-class Files:
+class RecordFiles:
     """The files of records that come one after the other."""
 
     type = pa.string()
 
-    def __init__(self, counts: Sequence[tuple[File, int]]) -> None:
+    def __init__(self, counts: Sequence[tuple[SourceFile, int]]) -> None:
         self._files = [file for file, _ in counts]
         self._numbers = pa.array(np.repeat(np.arange(len(counts)), [count for _, count in counts]))
 
-    def column(self, text: Callable[[File], str | None]) -> pa.Array:
+    def column(self, text: Callable[[SourceFile], str | None]) -> pa.Array:
         """Return a text of the file of each record."""
         return pa.array(map(text, self._files), pa.string()).take(self._numbers)
 
@@ -101,7 +101,7 @@ class Listed:
     """The files of a source, and the columns that names of folders give."""
 
     folders: tuple[str, ...]
-    files: tuple[File, ...]
+    files: tuple[SourceFile, ...]
 
     @property
     def partitions(self) -> dict[str, str]:
@@ -191,12 +191,14 @@ class TextBatches:
         groups = file_groups(parts) if forms is None else file_groups(parts, lambda file: forms.of(file.uri))
         yield from map(self.batch, groups)
 
-    def batch(self, parts: Sequence[tuple[File, RecordTexts]]) -> RecordBatch:
+    def batch(self, parts: Sequence[tuple[SourceFile, RecordTexts]]) -> RecordBatch:
         """Join the records of some files with the same header."""
         from schemac.rows.validation.validator import TEXT  # planners read no records
 
         checked = [_checked(*records) for _, records in parts]
-        origin = Files([(file, len(texts)) for (file, _), (texts, *_) in zip(parts, checked, strict=True)])
+        origin = RecordFiles(
+            [(file, len(texts)) for (file, _), (texts, *_) in zip(parts, checked, strict=True)]
+        )
         texts, raw = (pa.concat_arrays([one[i] for one in checked]) for i in range(2))
         faults = None
         if any(one[2] is not None for one in checked):
@@ -217,10 +219,10 @@ class TextBatches:
 
 
 def file_groups(
-    parts: Iterator[tuple[File, RecordTexts]], form_of: Callable[[File], Any] = lambda _: None
-) -> Iterator[list[tuple[File, RecordTexts]]]:
+    parts: Iterator[tuple[SourceFile, RecordTexts]], form_of: Callable[[SourceFile], Any] = lambda _: None
+) -> Iterator[list[tuple[SourceFile, RecordTexts]]]:
     """Join the records of small files of the same form, in their order."""
-    together: list[tuple[File, RecordTexts]] = []
+    together: list[tuple[SourceFile, RecordTexts]] = []
     size = 0
     for file, records in parts:
         if not len(records.texts):
@@ -296,10 +298,10 @@ class TextRows:
         """Give the records of files as rows."""
         for batch in batches:
             assert isinstance(batch.raw, pa.Array), type(batch.raw)
-            assert isinstance(batch.origin, Files), type(batch.origin)
+            assert isinstance(batch.origin, RecordFiles), type(batch.origin)
             count = batch.columns.num_rows
             faults = pa.nulls(count, pa.string()) if batch.faults is None else batch.faults
-            about: list[Callable[[File], str]] = [
+            about: list[Callable[[SourceFile], str]] = [
                 lambda file: file.uri,
                 lambda file: file.path.rpartition("/")[2],
                 lambda file: str(file.size_bytes),

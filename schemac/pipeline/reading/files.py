@@ -290,7 +290,7 @@ BYTES_TO_OPEN = 1 << 14
 
 
 @dataclass(frozen=True)
-class File:
+class SourceFile:
     """One file of a source: the path, and how Spark names it in `_source`."""
 
     path: str
@@ -314,7 +314,7 @@ class File:
 class FileSplit:
     """The bytes of a file from `start` to before `end`; to the file's end if `end` is None."""
 
-    file: File
+    file: SourceFile
     start: int = 0
     end: int | None = None
 
@@ -327,7 +327,7 @@ class _Share:
     size_bytes: int = 0
 
 
-def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
+def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
     """Distribute files to tasks of about this many bytes: many small files, or, with `is_cut`, a part of a large one.
 
     >>> large, small = File("a", "", 10 << 20), File("b", "", 5)

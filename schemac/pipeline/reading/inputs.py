@@ -85,7 +85,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedInput:
     """A value that the source has already typed."""
 
     column: str
@@ -141,7 +141,7 @@ def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:
 
 
 @dataclass(frozen=True)
-class Counted(Typed):
+class Counted(TypedInput):
     """A count of what Spark has no type for: nanoseconds since 1970-01-01, or units of a time of day or of a duration."""
 
     arrow_type: pa.DataType
@@ -152,12 +152,12 @@ class Counted(Typed):
         return self.arrow_type if pa.types.is_timestamp(self.arrow_type) else None
 
 
-Input = Json | JsonText | Text | Typed
+Input = Json | JsonText | Text | TypedInput
 
 
 def value_sql(input_: Input) -> str:
     """Return SQL text of the value itself, of JSON as a variant."""
-    if isinstance(input_, Typed):
+    if isinstance(input_, TypedInput):
         return input_.column
     return input_.variant if isinstance(input_, Json) else input_.text
 
@@ -195,14 +195,14 @@ def typed_input(column: str, data_type: DataType) -> Input:
         return Text(column)
     if isinstance(data_type, CountType):
         return Counted(column, data_type.count, data_type.arrow_type)
-    return Typed(column, data_type)
+    return TypedInput(column, data_type)
 
 
 def child(parent: Input, label: str) -> Input:
     """Reach the member of a struct or of a JSON object."""
     if isinstance(parent, Json):
         return replace(parent, steps=(*parent.steps, label))
-    if isinstance(parent, Typed) and isinstance(parent.type, StructType):
+    if isinstance(parent, TypedInput) and isinstance(parent.type, StructType):
         if label not in parent.type.names:
             raise unknown_column(label, parent.type.names)
         return typed_input(f"{parent.column}.{name(label)}", parent.type[label].dataType)
@@ -216,7 +216,7 @@ def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
             parent = child(parent, step)
         elif isinstance(parent, Json):
             parent = replace(parent, steps=(*parent.steps, step))
-        elif isinstance(parent, Typed) and isinstance(parent.type, ArrayType):
+        elif isinstance(parent, TypedInput) and isinstance(parent.type, ArrayType):
             parent = typed_input(f"get({parent.column}, {step})", parent.type.elementType)
         else:
             raise PipelineError(SOURCE_TYPE_MISMATCH, f"[{step}] is looked for in a value that has no items")

@@ -28,8 +28,8 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import FileBatches, Files, RecordBatch
-from schemac.pipeline.reading.files import File, FileSplit, open_file, reading, seekable_file
+from schemac.pipeline.reading.cutting import FileBatches, RecordBatch, RecordFiles
+from schemac.pipeline.reading.files import FileSplit, SourceFile, open_file, reading, seekable_file
 from schemac.pipeline.reading.inputs import counts_type, with_counts
 from schemac.rows.runs.plain_types import SIGNED, is_count
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
@@ -176,7 +176,7 @@ class RowGroups:
     def _batch(self, parts: list["_Part"]) -> RecordBatch:
         """Return parts as one batch, with the file that each row is from."""
         columns = pa.concat_batches([part.columns for part in parts])
-        origin = Files([(part.others.file, part.columns.num_rows) for part in parts])
+        origin = RecordFiles([(part.others.file, part.columns.num_rows) for part in parts])
         return RecordBatch(columns, _WholeRows(self.schema, parts), origin)
 
     def _parts(self, split: FileSplit) -> Iterator["_Part"]:
@@ -206,7 +206,7 @@ class RowGroups:
 class _Others:
     """The columns of a row group that no field is read from, read as far as they are asked for, always forwards."""
 
-    def __init__(self, reader: RowGroups, file: File, metadata: pq.FileMetaData, group: int) -> None:
+    def __init__(self, reader: RowGroups, file: SourceFile, metadata: pq.FileMetaData, group: int) -> None:
         self.file = file
         self._labels = tuple(label for label in reader.schema.names if label not in reader.labels)
         self._batches = self._read(reader, metadata, group)
@@ -308,7 +308,7 @@ def _opened(stream: Any, metadata: pq.FileMetaData | None = None) -> pq.ParquetF
     return pq.ParquetFile(stream, metadata=metadata, coerce_int96_timestamp_unit="us")
 
 
-def _schema(file: File) -> pa.Schema | None:
+def _schema(file: SourceFile) -> pa.Schema | None:
     """Return the plain types of a file's columns; None if the file cannot be read, or has what only Spark can read."""
     try:
         with seekable_file(file.path) as stream:

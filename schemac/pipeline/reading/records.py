@@ -1,7 +1,7 @@
 """Records of a source, and where a field finds its value in them; items of a list as records of their own (`explode`).
 
 Layer: pipeline.
-Shape: a `BatchSource` brings the records; `JsonTexts`, `Columns` and `TypedColumns` say, each for one sort of source, which input is at
+Shape: a `BatchSource` brings the records; `JsonTexts`, `RecordColumns` and `TypedColumns` say, each for one sort of source, which input is at
       the place that a field names. Fields that are at no place of a record (expressions, constants, its file) are `ComputedFields`.
       An exploded record has the item in place of its list, once for each item: `lines.sku` is then a path into the item, and `id`
       one into the record around it. Of JSON the record is written again as text, with the digits of its numbers.
@@ -180,7 +180,7 @@ class JsonTexts:
 
 
 @dataclass(frozen=True)
-class Columns:
+class RecordColumns:
     """Records that have columns, as inputs by their names: cells of CSV are texts."""
 
     columns: dict[str, Input]
@@ -218,7 +218,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class TypedColumns(Columns):
+class TypedColumns(RecordColumns):
     """Records with columns that have types; `row_text` writes one as text, out of the columns `raw_columns` and where they are."""
 
     raw_columns: tuple[str, ...]
@@ -248,7 +248,7 @@ class Records:
     """Records of a source, and how a field finds its value in them."""
 
     source: BatchSource
-    values: JsonTexts | Columns
+    values: JsonTexts | RecordColumns
     computed: ComputedFields = ComputedFields()
     exploded: BatchSource | None = None
     """The records whose items these are."""

@@ -1,7 +1,7 @@
 """Reads tables of an engine with Spark, one task for each part.
 
 Layer: pipeline.
-Shape: a frame of the table's columns as the engine's `Source` gives them, and for runs `_source`, the table of a row, with counts in
+Shape: a frame of the table's columns as the engine's `SourceFormat` gives them, and for runs `_source`, the table of a row, with counts in
        place of what Spark cannot hold exactly. The version is fixed when the frame is made, or when its rows are computed where `spark.read` names none.
 Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a query needs by `spark.read.schema(…)` alone. It
         would get filters (`pushFilters`), but Spark keeps the reader of a frame: a later query without filters on the
@@ -24,7 +24,7 @@ from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import ADDRESS, ROW_ID, SOURCE
 from schemac.registry.installed import engine as registered
 from schemac.rows.runs.storage import NO_STORAGE, Storage
-from schemac.rows.runs.tables import Projection, Source, source_of
+from schemac.rows.runs.tables import Projection, SourceFormat, source_of
 from schemac.text.source.catalogue import (
     INPUT_NOT_FOUND,
     SINK_OPTION,
@@ -100,7 +100,7 @@ def _newest(format: str, path: str, storage: Storage) -> int:
     return newest
 
 
-def _engine(name: str) -> Source:
+def _engine(name: str) -> SourceFormat:
     """Return the source of an engine, which has one."""
     engine = source_of(name)
     assert engine is not None

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
 from schemac.pipeline.reading.cutting import FAULT, FileBatches, Listed, Splitter, TextBatches, whole_files
-from schemac.pipeline.reading.files import BAD_ENCODING, File, byte_text, has_marks
+from schemac.pipeline.reading.files import BAD_ENCODING, SourceFile, byte_text, has_marks
 from schemac.pipeline.reading.inputs import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, local_part, spark_path
 from schemac.pipeline.spark.executors import is_connect, settings_in_place
@@ -121,7 +121,9 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
         "unix_micros(modificationTime)",
         *map(name, folders),
     ).collect()
-    files = [File(path, uri, size, modified, tuple(values)) for path, uri, size, modified, *values in rows]
+    files = [
+        SourceFile(path, uri, size, modified, tuple(values)) for path, uri, size, modified, *values in rows
+    ]
     return Listed(tuple(folders), tuple(sorted(files, key=lambda file: file.path)))
 
 
@@ -140,7 +142,7 @@ def decoded(text: str, encoding: str) -> tuple[str, str | None]:
 PLAIN = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")
 
 
-def listed_here(paths: Sequence[str]) -> tuple[File, ...] | None:
+def listed_here(paths: Sequence[str]) -> tuple[SourceFile, ...] | None:
     """List the files of some paths, in the order of their names; None where Spark has to, or where nothing is found."""
     plain = [part.rstrip("/") for path in paths if (part := local_part(path)) is not None]
     if len(plain) < len(paths) or any(PLAIN.fullmatch(path) is None for path in plain):
@@ -161,7 +163,7 @@ class _NotPlainError(Exception):
     """Something is there that Spark has to look at."""
 
 
-def _files(path: str) -> Iterator[File]:
+def _files(path: str) -> Iterator[SourceFile]:
     """Yield a file, or those directly in a folder but for hidden ones. Raises _NotPlainError."""
     if not os.path.isdir(path):
         if _is_hidden(os.path.basename(path)):
@@ -184,9 +186,9 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(("_", ".")) or name.endswith("._COPYING_")
 
 
-def _file(path: str) -> File:
+def _file(path: str) -> SourceFile:
     """Return a file with its size in bytes, and when it was changed in microseconds, cut to whole milliseconds."""
     about = os.stat(path)
     # Java tells the time in milliseconds.
     modified = about.st_mtime_ns // 1_000_000 * 1000
-    return File(f"file:{path}", f"file:{path}", about.st_size, modified)
+    return SourceFile(f"file:{path}", f"file:{path}", about.st_size, modified)

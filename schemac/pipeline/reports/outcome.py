@@ -1,7 +1,7 @@
 """The outcome of one call of a pipeline, for those who did not watch: report files, OpenLineage events, OpenMetrics.
 
 Layer: pipeline.
-Shape: an `Outcome` in, files out, each whole or not at all, also for a run that stopped. OpenLineage events are lines that are appended
+Shape: an `RunOutcome` in, files out, each whole or not at all, also for a run that stopped. OpenLineage events are lines that are appended
        to a file: `started` before anything is done, `ended` when all is, with one run id, so that a killed run never ends.
 Units: seconds, records; timestamps are seconds since 1970-01-01 in UTC.
 Source: OpenLineage 2-0-2 and the versions of its facets that `SCHEMAS` names; datasets are `file` and an absolute path, or
@@ -35,7 +35,7 @@ REPORT_ENDINGS = (".html", ".json", ".txt")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """A call of `schemac run` that has come to its end."""
 
     pipeline: str
@@ -67,7 +67,7 @@ class Outcome:
         return envelope("run", self.diagnostics, {"run": run})
 
 
-def write_report(outcome: Outcome, path: Path) -> None:
+def write_report(outcome: RunOutcome, path: Path) -> None:
     """Write the report in the form of the file's name ending. Raises OSError."""
     ending = path.suffix.lower()
     if ending == ".html":
@@ -122,7 +122,7 @@ class Lineage:
         """Append the event of the beginning. Raises OSError."""
         self._append(self._event("START", at, {}, [], []))
 
-    def ended(self, outcome: Outcome, schema: ArrowSchema | None) -> None:
+    def ended(self, outcome: RunOutcome, schema: ArrowSchema | None) -> None:
         """Append the event of the end, with what was read and written. Raises OSError."""
         job, report = outcome.job, outcome.report
         outputs = []
@@ -182,7 +182,7 @@ def dataset_name(path: str) -> dict[str, str]:
     return {"namespace": f"{scheme}://{parts.netloc}", "name": parts.path.strip("/") or "/"}
 
 
-def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
+def _inputs(outcome: RunOutcome) -> list[dict[str, Any]]:
     """Return the datasets that a run reads, with the broken rules as assertions; none if there is no job."""
     if outcome.job is None:
         return []
@@ -219,12 +219,12 @@ def _facet(label: str, content: dict[str, Any]) -> dict[str, Any]:
 Samples = list[tuple[Mapping[str, str], float]]
 
 
-def write_metrics(outcome: Outcome, path: Path) -> None:
+def write_metrics(outcome: RunOutcome, path: Path) -> None:
     """Write the file. Raises OSError."""
     replace_file(path, metrics_text(outcome).encode())
 
 
-def metrics_text(outcome: Outcome) -> str:
+def metrics_text(outcome: RunOutcome) -> str:
     """Write all families with their samples; a family that is not known for a run that stopped is left out."""
     lines: list[str] = []
     for label, help, samples in _families(outcome):
@@ -239,7 +239,7 @@ def metrics_text(outcome: Outcome) -> str:
     return "\n".join([*lines, "# EOF"]) + "\n"
 
 
-def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
+def _families(outcome: RunOutcome) -> Iterator[tuple[str, str, Samples]]:
     """Yield the name, help text and samples of each metric; those of records only after a commit."""
     report = outcome.report
     success = "1 if the last run was committed and its table matches its schema."

@@ -1,7 +1,7 @@
 """Says how far a run is: what it does, or waits for, and how many records have come to the writer.
 
 Layer: pipeline.
-Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count next to the files that
+Shape: a `RunState` whenever something has changed; its records only ever grow. Tasks note their count next to the files that
        they stage, which is where the driver looks; the total is not known before the end, and no share is made up.
 Units: records; `rate` is records a second since tasks began to write, 0 as long as it is not known.
 """
@@ -35,7 +35,7 @@ WAIT_ADVICE = (
 )
 
 
-class Step(StrEnum):
+class RunStep(StrEnum):
     """What a run does, in order."""
 
     LOOKING = "looking at the table"
@@ -47,22 +47,22 @@ class Step(StrEnum):
     VERIFYING = "comparing the table with its artifact"
 
 
-ORDER = tuple(Step)
+ORDER = tuple(RunStep)
 
 
 @dataclass(frozen=True)
-class State:
+class RunState:
     """How far a run is."""
 
-    step: Step
+    step: RunStep
     records: int = 0
     rate: float = 0.0
 
 
-Progress = Callable[[State], None]
+Progress = Callable[[RunState], None]
 
 
-class Notes:
+class TaskCount:
     """The count of one task, noted from time to time where the driver finds it."""
 
     def __init__(self, folder: str | None, task: int | None) -> None:
@@ -91,19 +91,19 @@ class Watch:
 
     notify: Progress
     tables: tuple[str, ...] = ()
-    step: Step = Step.LOOKING
+    step: RunStep = RunStep.LOOKING
     counts: dict[str, int] = field(default_factory=dict)
     since: float | None = None
 
-    def at(self, step: Step) -> None:
+    def at(self, step: RunStep) -> None:
         """Set the current step; an earlier step is ignored."""
         if ORDER.index(step) >= ORDER.index(self.step):
             self.step = step
         records = sum(self.counts.values())
-        if self.since is None and (records or self.step is Step.WRITING):
+        if self.since is None and (records or self.step is RunStep.WRITING):
             self.since = time.monotonic()
         seconds = 0.0 if self.since is None else time.monotonic() - self.since
-        self.notify(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
+        self.notify(RunState(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
 
     def end(self, records: int | None) -> None:
         """Take the number of all records in place of what was noted; None if it is not known."""
@@ -120,7 +120,7 @@ class Watch:
                     with contextlib.suppress(OSError, ValueError):
                         self.counts[note.name] = max(self.counts.get(note.name, 0), int(note.read_text()))
             if (folder / staging.COMMITTING).exists():
-                self.step = max(self.step, Step.COMMITTING, key=ORDER.index)
+                self.step = max(self.step, RunStep.COMMITTING, key=ORDER.index)
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None 
         if waited.too_long(step):
             spark.sparkContext.cancelJobGroup(run)
 
-    watch.at(Step.PLANNING)
+    watch.at(RunStep.PLANNING)
     try:
         with Heartbeat(LOOKED_EVERY_SECONDS, look):
             yield
@@ -168,8 +168,8 @@ class _Waited:
     since: float | None = None
     is_over: bool = False
 
-    def too_long(self, step: Step) -> bool:
-        if step is not Step.WAITING:
+    def too_long(self, step: RunStep) -> bool:
+        if step is not RunStep.WAITING:
             self.since = None
             return False
         now = time.monotonic()
@@ -178,10 +178,10 @@ class _Waited:
         return self.is_over
 
 
-def _step(tracker: Any | None, run: str, seconds: float) -> Step:
+def _step(tracker: Any | None, run: str, seconds: float) -> RunStep:
     """Return what Spark is doing, by the tasks of the run's jobs; WRITING if there is no tracker of them."""
     if tracker is None:
-        return Step.WRITING
+        return RunStep.WRITING
     try:
         numbers = tracker.getJobIdsForGroup(run)
         jobs = [job for number in numbers if (job := tracker.getJobInfo(number)) is not None]
@@ -192,12 +192,12 @@ def _step(tracker: Any | None, run: str, seconds: float) -> Step:
             if (stage := tracker.getStageInfo(number)) is not None
         ]
     except Exception:  # noqa: BLE001  the session may be going down; its own error is told elsewhere
-        return Step.PLANNING
+        return RunStep.PLANNING
     if not stages:
-        return Step.PLANNING
+        return RunStep.PLANNING
     if any(stage.numActiveTasks for stage in stages):
-        return Step.WRITING
+        return RunStep.WRITING
     is_done = all(job.status == "SUCCEEDED" for job in jobs)
     if is_done or sum(stage.numCompletedTasks for stage in stages):
-        return Step.PLANNING
-    return Step.WAITING if seconds > LONG_WAIT_SECONDS else Step.PLANNING
+        return RunStep.PLANNING
+    return RunStep.WAITING if seconds > LONG_WAIT_SECONDS else RunStep.PLANNING

@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Changed, Job, Source, SourceMode
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.files import File, raw_bytes
+from schemac.pipeline.reading.files import SourceFile, raw_bytes
 from schemac.pipeline.reading.paths import base_path, local_part
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode
@@ -46,7 +46,7 @@ class KnownFile:
 
 
 @dataclass
-class State:
+class ReadFiles:
     """The files that a table has the rows of, by path; `links`: how many commits were looked at to know."""
 
     files: dict[str, KnownFile] = field(default_factory=dict)
@@ -58,9 +58,9 @@ def is_incremental(job: Job) -> bool:
     return any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
 
 
-def state_of(runs: Iterable[CommittedRun]) -> State:
+def state_of(runs: Iterable[CommittedRun]) -> ReadFiles:
     """Read the state out of the runs of a table, the last one first."""
-    state = State()
+    state = ReadFiles()
     for run in runs:
         if FILES in run.properties:
             state.links += 1
@@ -125,7 +125,7 @@ def only_new(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> New
     return News(left, commit_properties, is_rest=bool(state.files))
 
 
-def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[KnownFile]:
+def new_files(source: Source, files: Iterable[SourceFile], state: ReadFiles) -> Iterator[KnownFile]:
     """Find the files that a state does not have, by the declared rule for those that have changed."""
     for file in files:
         known = state.files.get(file.path)
@@ -143,7 +143,7 @@ def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[K
             raise PipelineError(CHANGED_FILE, message, help, place=("source", "mode"))
 
 
-def properties(state: State, new_files: list[KnownFile]) -> dict[str, str]:
+def properties(state: ReadFiles, new_files: list[KnownFile]) -> dict[str, str]:
     """Return the commit properties with the files that the run has read; from time to time those of all earlier runs too."""
     commit_properties = {FILES: _encoded(new_files), LINK: str(state.links + 1)}
     if state.links + 1 >= LINKS_TO_A_STATE:

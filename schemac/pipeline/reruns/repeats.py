@@ -128,14 +128,14 @@ def _digest_of_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class Identified(NamedTuple):
+class IdentifiedRun(NamedTuple):
     """A run, and its commit where it was committed before."""
 
     identity: RunIdentity
     earlier: CommittedRun | None
 
 
-def begin(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+def begin(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> IdentifiedRun:
     """Identify the run that is asked for; earlier attempts of it that go on without their driver cannot commit from then on."""
     if request.replay is not None and not (request.id or request.interval):
         # What a replay reads changes with each: what fits is gone from there.
@@ -145,10 +145,10 @@ def begin(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identif
         return identified
     identity, quarantine = identified.identity, None if job.is_backfill else job.quarantine_path
     earlier = fence_and_find_commit(identity, job.target.path, quarantine, sink, job.storage_options)
-    return Identified(identity, earlier)
+    return IdentifiedRun(identity, earlier)
 
 
-def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> IdentifiedRun:
     """Identify the run that is asked for."""
     table = sink.find(job.target.path, job.storage_options)
     runs = () if table is None else tuple(sink.runs(job.target.path, job.storage_options))
@@ -157,7 +157,7 @@ def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Iden
 
 def identify_among(
     job: Job, form: TableForm, request: RunRequest, runs: Sequence[CommittedRun], version: int
-) -> Identified:
+) -> IdentifiedRun:
     """Identify the run that is asked for among those of the target, the last one first, which is at a version."""
     id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
     id = id or ("" if request.again else job.run or "")
@@ -179,7 +179,7 @@ def identify_among(
         if not request.again:
             earlier = next((run for run in known if is_of_input.fullmatch(run.id)), None)
         id = _next(base, runs) if earlier is None else earlier.id
-    return Identified(_named(id, job, form, request), earlier)
+    return IdentifiedRun(_named(id, job, form, request), earlier)
 
 
 def _named(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdentity:

@@ -98,7 +98,7 @@ FORMAT = "schemac-rows-"
 
 
 @dataclass
-class StagedRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
+class StagedQuarantine(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
     """What one task wrote, or all of them."""
 
     pieces: list[str] = dataclasses.field(default_factory=list)
@@ -106,7 +106,7 @@ class StagedRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not f
     reasons: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
     broken: Counter[Key] = dataclasses.field(default_factory=Counter)
 
-    def add(self, other: "StagedRows") -> None:
+    def add(self, other: "StagedQuarantine") -> None:
         """Add what another task wrote."""
         self.pieces += other.pieces
         self.rows += other.rows
@@ -119,7 +119,7 @@ class StagedRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not f
         path.write_text(json.dumps({"pieces": self.pieces, "rows": self.rows, **counts}))
 
     @classmethod
-    def read(cls, path: Path) -> "StagedRows":
+    def read(cls, path: Path) -> "StagedQuarantine":
         """Return the content of a file. Raises OSError."""
         document = json.loads(path.read_text())
         reasons = Counter({(path, rule): count for (path, rule), count in document["reasons"]})
@@ -137,22 +137,22 @@ class StagingWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is 
     notes: Path
     """The file that says what was written; only the driver has it."""
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedRows:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedQuarantine:
         """Write the rows of one task."""
         with TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run, self.limits)
             for batch in iterator:
                 bad.take_from(batch)
             if not bad.rows:
-                return StagedRows()
+                return StagedQuarantine()
             staged_files = sink_of(None).write(self.place, QUARANTINE_SCHEMA, bad.read())
-            return StagedRows(staged_files, bad.rows, bad.reasons, bad.broken.counts)
+            return StagedQuarantine(staged_files, bad.rows, bad.reasons, bad.broken.counts)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Note what all tasks wrote."""
-        total = StagedRows()
+        total = StagedQuarantine()
         for message in messages:
-            if isinstance(message, StagedRows):
+            if isinstance(message, StagedQuarantine):
                 total.add(message)
         total.write(self.notes)
 
@@ -187,9 +187,9 @@ def write_rows(rows: DataFrame, writer: DataSourceArrowWriter) -> None:
     rows.write.format(word).mode("append").save()
 
 
-def stage(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedRows:
+def stage(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
     """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
     with temporary_folder() as folder:
         writer = StagingWriter(place, run, limits, folder / "staged.json")
         write_rows(rows, writer)
-        return StagedRows.read(writer.notes)
+        return StagedQuarantine.read(writer.notes)

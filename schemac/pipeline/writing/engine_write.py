@@ -34,7 +34,7 @@ from schemac.pipeline.writing.sink_options import (
     encode_schema,
     too_many_quarantined,
 )
-from schemac.pipeline.writing.table_sink import TableWriter, Written, spark_sink
+from schemac.pipeline.writing.table_sink import TableWriter, WrittenRows, spark_sink
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.staging import temporary_folder
 from schemac.rows.runs.tables import TableForm, sink_engine
@@ -45,7 +45,7 @@ def write_through(
 ) -> None:
     """Write all rows of a conformed frame; `settings` are options of the connector's."""
     writer = TableWriter(options, overwrite, True, connector)
-    written, persisted = Written(), frame.persist(StorageLevel.DISK_ONLY)
+    written, persisted = WrittenRows(), frame.persist(StorageLevel.DISK_ONLY)
     try:
         columns = frame.drop(*BOOKKEEPING_COLUMNS)
         path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())

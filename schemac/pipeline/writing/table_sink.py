@@ -24,10 +24,10 @@ from pyspark.sql.types import StructType
 from schemac.pipeline.declaration.parts import Key
 from schemac.pipeline.reading.paths import check_unchanged
 from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
-from schemac.pipeline.reports.progress import Notes
+from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, WARNINGS, unpacked
-from schemac.pipeline.writing.batches import QuarantineBuffer, StagedRows, to_schema
+from schemac.pipeline.writing.batches import QuarantineBuffer, StagedQuarantine, to_schema
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,
     SinkReport,
@@ -43,7 +43,7 @@ from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import Storage, seen_from
 from schemac.rows.runs.tables import (
     Merge,
-    Merged,
+    MergedRows,
     Sink,
     TableForm,
     WriteTarget,
@@ -55,12 +55,12 @@ from schemac.text.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_
 
 
 @dataclass
-class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
+class WrittenRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
     """What one task wrote."""
 
     pieces: list[str] = field(default_factory=list)
     rows: int = 0
-    bad: StagedRows = field(default_factory=StagedRows)
+    bad: StagedQuarantine = field(default_factory=StagedQuarantine)
     moved: list[int] = field(default_factory=list)
     """Addresses of the rows of the quarantine that fit now."""
     deletes: list[bytes] = field(default_factory=list)
@@ -68,11 +68,11 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
     warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @classmethod
-    def total(cls, messages: Sequence[WriterCommitMessage | None]) -> "Written":
+    def total(cls, messages: Sequence[WriterCommitMessage | None]) -> "WrittenRows":
         """Add up what tasks wrote."""
         total = cls()
         for one in messages:
-            if isinstance(one, Written):
+            if isinstance(one, WrittenRows):
                 total.pieces += one.pieces
                 total.rows += one.rows
                 total.bad.add(one.bad)
@@ -191,14 +191,14 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
         return Storage.from_json(self.options.storage_options).resolved()
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WrittenRows:
         """Write the rows of one task."""
-        written, schema = Written(), self.schema
+        written, schema = WrittenRows(), self.schema
         with tempfile.TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run.id, self.options.limits())
             context = TaskContext.get()
             staging = self.table.staging if self.table.is_staged else None
-            notes = Notes(staging, None if context is None else int(context.partitionId()))
+            notes = TaskCount(staging, None if context is None else int(context.partitionId()))
             good = self._good_batches(_counted(unpacked(iterator), notes), bad, written)
             if self.merge is not None and self.merge.deletes is not None:
                 good = self._without_deletes(good, written)
@@ -211,7 +211,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                     written.pieces = self.sink.write(self.table, schema, stream)
                 except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
                     raise failure[0] if failure else error from None
-            written.bad = StagedRows([], bad.rows, bad.reasons)
+            written.bad = StagedQuarantine([], bad.rows, bad.reasons)
             if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
                 written.bad.pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
@@ -219,7 +219,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return written
 
     def _good_batches(
-        self, batches: Iterator[pa.RecordBatch], bad: QuarantineBuffer, written: Written
+        self, batches: Iterator[pa.RecordBatch], bad: QuarantineBuffer, written: WrittenRows
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.is_split:
@@ -233,7 +233,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 yield batch
 
     def _without_deletes(
-        self, batches: Iterator[pa.RecordBatch], written: Written
+        self, batches: Iterator[pa.RecordBatch], written: WrittenRows
     ) -> Iterator[pa.RecordBatch]:
         """Pass on the records that are rows, and keep the keys that the others delete."""
         assert self.merge is not None
@@ -256,7 +256,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         assert self.merge is not None
         return pa.schema([self.schema.field(name) for name in self.merge.columns])
 
-    def _judged(self, total: Written) -> Merged | None:
+    def _judged(self, total: WrittenRows) -> MergedRows | None:
         """Judge the records against the rows of the table; None where keys do not matter."""
         if self.merge is None:
             return None
@@ -272,7 +272,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         """
         if self.options.inputs is not None:
             check_unchanged(self.options.inputs)
-        total = Written.total(messages)
+        total = WrittenRows.total(messages)
         good, bad, moved = total.pieces, total.bad.pieces, total.moved
         reasons, warnings = map(ReasonCount.sorted, (total.bad.reasons, total.warnings))
         report = SinkReport(total.rows, total.bad.rows, reasons, warnings=warnings)
@@ -361,7 +361,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Remove what was written, also where the process that committed was killed between its two commits."""
-        total = Written.total(messages)
+        total = WrittenRows.total(messages)
         if self.quarantine is not None:
             # This attempt's rows go out of the quarantine again, unless the table has the run.
             rows = self.sink.find_run(self.run, self.quarantine.path, self.quarantine.storage_options)
@@ -383,7 +383,7 @@ def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
     return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
 
 
-def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:
+def _counted(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa.RecordBatch]:
     """Pass the batches on, and count their rows for the progress."""
     for batch in batches:
         notes.add(batch.num_rows)

@@ -125,7 +125,7 @@ SIZE = 16
 """Bytes of a key."""
 
 
-class Keys:
+class EntryKeys:
     """The keys of entries that share these values."""
 
     def __init__(self, *shared: object) -> None:
@@ -140,7 +140,7 @@ class Keys:
 
 def digest(*values: object) -> bytes:
     """Return the digest of frozen values with all their fields. Raises TypeError for a value that has none."""
-    return Keys().key(*values)
+    return EntryKeys().key(*values)
 
 
 def _framed(value: object) -> bytes:

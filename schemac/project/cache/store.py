@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
-from schemac.project.cache.entries import Keys, UnreadableEntryError, decode, encode, fingerprint
+from schemac.project.cache.entries import EntryKeys, UnreadableEntryError, decode, encode, fingerprint
 from schemac.registry.installed import engines
 
 T = TypeVar("T")
@@ -50,15 +50,19 @@ class Cache:
         return Path(self._folder).parent
 
     @cached_property
-    def _rows(self) -> "Rows | None":
+    def _rows(self) -> "CacheRows | None":
         """The entries of earlier runs; None without a folder, or if this run is to read none of them."""
-        return Rows(f"{self._folder}/{FILE}", fingerprint()) if self._folder and not self._is_fresh else None
+        return (
+            CacheRows(f"{self._folder}/{FILE}", fingerprint())
+            if self._folder and not self._is_fresh
+            else None
+        )
 
-    def keys(self, sort: str, inputs: object) -> Keys:
+    def keys(self, sort: str, inputs: object) -> EntryKeys:
         """Return the keys of entries of one sort, made with the same `inputs`: a frozen value, of which all fields count."""
         if not self.is_persistent:
-            return Keys()
-        return Keys(fingerprint(), sort, [engine.name for engine in engines()], inputs)
+            return EntryKeys()
+        return EntryKeys(fingerprint(), sort, [engine.name for engine in engines()], inputs)
 
     def get(self, key: bytes, type_: type[T]) -> T | None:
         """Return an entry of a type; None if there is none, or it has another type."""
@@ -177,7 +181,7 @@ _EVICT = """DELETE FROM entries WHERE id NOT IN (SELECT id FROM (
     SELECT id, sum(length(content)) OVER (ORDER BY used DESC, id) AS total FROM entries) WHERE total <= ?)"""
 
 
-class Rows:
+class CacheRows:
     """The entries of a compiler in a file, when it was read; empty if the file cannot be read."""
 
     def __init__(self, path: str, compiler: bytes) -> None:

@@ -22,8 +22,8 @@ from msgspec import Raw
 
 from schemac.language.attributes.attribute import Role
 from schemac.rows.judging.arrays import is_list, is_scalar, is_string, nullable_type, role_of, storage_type
-from schemac.rows.judging.scalars import Token
-from schemac.rows.judging.settings import Settings, Step, Unexpected
+from schemac.rows.judging.scalars import TokenKind
+from schemac.rows.judging.settings import Step, Unexpected, ValidationSettings
 from schemac.rows.judging.text_proofs import (
     Proof,
     Proven,
@@ -98,7 +98,7 @@ def _is_sound(token: str) -> bool:
     return True
 
 
-class Members:
+class MemberTokens:
     """Takes objects apart: the tokens of each key that is read, and which objects have something that was not seen.
 
     `known` are the keys that an object may have; None where it may have any.
@@ -201,12 +201,12 @@ class Tokens:
                 self._below_of.setdefault(place[:depth], {})[step] = None
         self._known = known
         self._root = self._compiled(())
-        self._nodes: dict[tuple[Step, ...], Members] = {(): self._root}
+        self._nodes: dict[tuple[Step, ...], MemberTokens] = {(): self._root}
 
-    def _compiled(self, steps: tuple[Step, ...]) -> Members:
+    def _compiled(self, steps: tuple[Step, ...]) -> MemberTokens:
         """Return what takes the objects at a place apart, by the keys that are read below it."""
         known = None if self._known is None else self._known.get(steps, frozenset())
-        return Members([step for step in self._below_of[steps] if isinstance(step, str)], known)
+        return MemberTokens([step for step in self._below_of[steps] if isinstance(step, str)], known)
 
     def __call__(self, texts: pa.Array) -> tuple[dict[tuple[Step, ...], pa.Array], Any]:
         """Return the columns, and a mask of the records that have to be read one by one, whose values in the columns are meaningless."""
@@ -273,7 +273,7 @@ def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
     return pc.replace_with_mask(pa.array([""]).take(pa.array(np.zeros(len(mask), np.int8))), mask, values)
 
 
-def json_proof(member: pa.Field, settings: Settings) -> Proof | None:
+def json_proof(member: pa.Field, settings: ValidationSettings) -> Proof | None:
     """Return how the tokens of a field are read; None where all of them are read one by one."""
     data_type = member.type
     if is_scalar(member):
@@ -293,7 +293,7 @@ def json_proof(member: pa.Field, settings: Settings) -> Proof | None:
         return None
     labels = frozenset(part.name for part in data_type)
     known = labels if settings.unexpected is Unexpected.REJECT else None
-    return _JsonStruct(member, tuple(part for part in parts if part is not None), Members(labels, known))
+    return _JsonStruct(member, tuple(part for part in parts if part is not None), MemberTokens(labels, known))
 
 
 @dataclass(frozen=True)
@@ -308,8 +308,8 @@ class JsonLeaf:
     def __call__(self, tokens: pa.Array) -> Proven:
         """Read tokens."""
         texts = without(tokens, some(pc.is_in(tokens, self.absent)))
-        if self.text.form.token is not Token.STRING:
-            return self.text.read(texts, is_number=self.text.form.token is Token.NUMBER)
+        if self.text.form.token is not TokenKind.STRING:
+            return self.text.read(texts, is_number=self.text.form.token is TokenKind.NUMBER)
         is_text = pc.starts_with(texts, '"')
         others = None
         if is_text.true_count + is_text.null_count < len(texts):
@@ -394,7 +394,7 @@ class _JsonMap:
 class _JsonStruct:
     member: pa.Field
     parts: tuple[Proof, ...]
-    members: Members
+    members: MemberTokens
 
     def __call__(self, tokens: pa.Array) -> Proven:
         is_there, doubtful = _parts(tokens, "{", self.member)

@@ -1,7 +1,7 @@
 """The definition of which records fit a schema: a judge, and the readers of fields that it compiles.
 
 Layer: rows.
-Shape: a `Judge` compiles a `Reader` for each field of an Arrow schema, for records of JSON; `cell_reader` compiles one for a cell of
+Shape: a `RecordReader` compiles a `Reader` for each field of an Arrow schema, for records of JSON; `cell_reader` compiles one for a cell of
        CSV. A `Reader`, of a field of any depth, is called for each record: it takes a value as `tokens` reads it, its path, and a `Run`
        that collects the reasons, and returns the value, None where there is none. The value of a map is a list of pairs in the order of
        the keys. A path is a string, or a pair of a path and a step, which become a text where a reason needs it.
@@ -19,24 +19,24 @@ import pyarrow as pa
 from schemac.rows.judging import tokens
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
 from schemac.rows.judging.reasons import Reason
-from schemac.rows.judging.scalars import Scalar, Token, scalar_of, with_zones
+from schemac.rows.judging.scalars import Scalar, TokenKind, scalar_of, with_zones
 from schemac.rows.judging.settings import (
     GEOJSON_ALWAYS,
     GEOJSON_GEOMETRY,
     GEOJSON_TOP,
     LONGEST_VALUE,
     Coerce,
-    Origin,
-    Settings,
+    FieldOrigin,
     Step,
     Unexpected,
     UnreadablePathError,
+    ValidationSettings,
     parse_steps,
 )
 from schemac.rows.judging.tokens import (
     BLANK,
     NotJsonError,
-    Number,
+    NumberText,
     parse,
     with_object_keys,
     with_objects,
@@ -85,10 +85,10 @@ def path_text(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Context:
+class ValueContext:
     """How values are read at one place: which rules hold, and whether it is the record itself or a struct of it."""
 
-    settings: Settings
+    settings: ValidationSettings
     is_record: bool = True
     """Whether the value is not in a list, a map or a cell."""
 
@@ -101,14 +101,14 @@ def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
     return scalar
 
 
-def json_reader(member: pa.Field, context: Context, epoch: str | None = None) -> Reader:
+def json_reader(member: pa.Field, context: ValueContext, epoch: str | None = None) -> Reader:
     """Compile the reader of a value of JSON. Raises NotCoveredError."""
     if is_scalar(member):
         read = _scalar_reader(member, known_scalar(member, epoch), context)
         return with_objects(member, read) if context.settings.takes_objects else read
     if pa.types.is_struct(member.type):
         return _struct_reader(member, context)
-    inner = Context(context.settings, is_record=False)
+    inner = ValueContext(context.settings, is_record=False)
     if is_list(member.type):
         return list_reader(member, json_reader(member.type.value_field, inner))
     read_map = _map_reader(member, inner)
@@ -163,13 +163,13 @@ def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -
     return read
 
 
-def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) -> Reader:
+def cell_reader(member: pa.Field, settings: ValidationSettings, epoch: str | None = None) -> Reader:
     """Compile the reader of a cell. Raises NotCoveredError."""
     nulls = settings.null_values
     if is_scalar(member):
         is_identity = known_scalar(member, epoch).is_identity
         return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
-    read_value = json_reader(member, Context(settings, is_record=False))
+    read_value = json_reader(member, ValueContext(settings, is_record=False))
     blank = frozenset(("", *nulls))
 
     def read(t: Any, path: Path, run: Run) -> Any:
@@ -184,26 +184,26 @@ def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) 
     return read
 
 
-def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader:
+def _scalar_reader(member: pa.Field, scalar: Scalar, context: ValueContext) -> Reader:
     absent, is_coerced = absent_reader(member), context.settings.coerce is Coerce.TEXT
     nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
     token, value, is_usual = scalar.token, scalar.value, _USUAL[scalar.token]
 
     def text(x: Any, j: str) -> str | None:
-        if token is Token.ANY:
+        if token is TokenKind.ANY:
             return j
         if type(x) is str:
-            return x if is_coerced or token is Token.STRING else j
-        if token is not Token.STRING:
+            return x if is_coerced or token is TokenKind.STRING else j
+        if token is not TokenKind.STRING:
             return j
         return j if is_coerced and not isinstance(x, list | dict) else None
 
     def is_other(x: Any, j: str) -> bool:
         if is_coerced:
             return isinstance(x, list | dict)
-        if token is Token.STRING:
+        if token is TokenKind.STRING:
             return type(x) is not str
-        return not (isinstance(x, bool) if token is Token.BOOLEAN else j[0] in "-0123456789")
+        return not (isinstance(x, bool) if token is TokenKind.BOOLEAN else j[0] in "-0123456789")
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
@@ -221,18 +221,18 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader
             if t is not None:
                 return value(t)
         except BrokenRuleError as error:
-            if token is Token.ANY or not is_other(x, j):
+            if token is TokenKind.ANY or not is_other(x, j):
                 return run.catch(path, error, t or j)
         return run.object_to(path, "type", j)
 
     return read
 
 
-_USUAL = {Token.STRING: str, Token.NUMBER: Number, Token.BOOLEAN: None, Token.ANY: None}
+_USUAL = {TokenKind.STRING: str, TokenKind.NUMBER: NumberText, TokenKind.BOOLEAN: None, TokenKind.ANY: None}
 """What `tokens` reads where a value of a kind stands."""
 
 
-def _map_reader(member: pa.Field, context: Context) -> Reader:
+def _map_reader(member: pa.Field, context: ValueContext) -> Reader:
     key_field = member.type.key_field
     if not is_scalar(key_field):
         raise NotCoveredError
@@ -240,7 +240,7 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
     key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
     scalar = known_scalar(key_field)
     if context.settings.takes_objects:
-        is_number, is_boolean = scalar.token is Token.NUMBER, scalar.token is Token.BOOLEAN
+        is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)
     is_identity = scalar.is_identity and not context.settings.takes_objects
 
@@ -262,11 +262,11 @@ def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
     """Object to keys of a map that are equal."""
     there = ["NaN" if isinstance(x, float) and math.isnan(x) else x for x in keys if x is not None]
     if len(set(there)) < len(there):
-        texts = [key if key is None or isinstance(key, bool | str) else Number(key) for key in keys]
+        texts = [key if key is None or isinstance(key, bool | str) else NumberText(key) for key in keys]
         run.object_to(path, "key", written(texts))
 
 
-def _struct_reader(member: pa.Field, context: Context) -> Reader:
+def _struct_reader(member: pa.Field, context: ValueContext) -> Reader:
     """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
     members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
     is_strict = context.settings.unexpected is Unexpected.REJECT
@@ -306,11 +306,11 @@ class Judged:
     reasons: tuple[Reason, ...]
 
 
-class Judge:
+class RecordReader:
     """The definition of what fits a schema, for records that are text."""
 
-    def __init__(self, schema: pa.Schema, settings: Settings | None = None) -> None:
-        self.settings = settings = settings or Settings()
+    def __init__(self, schema: pa.Schema, settings: ValidationSettings | None = None) -> None:
+        self.settings = settings = settings or ValidationSettings()
         origins = {label: settings.origin_of(label) for label in schema.names}
         zones = {label: origin.zone for label, origin in origins.items() if origin is not None}
         self.schema = with_zones(schema, zones.get, settings.timezone)
@@ -339,7 +339,7 @@ class Judge:
                     keys |= {*GEOJSON_GEOMETRY}
                 self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
 
-    def steps_of(self, label: str, origin: Origin) -> tuple[Step, ...]:
+    def steps_of(self, label: str, origin: FieldOrigin) -> tuple[Step, ...]:
         """Where a field is in a JSON record. Raises UnreadablePathError."""
         if origin.path is not None:
             return parse_steps(origin.path)
@@ -376,9 +376,9 @@ class Judge:
                 object_to_unexpected(value, known, path, run)
 
 
-def _compiled(judge: Judge, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
+def _compiled(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
     """Return the steps to a field's value, none for a constant, and its reader. Raises NotCoveredError for an `epoch` of anything but dates and timestamps."""
-    origin, context = judge.settings.origin_of(member.name), Context(judge.settings)
+    origin, context = judge.settings.origin_of(member.name), ValueContext(judge.settings)
     if origin is None:
         read = json_reader(member, context)
         return (), lambda x, path, run: read(None, path, run)

@@ -34,7 +34,7 @@ from schemac.rows.judging.arrays import (
 )
 from schemac.rows.judging.column_proofs import proof_of
 from schemac.rows.judging.scalars import zone_of
-from schemac.rows.judging.settings import Settings, Unexpected
+from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.text_proofs import (
     Proof,
     Proven,
@@ -58,7 +58,7 @@ PLAIN = frozenset((_NONE, str, int, float, bool, Decimal, bytes, date, datetime,
 """Classes of objects without parts."""
 
 
-class Members(NamedTuple):
+class MemberValues(NamedTuple):
     """Objects of dicts by name, None where a dict lacks one."""
 
     columns: list[Objects]
@@ -68,13 +68,13 @@ class Members(NamedTuple):
     """Numbers of the dicts that have something that has to be looked at, such as a key that is no text."""
 
 
-def members_of(dicts: Sequence[dict[Any, Any]], names: Sequence[str]) -> Members:
+def members_of(dicts: Sequence[dict[Any, Any]], names: Sequence[str]) -> MemberValues:
     """Take dicts apart."""
     if names and set(map(len, dicts)) == {len(names)}:
         try:
             if len(names) == 1:
-                return Members([[*map(itemgetter(names[0]), dicts)]], [], [])
-            return Members([*zip(*map(itemgetter(*names), dicts), strict=True)], [], [])
+                return MemberValues([[*map(itemgetter(names[0]), dicts)]], [], [])
+            return MemberValues([*zip(*map(itemgetter(*names), dicts), strict=True)], [], [])
         except KeyError:
             pass
     columns: list[Objects] = [[one.get(name) for one in dicts] for name in names]
@@ -85,10 +85,10 @@ def members_of(dicts: Sequence[dict[Any, Any]], names: Sequence[str]) -> Members
             others.append(row)
             if any(not isinstance(key, str) or type(one[key]) not in PLAIN for key in rest):
                 odd.append(row)
-    return Members(columns, others, odd)
+    return MemberValues(columns, others, odd)
 
 
-def object_proof(member: pa.Field, settings: Settings) -> ObjectProof | None:
+def object_proof(member: pa.Field, settings: ValidationSettings) -> ObjectProof | None:
     """Compile the proof for a field; None where every object is in doubt."""
     data_type = member.type
     if settings.null_values or settings.fields:

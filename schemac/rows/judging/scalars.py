@@ -40,7 +40,7 @@ from schemac.versions.evolution.diff import declared_clock
 Value = Callable[[str], Any]
 
 
-class Token(StrEnum):
+class TokenKind(StrEnum):
     """How a value is written in JSON."""
 
     NUMBER = "number"
@@ -53,7 +53,7 @@ class Token(StrEnum):
 class Scalar:
     """How the values of one type come out of text; `value` raises BrokenRuleError."""
 
-    token: Token
+    token: TokenKind
     value: Value
     is_identity: bool = False
 
@@ -61,17 +61,17 @@ class Scalar:
 def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
     """How one field without children is read; None for types that a pipeline cannot write."""
     if extension_name(field) == "arrow.uuid":
-        return Scalar(Token.STRING, values.uuid_of)
+        return Scalar(TokenKind.STRING, values.uuid_of)
     role = role_of(field)
     if role is Role.JSON:
-        return Scalar(Token.ANY, _json)
+        return Scalar(TokenKind.ANY, _json)
     if role is Role.BRAIN_FLOATS:
-        return Scalar(Token.NUMBER, values.brain_float_of)
+        return Scalar(TokenKind.NUMBER, values.brain_float_of)
     if role is Role.BLOB:
-        return Scalar(Token.STRING, values.bytes_of)
+        return Scalar(TokenKind.STRING, values.bytes_of)
     data_type = storage_type(field.type)
     if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):
-        token = Token.STRING if epoch is None else Token.NUMBER
+        token = TokenKind.STRING if epoch is None else TokenKind.NUMBER
         if pa.types.is_date(data_type):
             return Scalar(token, _day_reader(data_type, epoch))
         clock = clock_of(data_type, zone_of(field))
@@ -92,24 +92,24 @@ def clock_of(data_type: pa.DataType, zone: str | None) -> "Clock":
 def _integer(data_type: pa.DataType) -> Scalar:
     """Return what reads a number of JSON as an integer within the limits of the type."""
     lowest, highest = integer_limits(data_type)
-    return Scalar(Token.NUMBER, lambda t: values.integer_of(t, lowest, highest))
+    return Scalar(TokenKind.NUMBER, lambda t: values.integer_of(t, lowest, highest))
 
 
 def _float(data_type: pa.DataType) -> Scalar:
     """Return what reads a number of JSON as a float of the type's 16, 32 or 64 bits."""
     bits = data_type.bit_width
-    return Scalar(Token.NUMBER, lambda t: values.float_of(t, bits))
+    return Scalar(TokenKind.NUMBER, lambda t: values.float_of(t, bits))
 
 
 def _decimal(data_type: pa.DataType) -> Scalar:
     """Return what reads a number of JSON as a decimal with the type's precision and scale."""
     precision, scale = data_type.precision, data_type.scale
-    return Scalar(Token.NUMBER, lambda t: values.decimal_of(t, precision, scale))
+    return Scalar(TokenKind.NUMBER, lambda t: values.decimal_of(t, precision, scale))
 
 
 def _fixed_binary(data_type: pa.DataType) -> Scalar:
     width_bytes = data_type.byte_width
-    return Scalar(Token.STRING, lambda t: values.bytes_of(t, width_bytes))
+    return Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, width_bytes))
 
 
 def _not_null(_: str) -> NoReturn:
@@ -126,16 +126,16 @@ def _json(t: str) -> str:
 
 
 _BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Scalar]], ...] = (
-    (is_string, lambda _: Scalar(Token.STRING, lambda t: t, is_identity=True)),
-    (pa.types.is_boolean, lambda _: Scalar(Token.BOOLEAN, values.boolean_of)),
+    (is_string, lambda _: Scalar(TokenKind.STRING, lambda t: t, is_identity=True)),
+    (pa.types.is_boolean, lambda _: Scalar(TokenKind.BOOLEAN, values.boolean_of)),
     (pa.types.is_integer, _integer),
     (pa.types.is_floating, _float),
     (pa.types.is_decimal, _decimal),
-    (is_binary, lambda _: Scalar(Token.STRING, values.bytes_of)),
+    (is_binary, lambda _: Scalar(TokenKind.STRING, values.bytes_of)),
     (pa.types.is_fixed_size_binary, _fixed_binary),
-    (pa.types.is_time, lambda data_type: Scalar(Token.STRING, time_of_day(data_type))),
-    (pa.types.is_duration, lambda _: Scalar(Token.NUMBER, values.count_of)),
-    (pa.types.is_null, lambda _: Scalar(Token.ANY, _not_null)),
+    (pa.types.is_time, lambda data_type: Scalar(TokenKind.STRING, time_of_day(data_type))),
+    (pa.types.is_duration, lambda _: Scalar(TokenKind.NUMBER, values.count_of)),
+    (pa.types.is_null, lambda _: Scalar(TokenKind.ANY, _not_null)),
 )
 
 

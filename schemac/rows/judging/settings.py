@@ -32,7 +32,7 @@ class Unexpected(StrEnum):
 
 
 @dataclass(frozen=True)
-class Origin:
+class FieldOrigin:
     """Where a field is read, when not from the key of its own name; `epoch` is what a number counts, `zone` that of clocks."""
 
     path: str | None = None
@@ -40,25 +40,25 @@ class Origin:
     zone: str | None = None
 
 
-OWN_NAME = Origin()
+OWN_NAME = FieldOrigin()
 
 
 @dataclass(frozen=True)
-class Settings:
+class ValidationSettings:
     """The rules of validation, as in a pipeline file; a field whose origin is None is always null."""
 
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE
     null_values: tuple[str, ...] = ()
     timezone: str | None = None
-    fields: Mapping[str, Origin | None] = field(default_factory=dict)
+    fields: Mapping[str, FieldOrigin | None] = field(default_factory=dict)
     taken: tuple[tuple[str | int, ...], ...] = ()
     """Places of a record that something else than its fields reads, such as an expression."""
     is_geojson: bool = False
     takes_objects: bool = False
     """Whether records hold objects of Python besides what JSON has: dates, bytes and the like."""
 
-    def origin_of(self, label: str) -> Origin | None:
+    def origin_of(self, label: str) -> FieldOrigin | None:
         """Return where a field is read; None where from nowhere."""
         return self.fields.get(label, OWN_NAME)
 

@@ -1,7 +1,7 @@
 """Reads columns of texts by Arrow's kernels, where a pattern proves that they mean the same to Arrow and to `scalars`.
 
 Layer: rows.
-Shape: for an Arrow type without children a `Form`: a pattern in RE2's dialect over the text of a value, the type that Arrow casts
+Shape: for an Arrow type without children a `TextForm`: a pattern in RE2's dialect over the text of a value, the type that Arrow casts
        it to, and the limits that only show in the values. A `TextProof` reads cells by it. What is read is `Proven`: values in the
        loose type of the field, null where they are in doubt, and which are.
 Rule: a form says too little rather than too much. Whatever it does not match is read, or refused, one by one.
@@ -30,7 +30,7 @@ from schemac.rows.judging.arrays import (
     storage_type,
     to_field,
 )
-from schemac.rows.judging.scalars import Token, zone_of
+from schemac.rows.judging.scalars import TokenKind, zone_of
 from schemac.rows.judging.settings import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 
@@ -64,10 +64,10 @@ Proof = Callable[[pa.Array], Proven]
 
 
 @dataclass(frozen=True)
-class Form:
+class TextForm:
     """How values of one type are spelled and read; `limits` are the least and the greatest value, both allowed."""
 
-    token: Token
+    token: TokenKind
     pattern: str
     """Empty for any text."""
     parsed: pa.DataType
@@ -226,7 +226,7 @@ class TextProof:
     """Reads the texts of one field, such as the cells of a column of CSV."""
 
     member: pa.Field
-    form: Form
+    form: TextForm
     nulls: tuple[str, ...]
     """Texts that are no value."""
 
@@ -272,7 +272,7 @@ class TextProof:
         return values if values.type.equals(target) else values.cast(target)
 
 
-def form_of(field: pa.Field) -> Form | None:
+def form_of(field: pa.Field) -> TextForm | None:
     """How a field without parts is spelled and read; None for types that only `scalars` reads."""
     extension, data_type, is_ = extension_name(field), storage_type(field.type), pa.types
     if role_of(field) is Role.BRAIN_FLOATS:
@@ -282,10 +282,10 @@ def form_of(field: pa.Field) -> Form | None:
     if is_.is_integer(data_type):
         least, greatest = integer_limits(data_type)
         limits = None if data_type.equals(pa.int64()) else (least, min(greatest, 2**63 - 1))
-        return Form(Token.NUMBER, INTEGER, pa.int64(), limits)
+        return TextForm(TokenKind.NUMBER, INTEGER, pa.int64(), limits)
     if is_.is_floating(data_type):
         if data_type.bit_width == 64:
-            return Form(Token.NUMBER, NUMBER, pa.float64(), (-FLOAT64_LARGEST, FLOAT64_LARGEST))
+            return TextForm(TokenKind.NUMBER, NUMBER, pa.float64(), (-FLOAT64_LARGEST, FLOAT64_LARGEST))
         return _float(FLOAT16_LARGEST if data_type.bit_width == 16 else FLOAT32_LARGEST)
     if is_.is_decimal(data_type):
         precision, scale = data_type.precision, data_type.scale
@@ -294,19 +294,19 @@ def form_of(field: pa.Field) -> Form | None:
         whole = precision - scale
         digits = f"(?:0|[1-9][0-9]{{0,{whole - 1}}})" if whole else "0"
         places = rf"(?:\.[0-9]{{1,{scale}}})?" if scale else ""
-        return Form(Token.NUMBER, f"-?{digits}{places}", pa.decimal128(precision, scale))
+        return TextForm(TokenKind.NUMBER, f"-?{digits}{places}", pa.decimal128(precision, scale))
     if is_.is_boolean(data_type):
-        return Form(Token.BOOLEAN, "(?:true|false)", pa.bool_())
+        return TextForm(TokenKind.BOOLEAN, "(?:true|false)", pa.bool_())
     if is_.is_duration(data_type):
-        return Form(Token.NUMBER, INTEGER, pa.int64())
+        return TextForm(TokenKind.NUMBER, INTEGER, pa.int64())
     if is_string(data_type):
-        return Form(Token.STRING, "", pa.string())
+        return TextForm(TokenKind.STRING, "", pa.string())
     return _time(field, data_type)
 
 
-def _float(largest: float) -> Form:
+def _float(largest: float) -> TextForm:
     """Return how floats up to `largest` are spelled; they are rounded to singles."""
-    return Form(Token.NUMBER, NUMBER, pa.float64(), (-largest, largest), is_single=True)
+    return TextForm(TokenKind.NUMBER, NUMBER, pa.float64(), (-largest, largest), is_single=True)
 
 
 def _day(century: tuple[str, str] = CENTURY) -> str:
@@ -315,14 +315,14 @@ def _day(century: tuple[str, str] = CENTURY) -> str:
     return f"(?:{century[0]}[0-9]{{2}}-(?:{_MONTHS})|(?:{leap_year})-02-29)"
 
 
-def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
+def _time(field: pa.Field, data_type: pa.DataType) -> TextForm | None:
     """Return how dates, times of day or timestamps are spelled; None for any other type."""
     is_ = pa.types
     if is_.is_date(data_type):
-        return Form(Token.STRING, _day(), pa.date32())
+        return TextForm(TokenKind.STRING, _day(), pa.date32())
     if is_.is_time(data_type):
         pattern = _clock(data_type.unit)
-        return Form(Token.STRING, pattern, pa.timestamp(data_type.unit), prefix="1970-01-01T")
+        return TextForm(TokenKind.STRING, pattern, pa.timestamp(data_type.unit), prefix="1970-01-01T")
     if not is_.is_timestamp(data_type):
         return None
     unit = data_type.unit
@@ -331,7 +331,7 @@ def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
         # Without a zone it is the reading of a clock, which needs no more than this where the clock is in UTC.
         pattern += f"{ZONE}?" if is_utc(zone_of(field) or data_type.tz) else ZONE
     timestamp_type = pa.timestamp("ns" if unit == "ns" else "us", None if data_type.tz is None else "UTC")
-    return Form(Token.STRING, pattern, timestamp_type)
+    return TextForm(TokenKind.STRING, pattern, timestamp_type)
 
 
 def _clock(unit: str) -> str:

@@ -1,7 +1,7 @@
 """Values of records: JSON read from text and written again, and objects of Python as values.
 
 Layer: rows.
-Shape: `parse` takes a text, and returns None, True, False, `Number`, str, list or dict. A `Number` is the text of the token. Keys have
+Shape: `parse` takes a text, and returns None, True, False, `NumberText`, str, list or dict. A `NumberText` is the text of the token. Keys have
        the order of the record. `as_record_value` brings an object of Python to the same, as far as JSON has it; dates, times, bytes and
        UUIDs stay what they are until the reader of their field takes them as the text that a record has for them, or objects to them.
 Rule: no object becomes a value of another family: bytes are not a text, a date is not a text, a boolean is not a number.
@@ -35,7 +35,7 @@ MOST_LEVELS = 900
 LONGEST_NUMBER, LONGEST_KEY = 1000, 50_000
 
 
-class Number(str):
+class NumberText(str):
     """The text of a number in the record."""
 
     __slots__ = ()
@@ -64,14 +64,14 @@ def _small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return _object(pairs)
 
 
-def _short_number(text: str) -> Number:
+def _short_number(text: str) -> NumberText:
     if len(text) >= LONGEST_NUMBER:
         raise NotJsonError
-    return Number(text)
+    return NumberText(text)
 
 
 _parse = json.JSONDecoder(
-    parse_float=Number, parse_int=Number, parse_constant=_refused, object_pairs_hook=_object
+    parse_float=NumberText, parse_int=NumberText, parse_constant=_refused, object_pairs_hook=_object
 ).decode
 _parse_long = json.JSONDecoder(
     parse_float=_short_number,
@@ -94,7 +94,7 @@ def parse(text: str) -> Any:
     ):
         return content
     if text.isdigit() and text.isascii() and text[0] != "0" and len(text) < LONGEST_NUMBER:
-        return Number(text)
+        return NumberText(text)
     if text.count("[") + text.count("{") > MOST_LEVELS and levels(text) > MOST_LEVELS:
         raise NotJsonError
     try:
@@ -193,7 +193,7 @@ def written(value: Any) -> str:
             waiting += _reversed(_Text("{"), members, _Text("}"))
         elif type(part) is str:
             texts.append(quoted(part))
-        elif type(part) is Number:
+        elif type(part) is NumberText:
             texts.append(str.__str__(part))
         elif part is None:
             texts.append("null")
@@ -214,7 +214,7 @@ def _reversed(opened: _Text, members: Iterable[tuple[Any, ...]], closed: _Text) 
     return tokens
 
 
-JSON_TYPES = (str, Number, bool, list, dict)
+JSON_TYPES = (str, NumberText, bool, list, dict)
 WHOLE_TYPES = {date, datetime, time, timedelta, bytes}
 """Types whose values stay as they are; NaT of pandas is of none of them."""
 _MICROSECOND = timedelta(microseconds=1)
@@ -248,7 +248,7 @@ def _empty_like(parts: Any) -> Any:
 
 def _opened(value: Any) -> Any:
     """Return a value of a record; the parts of a dict or a list are not looked at."""
-    if value is None or type(value) in WHOLE_TYPES or isinstance(value, bool | Number):
+    if value is None or type(value) in WHOLE_TYPES or isinstance(value, bool | NumberText):
         return value
     if isinstance(value, str):
         return _sound(value)
@@ -277,14 +277,14 @@ def _opened(value: Any) -> Any:
     return None if isinstance(value, datetime) and value != value else value  # noqa: PLR0124
 
 
-def _number(value: float | Decimal) -> Number:
+def _number(value: float | Decimal) -> NumberText:
     """Return the token of a number; what is not finite is NaN, Infinity or -Infinity."""
     if isinstance(value, int):
         # Python writes no integer of more than some thousand digits, and a Decimal of any number.
-        return Number(int.__repr__(value) if value.bit_length() < _LONG else format(Decimal(value), "f"))
+        return NumberText(int.__repr__(value) if value.bit_length() < _LONG else format(Decimal(value), "f"))
     text = str(value) if isinstance(value, Decimal) else float.__repr__(value)
     named = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-    return Number(named.get(text.lower().replace("infinity", "inf"), text))
+    return NumberText(named.get(text.lower().replace("infinity", "inf"), text))
 
 
 def _sound(text: str) -> str:
@@ -317,7 +317,7 @@ class ObjectKey(str):
 
 def _key(key: Any) -> str:
     """Return a key of a mapping as text. Raises NotJsonError."""
-    return _sound(key) if isinstance(key, str) and not isinstance(key, Number) else ObjectKey.of(key)
+    return _sound(key) if isinstance(key, str) and not isinstance(key, NumberText) else ObjectKey.of(key)
 
 
 def text_of_object(value: Any) -> str:
@@ -357,7 +357,7 @@ def with_object_keys(member: pa.Field, read: Read, *, takes_numbers: bool, takes
         if type(label) is not ObjectKey:
             return read(label, path, run)
         value = label.value
-        if isinstance(value, bool | Number):
+        if isinstance(value, bool | NumberText):
             is_taken = takes_booleans if isinstance(value, bool) else takes_numbers
             text = str.__str__(label) if is_taken else None
         else:
@@ -444,4 +444,4 @@ def _timestamp(x: datetime) -> str:
 def _duration(x: timedelta, data_type: pa.DataType) -> str:
     """Return the count of a duration in the type's unit, as a number without an exponent."""
     count = Decimal(x // _MICROSECOND) * ARROW_PER_SECOND[data_type.unit] / 10**6
-    return Number(format(count.normalize(), "f"))
+    return NumberText(format(count.normalize(), "f"))

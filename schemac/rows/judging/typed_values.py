@@ -1,21 +1,14 @@
-"""Readers of values that come with an Arrow type, and the texts that Spark shows for such values.
+"""Readers of values that come with an Arrow type.
 
 Layer: rows.
 Shape: `raw_values` gives what Python calculates with: counts for dates, times, timestamps and durations, in the unit of the type;
        `Decimal`; bytes; lists; dicts for structs; lists of pairs for maps. A reader takes one of them. What has the field's own type is
-       taken as it is, integers are compared with limits, and everything else is read from its text. `cast_text` writes a value as
-       Spark's `cast(… as string)` does, `json_text` as its `to_json` does.
-Units: Spark counts timestamps in microseconds; those in nanoseconds and times of day travel as counts, and are shown as ISO 8601 has
-      them.
+       taken as it is, integers are compared with limits, and everything else is read from its text (see `value_texts`).
 Errors: UnreadableTypeError for a column that can never become its field; MissingMemberError.
 """
 
-import base64
-import math
-import struct
 import uuid
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate, chain
 from typing import Any
@@ -23,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.constraints.constraint import whole
-from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
+from schemac.language.kinds.answers import ARROW_PER_SECOND
 from schemac.rows.judging.arrays import (
     MissingMemberError,
     extension_name,
@@ -57,13 +50,9 @@ from schemac.rows.judging.scalars import (
     zone_of,
     zone_of_clock,
 )
-from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, Settings
-from schemac.rows.judging.tokens import double_text, is_uuid, quoted
-
-DAY = 86_400
-_MILLIS_A_DAY = DAY * 1000
-_SINGLE = struct.Struct("<f")
-_DIGITS_OF_SINGLE = 9
+from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, ValidationSettings
+from schemac.rows.judging.tokens import is_uuid
+from schemac.rows.judging.value_texts import MILLIS_A_DAY, cast_text, count_text
 
 
 def raw_values(array: pa.Array) -> list[Any]:
@@ -98,7 +87,7 @@ def raw_values(array: pa.Array) -> list[Any]:
 
 def _days(millis: int) -> int | Fraction:
     """Return the days of a date of 64 bits: a fraction if it is not at midnight, which no day is."""
-    return Fraction(millis, _MILLIS_A_DAY) if millis % _MILLIS_A_DAY else millis // _MILLIS_A_DAY
+    return Fraction(millis, MILLIS_A_DAY) if millis % MILLIS_A_DAY else millis // MILLIS_A_DAY
 
 
 def _cut(array: pa.Array, items: list[Any]) -> list[Any]:
@@ -106,133 +95,6 @@ def _cut(array: pa.Array, items: list[Any]) -> list[Any]:
     offsets = array.offsets.to_pylist()
     there = array.is_valid().to_pylist()
     return [items[offsets[i] : offsets[i + 1]] if valid else None for i, valid in enumerate(there)]
-
-
-def cast_text(value: Any, type_: pa.DataType) -> str:
-    """Write a value of a type without parts; an instant does not show that it is one."""
-    is_ = pa.types
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if is_.is_date(type_):
-        return (
-            clock_text(int(value * _MILLIS_A_DAY), "ms") if isinstance(value, Fraction) else day_text(value)
-        )
-    if is_.is_time(type_):
-        return count_text(value, type_)
-    if is_.is_timestamp(type_):
-        return count_text(value, type_) if type_.unit == "ns" else clock_text(value, type_.unit)
-    if isinstance(value, float):
-        return float_text(value, type_)
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    return str(value)
-
-
-def float_text(value: float, type_: pa.DataType) -> str:
-    """Write a float as Java does: the shortest digits that mean it."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return double_text(value if type_.bit_width == 64 else _with_digits_of_single(value))
-
-
-def _with_digits_of_single(value: float) -> float:
-    """Return the double that is written with the digits of a single."""
-    for digits in range(1, _DIGITS_OF_SINGLE):
-        near = float(f"{value:.{digits}g}")
-        try:
-            if _SINGLE.unpack(_SINGLE.pack(near))[0] == value:
-                return near
-        except OverflowError:
-            continue
-    return float(f"{value:.{_DIGITS_OF_SINGLE}g}")
-
-
-def day_text(days: int) -> str:
-    """Write a day, also one that Python's calendar does not have."""
-    # Of the proleptic Gregorian calendar. Eras of 400 years begin in March, so that the day of the leap year is the last one.
-    era, of_era = divmod(days + 719_468, 146_097)
-    year_of_era = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    shifted = (5 * of_year + 2) // 153
-    month, day = shifted + 3 if shifted < 10 else shifted - 9, of_year - (153 * shifted + 2) // 5 + 1
-    year = year_of_era + era * 400 + (month <= 2)
-    sign = "+" if year > 9999 else "-" if year < 0 else ""
-    return f"{sign}{abs(year):04}-{month:02}-{day:02}"
-
-
-def clock_text(count: int, unit: str, divider: str = " ") -> str:
-    """Write a timestamp with as many digits of the second as it needs."""
-    per = ARROW_PER_SECOND[unit]
-    days, clock = divmod(count, DAY * per)
-    seconds, fraction = divmod(clock, per)
-    below = f".{fraction:0{FRACTION_DIGITS[unit]}}".rstrip("0") if fraction else ""
-    return f"{day_text(days)}{divider}{_of_day(seconds)}{below}"
-
-
-def count_text(count: int, type_: pa.DataType) -> str:
-    """Write a timestamp or a time of day with all digits of its unit."""
-    per, digits = ARROW_PER_SECOND[type_.unit], FRACTION_DIGITS[type_.unit]
-    seconds, fraction = divmod(count, per)
-    below = f".{fraction:0{digits}}" if digits else ""
-    days, clock = divmod(seconds, DAY)
-    if pa.types.is_time(type_):
-        return f"{_of_day(clock)}{below}"
-    zone = "Z" if type_.tz is not None else ""
-    return f"{day_text(days)}T{_of_day(clock)}{below}{zone}"
-
-
-def _of_day(seconds: int) -> str:
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-
-
-def json_text(value: Any, type_: pa.DataType) -> str:
-    """Write a value with its parts; members of structs that are null are left out."""
-    is_ = pa.types
-    if value is None:
-        return "null"
-    if isinstance(type_, pa.BaseExtensionType):
-        return json_text(value, type_.storage_type)
-    if is_.is_dictionary(type_):
-        return json_text(value, type_.value_type)
-    if is_.is_struct(type_):
-        there = [part for part in type_ if value[part.name] is not None]
-        return json_object([(part.name, value[part.name], part.type) for part in there])
-    if is_.is_map(type_):
-        keys = [(key_text(key, type_.key_type), item, type_.item_type) for key, item in value]
-        return json_object(keys)
-    if is_.is_nested(type_):
-        return f"[{','.join(json_text(item, type_.value_type) for item in value)}]"
-    if isinstance(value, bytes):
-        return quoted(base64.b64encode(value).decode())
-    if is_.is_timestamp(type_) and type_.unit != "ns":
-        # Spark's writer has three digits of the second.
-        millis = value * 1000 // ARROW_PER_SECOND[type_.unit]
-        return quoted(count_text(millis, pa.timestamp("ms", type_.tz)))
-    if is_.is_date(type_):
-        return quoted(cast_text(value, type_))
-    if is_.is_temporal(type_):
-        return str(value)
-    if isinstance(value, float):
-        text = float_text(value, type_)
-        return text if math.isfinite(value) else quoted(text)
-    return quoted(value) if isinstance(value, str) else cast_text(value, type_)
-
-
-def json_object(members: list[tuple[str, Any, pa.DataType]]) -> str:
-    """Write an object of named values with their types."""
-    return f"{{{','.join(f'{quoted(label)}:{json_text(value, type_)}' for label, value, type_ in members)}}}"
-
-
-def key_text(key: Any, type_: pa.DataType) -> str:
-    """Write the key of a map."""
-    return base64.b64encode(key).decode() if isinstance(key, bytes) else cast_text(key, type_)
-
-
-__all__ = ["UnreadableTypeError", "raw_values", "typed_reader"]
 
 
 class UnreadableTypeError(Exception):
@@ -245,7 +107,7 @@ class UnreadableTypeError(Exception):
 def typed_reader(
     member: pa.Field,
     source: pa.Field,
-    settings: Settings,
+    settings: ValidationSettings,
     *,
     is_column: bool = True,
     epoch: str | None = None,
@@ -420,8 +282,8 @@ def _duration_reader(member: pa.Field, target_type: pa.DataType, source_type: pa
     return unless_absent(member, read)
 
 
-def _map_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) -> Reader:
-    keys_settings = Settings(timezone=settings.timezone)
+def _map_reader(member: pa.Field, source_type: pa.DataType, settings: ValidationSettings) -> Reader:
+    keys_settings = ValidationSettings(timezone=settings.timezone)
     key = typed_reader(member.type.key_field, source_type.key_field, keys_settings, is_column=False)
     item = typed_reader(member.type.item_field, source_type.item_field, settings, is_column=False)
     key_type = source_type.key_type
@@ -439,7 +301,7 @@ def _map_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) 
     return unless_absent(member, read)
 
 
-def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: Settings) -> Reader:
+def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: ValidationSettings) -> Reader:
     members = []
     for part in member.type:
         place = source_type.get_field_index(part.name)

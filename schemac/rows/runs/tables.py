@@ -71,7 +71,7 @@ class Merge:
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedRows:
     """What a commit is to add and to replace, as it was judged for one version of the table."""
 
     fragments: list[str]
@@ -241,14 +241,14 @@ class Sink(ABC):
     @abstractmethod
     def judge(
         self, place: WriteTarget, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
-    ) -> Merged:
+    ) -> MergedRows:
         """Decide which records of the pieces, and which deleting ones, count against the rows of the table.
 
         Raises PipelineError if the merge refuses keys that the table has.
         """
 
     @abstractmethod
-    def merge(self, place: WriteTarget, merged: Merged) -> int:
+    def merge(self, place: WriteTarget, merged: MergedRows) -> int:
         """Commit what was judged to a table that exists; the new version."""
 
     @abstractmethod
@@ -303,7 +303,7 @@ class Projection:
 WHOLE_ROWS = Projection()
 
 
-class Source(ABC):
+class SourceFormat(ABC):
     """An engine whose tables runs read; the format of a source is the name of the engine."""
 
     options: tuple[str, ...] = ()
@@ -349,7 +349,7 @@ class Source(ABC):
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]
-SOURCE: Capability[Source] = Capability("source", Source)  # type: ignore[type-abstract]
+SOURCE: Capability[SourceFormat] = Capability("source", SourceFormat)  # type: ignore[type-abstract]
 
 
 def sink_names() -> tuple[str, ...]:
@@ -372,7 +372,7 @@ def source_names() -> tuple[str, ...]:
     return SOURCE.names(engines())
 
 
-def source_of(name: str) -> Source | None:
+def source_of(name: str) -> SourceFormat | None:
     """Return what reads a format; None if no engine does."""
     return SOURCE.of(engine(name)) if name in source_names() else None
 

@@ -190,7 +190,7 @@ def _chances(draws: Draws, size: int) -> pa.Array:
 
 
 @dataclass(frozen=True)
-class Reference(Column):
+class ReferenceColumn(Column):
     """Values of another dataset's rows."""
 
     targets: Targets
@@ -213,7 +213,7 @@ class Nothing(Column):
 
 
 @dataclass(frozen=True)
-class Struct(Column):
+class StructColumn(Column):
     """A struct of which a member is not a pool."""
 
     field: SchemaField
@@ -254,7 +254,7 @@ def column_of(
             for child, part in zip(field.children, member.type, strict=True)
         ]
     )
-    return Struct(field, member, parts, seed)
+    return StructColumn(field, member, parts, seed)
 
 
 def is_vector(field: SchemaField, member: pa.Field) -> bool:

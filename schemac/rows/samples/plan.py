@@ -18,7 +18,7 @@ from schemac.language.constraints.rows import ReferenceTo, RowConstraints
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.arrays import nullable_type
-from schemac.rows.samples.columns import Column, Counter, Digit, Nothing, Path, Reference, Targets
+from schemac.rows.samples.columns import Column, Counter, Digit, Nothing, Path, ReferenceColumn, Targets
 from schemac.rows.samples.values import NoValueError, Values, values_of
 
 REFERRED = 100
@@ -35,7 +35,7 @@ class CircleError(NoValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class SampleField:
     """A field of a row, with its Arrow field."""
 
     field: SchemaField
@@ -43,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SamplePlan:
     """The fields that chance does not decide about."""
 
     special: Mapping[Path, Column]
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass
 class _Planner:
-    places: Mapping[Path, Place]
+    places: Mapping[Path, SampleField]
     seed: tuple[object, ...]
     keys: frozenset[Path]
     special: dict[Path, Column]
@@ -126,11 +126,11 @@ def plan_of(
     name: str,
     rows: RowConstraints,
     keys: Sequence[Path],
-    places: Mapping[Path, Place],
+    places: Mapping[Path, SampleField],
     seed: tuple[object, ...],
     count: int,
     target_rows: TargetRows,
-) -> Plan:
+) -> SamplePlan:
     """Plan a sample of so many rows. Raises NoValueError."""
     lists = [
         *([tuple(keys)] if keys else []),
@@ -145,7 +145,7 @@ def plan_of(
         _refer(planner, reference, lists, count, target_rows)
     for paths in sorted(lists, key=len):
         planner.count_through(paths, count)
-    return Plan(
+    return SamplePlan(
         planner.special, tuple(planner.counters), tuple(reference_tos), planner.capacity, planner.limited_by
     )
 
@@ -193,7 +193,7 @@ def _refer(
     if not targets.count:
         raise NoValueError(f"{reference.path}: the sample of {reference.dataset} has no row to refer to")
     for i, path in enumerate(paths):
-        planner.special[path] = Reference(targets, i)
+        planner.special[path] = ReferenceColumn(targets, i)
         planner.targets[path] = targets
 
 
@@ -224,4 +224,12 @@ def values_in_conditions(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ..
     return {path: tuple(dict.fromkeys(values)) for path, values in by_path.items()}
 
 
-__all__ = ["REFERRED", "CircleError", "Place", "Plan", "TargetRows", "plan_of", "values_in_conditions"]
+__all__ = [
+    "REFERRED",
+    "CircleError",
+    "SampleField",
+    "SamplePlan",
+    "TargetRows",
+    "plan_of",
+    "values_in_conditions",
+]

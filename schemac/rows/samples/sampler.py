@@ -28,7 +28,7 @@ from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, columns
 from schemac.rows.judging.arrays import opened, to_batches
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, column_of
-from schemac.rows.samples.plan import CircleError, Place, plan_of, values_in_conditions
+from schemac.rows.samples.plan import CircleError, SampleField, plan_of, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.text.source.catalogue import UNSAMPLABLE
 from schemac.text.source.diagnostic import Diagnostic, SchemaError
@@ -256,10 +256,10 @@ def _count(tally: dict[str, int], rule: str, rows: set[int]) -> None:
         tally[rule] = tally.get(rule, 0) + len(rows)
 
 
-def _places(fields: tuple[SchemaField, ...], members: list[pa.Field]) -> Iterator[tuple[Path, Place]]:
+def _places(fields: tuple[SchemaField, ...], members: list[pa.Field]) -> Iterator[tuple[Path, SampleField]]:
     """Yield the fields that have one value in every row."""
     for field, member in zip(fields, members, strict=True):
-        yield tuple(map(str, field.path)), Place(field, member)
+        yield tuple(map(str, field.path)), SampleField(field, member)
         if field.type.family is Family.STRUCT and pa.types.is_struct(member.type):
             yield from _places(field.children, list(member.type))
 

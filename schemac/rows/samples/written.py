@@ -15,7 +15,8 @@ import pyarrow as pa
 from schemac.language.attributes.attribute import Role
 from schemac.rows.judging.arrays import opened, role_of, storage_type
 from schemac.rows.judging.tokens import is_uuid, quoted
-from schemac.rows.judging.typed_values import clock_text, count_text, day_text, raw_values
+from schemac.rows.judging.typed_values import raw_values
+from schemac.rows.judging.value_texts import clock_text, count_text, day_text
 
 Written = Callable[[Any], str]
 _NEEDS_QUOTES = frozenset(',"\r\n')

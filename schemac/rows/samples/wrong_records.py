@@ -35,15 +35,15 @@ from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.physical import with_parts
 from schemac.rows.judging.arrays import opened, to_batches
-from schemac.rows.judging.settings import Settings
-from schemac.rows.judging.tokens import Number, parse, quoted
+from schemac.rows.judging.settings import ValidationSettings
+from schemac.rows.judging.tokens import NumberText, parse, quoted
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import csv_line, json_lines
 from schemac.rows.validation.result import JudgedBatch
-from schemac.rows.validation.validating import Rules, validated
+from schemac.rows.validation.validating import ValidationRules, validated
 from schemac.rows.validation.validator import MALFORMED, TEXT, FieldInput, Validator
 
 GOOD = 60
@@ -115,7 +115,7 @@ def rule_of(row: WrongRow) -> tuple[str, str]:
 
 def record_text(value: Any) -> str:
     """Write a value that `parse` has read, as it was read."""
-    if type(value) is Number:
+    if type(value) is NumberText:
         return str(value)
     if type(value) is str:
         return quoted(value)
@@ -131,7 +131,7 @@ def _judged(
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield each record with the paths and rules for which the dataset refuses it."""
     reasons: list[list[tuple[str, str]]] = [[] for _ in texts]
-    for one in validated(dataset, texts, Rules(references)).reasons:
+    for one in validated(dataset, texts, ValidationRules(references)).reasons:
         reasons[one.row].append((one.path, one.rule))
     yield from zip(texts, reasons, strict=True)
 
@@ -240,8 +240,8 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
         others: list[Any] = []
         if type(first) is str:
             others = [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
-        elif type(first) is Number:
-            others = [Number(number) for number in range(11, 30)]
+        elif type(first) is NumberText:
+            others = [NumberText(number) for number in range(11, 30)]
         yield record_text([*current, *({record_text(one): one for one in others}.values())])
         yield from (
             record_text([*current, *current[:1]]),
@@ -359,7 +359,7 @@ def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     columns = [pa.array([line[i] for line in lines], pa.string()) for i in range(len(schema))]
     inputs = [FieldInput(name, "column", name) for name in schema.names]
     cells = pa.RecordBatch.from_arrays(columns, names=schema.names)
-    in_cells = Validator(schema, Settings(), inputs).validate(cells)
+    in_cells = Validator(schema, ValidationSettings(), inputs).validate(cells)
     in_records = _validated_texts(schema, readable)
     # A line with one cell too many is malformed.
     rows = [
@@ -403,7 +403,7 @@ def _opened(schema: pa.Schema) -> pa.Schema:
 
 def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch:
     texts = pa.array([row.text for row in rows], pa.string())
-    return Validator(schema, Settings()).validate(pa.record_batch([texts], [TEXT]))
+    return Validator(schema, ValidationSettings()).validate(pa.record_batch([texts], [TEXT]))
 
 
 def _cell(value: Any) -> str | None:
@@ -423,7 +423,7 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     nullable = _validated_texts(schema, readable).rows
     table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
     reasons: list[list[tuple[str, str]]] = [[] for _ in readable]
-    for one in validated(dataset, table, Rules(wrong.references)).reasons:
+    for one in validated(dataset, table, ValidationRules(wrong.references)).reasons:
         reasons[one.row].append((one.path, one.rule))
     is_stored = [
         reasons[i] == [(row.path, row.rule)]

@@ -23,7 +23,7 @@ from schemac.language.constraints.evaluation import (
     Breach,
     Constrained,
     PlacedValues,
-    Target,
+    ReferenceValues,
     all_there,
     breaches,
     duplicate_rows,
@@ -37,7 +37,8 @@ from schemac.rows.judging.arrays import integer_limits, is_bytes, is_string, sto
 from schemac.rows.judging.reasons import REASON, Reasons, repeated
 from schemac.rows.judging.settings import LONGEST_VALUE
 from schemac.rows.judging.tokens import quoted
-from schemac.rows.judging.typed_values import cast_text, count_text, json_text, key_text, raw_values
+from schemac.rows.judging.typed_values import raw_values
+from schemac.rows.judging.value_texts import cast_text, count_text, json_text, key_text
 from schemac.rows.validation.result import JudgedBatch
 from schemac.text.source.phrases import closest
 
@@ -141,7 +142,7 @@ class UnusableTargetError(Exception):
         self.help = help
 
 
-def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
+def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> ReferenceValues:
     """Return the values of another table that a reference is looked up in. Raises UnusableTargetError."""
     columns, nodes = [], []
     for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
@@ -158,7 +159,7 @@ def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
         columns.append(_cast_column(column, storage_type(data_type), node, path, reference))
         nodes.append(FieldNode(node.type, (f"c{i}",)))
     values = pa.table(columns, [node.path[0] for node in nodes])
-    return Target(reference, target_keys(reference, values, nodes))
+    return ReferenceValues(reference, target_keys(reference, values, nodes))
 
 
 def _paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -203,7 +204,7 @@ def _cast_integers(column: Any, expected_type: pa.DataType) -> Any:
 _ANY_INTEGER = pa.decimal128(20, 0)
 
 
-def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:
+def object_to_references(targets: Sequence[ReferenceValues], batch: JudgedBatch) -> None:
     """Object to rows whose values are in no row of another table."""
     for target in targets:
         rows = without_target(target.reference, batch.rows, target.keys)

@@ -13,11 +13,11 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.artifacts.dataset import ROW_READER, RowReader, StoredRows
-from schemac.language.constraints.evaluation import Offence, Target, survey
+from schemac.language.constraints.evaluation import Offence, ReferenceValues, survey
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.registry.installed import blamed, engines
 from schemac.rows.judging.arrays import MissingMemberError
-from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.constraints import UnusableTargetError, target_of
 from schemac.rows.validation.validator import FieldReader, column_readers, validated_columns
@@ -71,7 +71,7 @@ def open_rows(path: str, report: Report) -> StoredRows | None:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class StoredComparison:
     """The rows of a store, with the schema that they are to keep."""
 
     name: str
@@ -106,7 +106,7 @@ class Comparison:
         """Return readers of columns in their types of the schema. Raises UnreadableTypeError or MissingMemberError."""
         expected = self.wanted.lowered.to_arrow()
         members = pa.schema([expected.field(name) for name in names], expected.metadata)
-        return column_readers(members, source, Settings())
+        return column_readers(members, source, ValidationSettings())
 
     def report_broken(self, references: Mapping[str, str], report: Report) -> None:
         """Report values that do not fit their type, and constraints that rows break."""
@@ -169,7 +169,7 @@ def reference_targets(
     name: str,
     referenced: LockedSchemaVersion,
     report: Report,
-) -> list[Target]:
+) -> list[ReferenceValues]:
     """Return the values that are referred to, of each dataset whose table is named."""
     targets = []
     report_unknown_references(rows, references, name, report)

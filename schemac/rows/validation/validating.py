@@ -21,16 +21,16 @@ from pydantic_core import to_json
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.language.constraints.evaluation import Target
+from schemac.language.constraints.evaluation import ReferenceValues
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE
 from schemac.language.logical.dataset import primary_key
 from schemac.rows.judging.arrays import MissingMemberError, is_laid_out, laid_out, opened, to_batches
-from schemac.rows.judging.judge import Judge, Reader, Run, malformed, object_to_unexpected
+from schemac.rows.judging.judge import Reader, RecordReader, Run, malformed, object_to_unexpected
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
-from schemac.rows.judging.settings import Settings, Unexpected
-from schemac.rows.judging.tokens import WHOLE_TYPES, NotJsonError, Number, as_record_value, text_of_object
+from schemac.rows.judging.settings import Unexpected, ValidationSettings
+from schemac.rows.judging.tokens import WHOLE_TYPES, NotJsonError, NumberText, as_record_value, text_of_object
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.constraints import (
     UnusableTargetError,
@@ -62,7 +62,7 @@ from schemac.text.source.phrases import closest
 
 
 @dataclass(frozen=True)
-class Rules:
+class ValidationRules:
     """How rows are judged, in the words of a pipeline file."""
 
     references: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -72,12 +72,12 @@ class Rules:
     timezone: str | None = None
 
 
-def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
+def validated(dataset: CheckedDataset, source: Any, rules: ValidationRules) -> Validation:
     """Judge rows. Raises SchemaError if they cannot be judged at all."""
     schema = dataset.to_arrow(metadata=True)
     constraints = constraints_of(schema)
     targets, unchecked = _targets(dataset, constraints, rules, schema)
-    settings = Settings(rules.unexpected, timezone=rules.timezone)
+    settings = ValidationSettings(rules.unexpected, timezone=rules.timezone)
     judged_batches = []
     for batch in _judged(dataset, source, schema, settings, constraints):
         object_to_references(targets, batch)
@@ -117,7 +117,7 @@ def _judged(
     dataset: CheckedDataset,
     source: Any,
     schema: pa.Schema,
-    settings: Settings,
+    settings: ValidationSettings,
     constraints: SchemaConstraints,
 ) -> Iterator[JudgedBatch]:
     """Yield the batches of a table, a frame or a list of rows, judged. Raises SchemaError for any other source."""
@@ -142,7 +142,7 @@ def _judged(
 
 
 def _columns(
-    dataset: CheckedDataset, batches: "Batches", schema: pa.Schema, settings: Settings
+    dataset: CheckedDataset, batches: "Batches", schema: pa.Schema, settings: ValidationSettings
 ) -> list[FieldReader]:
     """Compile the columns of a table."""
     names = batches.schema.names
@@ -174,8 +174,8 @@ def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> Sche
 
 
 def _targets(
-    dataset: CheckedDataset, constraints: SchemaConstraints, rules: Rules, schema: pa.Schema
-) -> tuple[list[Target], tuple[str, ...]]:
+    dataset: CheckedDataset, constraints: SchemaConstraints, rules: ValidationRules, schema: pa.Schema
+) -> tuple[list[ReferenceValues], tuple[str, ...]]:
     """Return the tables of references, and the datasets whose rows are missing."""
     referenced = {one.dataset for one in constraints.rows.references}
     for name in rules.references:
@@ -283,8 +283,8 @@ def opener_of(row_class: type, names: list[str]) -> Opener:
 class PythonRowReader:
     """Reads rows of Python, some thousands at a time: objects with names and values, and texts of JSON, which have no objects in them."""
 
-    def __init__(self, schema: pa.Schema, settings: Settings) -> None:
-        self._judge = Judge(schema, replace(settings, takes_objects=True))
+    def __init__(self, schema: pa.Schema, settings: ValidationSettings) -> None:
+        self._judge = RecordReader(schema, replace(settings, takes_objects=True))
         self.uncovered = self._judge.uncovered
         """Names of the fields that no row of Python has."""
         if not self.uncovered:
@@ -400,5 +400,5 @@ def _value_text(value: Any) -> Any:
     if type(value) in WHOLE_TYPES or type(value) is Decimal:
         return str(value)
     converted = as_record_value(value)
-    is_other = type(converted) is not type(value) and not isinstance(converted, Number)
+    is_other = type(converted) is not type(value) and not isinstance(converted, NumberText)
     return converted if is_other else str(value)

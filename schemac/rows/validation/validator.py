@@ -20,10 +20,10 @@ from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.rows.judging.arrays import is_string, laid_out, nullable_type, opened, storage_type
 from schemac.rows.judging.column_proofs import proof_of
 from schemac.rows.judging.judge import (
-    Context,
-    Judge,
     Reader,
+    RecordReader,
     Run,
+    ValueContext,
     absent_reader,
     json_reader,
     malformed,
@@ -31,7 +31,7 @@ from schemac.rows.judging.judge import (
 )
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
 from schemac.rows.judging.scalars import clock_of, of_pattern, with_zones, zone_of
-from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Settings, Step
+from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Step, ValidationSettings
 from schemac.rows.judging.text_proofs import Proven
 from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, written
 from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
@@ -79,7 +79,7 @@ class FieldReader:
 
     @classmethod
     def of_column(
-        cls, member: pa.Field, source: pa.Field, settings: Settings, epoch: str | None = None
+        cls, member: pa.Field, source: pa.Field, settings: ValidationSettings, epoch: str | None = None
     ) -> "FieldReader":
         """Compile the reader of a column with a type. Raises UnreadableTypeError, MissingMemberError."""
         read = typed_reader(member, source, settings, epoch=epoch)
@@ -153,7 +153,7 @@ class Validator:
     def __init__(
         self,
         schema: pa.Schema,
-        settings: Settings,
+        settings: ValidationSettings,
         inputs: Sequence[FieldInput] | None = None,
         folders: Sequence[tuple[tuple[Step, ...], str]] = (),
     ) -> None:
@@ -169,7 +169,7 @@ class Validator:
         self.inputs = tuple(inputs)
         self.constraints = constraints_of(schema)
         labels = [one.label for one in self.inputs if one.form == "record"]
-        self._judge = Judge(pa.schema([schema.field(label) for label in labels]), settings)
+        self._judge = RecordReader(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
         self._places = {label: steps for label, steps, _ in self._judge.json_readers}
         self._tokens = _tokens_of(self._judge, [steps for steps, _ in folders]) if labels else None
@@ -223,7 +223,7 @@ class Validator:
             return FieldReader.of_column(member, source, settings, one.epoch)
         if one.form == "pattern":
             return FieldReader(member, _pattern_reader(one, member, settings))
-        read = json_reader(member, Context(settings), one.epoch)
+        read = json_reader(member, ValueContext(settings), one.epoch)
         if one.form == "json":
             return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
         proof = None
@@ -294,7 +294,7 @@ def _tokens(array: pa.Array) -> list[str | None]:
     return [token or None for token in array.to_pylist()]
 
 
-def _tokens_of(judge: Judge, places: list[tuple[Step, ...]]) -> Any:
+def _tokens_of(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
     try:
         from schemac.rows.judging.json_proofs import Tokens  # with msgspec, which only pipelines need
     except ModuleNotFoundError:
@@ -331,7 +331,7 @@ def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> 
             judged.reasons.add_rule(rows.to_numpy(), check.path, check.rule, texts)
 
 
-def column_readers(schema: pa.Schema, source: pa.Schema, settings: Settings) -> list[FieldReader]:
+def column_readers(schema: pa.Schema, source: pa.Schema, settings: ValidationSettings) -> list[FieldReader]:
     """Compile the readers of columns with the names of fields. Raises UnreadableTypeError, MissingMemberError."""
     zoned = with_zones(pa.schema(map(opened, schema), schema.metadata), lambda _: None, settings.timezone)
     columns = pa.schema(map(opened, source))
@@ -357,7 +357,7 @@ def validated_fields(fields: Sequence[FieldReader], columns: Iterable[Any]) -> t
     return arrays, reasons
 
 
-def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Reader:
+def _pattern_reader(one: FieldInput, member: pa.Field, settings: ValidationSettings) -> Reader:
     """Compile the reader of texts that Java's patterns read."""
     data_type = storage_type(member.type)
     clock = clock_of(data_type, zone_of(member)) if pa.types.is_timestamp(data_type) else None

@@ -199,7 +199,7 @@ def _refuse_binary(name: str, report: Report) -> None:
     report.add(NOT_TEXT, f"{name} is a binary file", file=name, help="give the path of a YAML manifest")
 
 
-class Fixed(NamedTuple):
+class FixedText(NamedTuple):
     """A text after fixes."""
 
     content: str
@@ -207,7 +207,7 @@ class Fixed(NamedTuple):
     """Those that were carried out."""
 
 
-def applied(source: SourceText, fixes: Iterable[Fix]) -> Fixed:
+def applied(source: SourceText, fixes: Iterable[Fix]) -> FixedText:
     """Return a text after those of these fixes that have an edit in it and do not overlap with an earlier one."""
     replaced: list[tuple[Span, str]] = []
     done: list[Fix] = []
@@ -222,7 +222,7 @@ def applied(source: SourceText, fixes: Iterable[Fix]) -> Fixed:
     content = source.content
     for span, text in sorted(replaced, reverse=True):
         content = content[: span.start] + with_line_ends(text, content) + content[span.end :]
-    return Fixed(content, tuple(done))
+    return FixedText(content, tuple(done))
 
 
 def span_of(source: SourceText, edit: Edit) -> Span:

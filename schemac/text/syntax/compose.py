@@ -39,7 +39,7 @@ from schemac.text.source.help import Help
 from schemac.text.source.report import Report, label
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText, is_printable
-from schemac.text.syntax.entries import MAX_DEPTH, Entry, Positions, Root, event_span
+from schemac.text.syntax.entries import MAX_DEPTH, DocumentRoot, Entry, Positions, event_span
 from schemac.text.syntax.events import (
     EventSource,
     Scalar,
@@ -62,7 +62,7 @@ class Location(NamedTuple):
     """Further locations that explain this one, such as where a group is used."""
     entry: Entry | None = None
     """The key with its value, or the item, that is here; None for a document as a whole."""
-    root: Root | None = None
+    root: DocumentRoot | None = None
     """The value of the document, where this is the document as a whole."""
     is_exact: bool = True
     """Whether what was asked for is here; otherwise it is what is nearest around it."""

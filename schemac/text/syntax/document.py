@@ -22,7 +22,7 @@ from schemac.text.syntax.compose import Location, compose
 from schemac.text.syntax.entries import Entry, Positions
 from schemac.text.syntax.events import EventSource, YamlValue, fast_events, pure_events
 
-__all__ = ["Document", "Location", "MappingNode", "Origin", "SequenceNode", "TreePath", "Via", "parse"]
+__all__ = ["Document", "Location", "MappingNode", "SequenceNode", "TreePath", "ValueOrigin", "Via", "parse"]
 
 
 class Document:
@@ -46,11 +46,11 @@ class Document:
         value: Any = self.value
         return reduce(getitem, path, value)
 
-    def origin(self, path: TreePath) -> "Origin":
+    def origin(self, path: TreePath) -> "ValueOrigin":
         """Return where a value was written."""
         if self._written is self:
-            return Origin(self, path)
-        origin, value = Origin(self._written, ()), self.value
+            return ValueOrigin(self, path)
+        origin, value = ValueOrigin(self._written, ()), self.value
         for step in path:
             part_origin = value.origins.get(step) if isinstance(value, MappingNode | SequenceNode) else None
             origin = origin.child(step) if part_origin is None else part_origin
@@ -115,16 +115,16 @@ class Via(NamedTuple):
         return label(self.message, location.source, location.span)
 
 
-class Origin(NamedTuple):
+class ValueOrigin(NamedTuple):
     """Where a value was written, and how it came to where it is."""
 
     document: Document
     path: TreePath
     via: tuple[Via, ...] = ()
 
-    def child(self, *steps: str | int) -> "Origin":
+    def child(self, *steps: str | int) -> "ValueOrigin":
         """Return the origin of a part."""
-        return Origin(self.document, (*self.path, *steps), self.via)
+        return ValueOrigin(self.document, (*self.path, *steps), self.via)
 
     def location(self, *, on_key: bool = False) -> Location:
         """Return the location of the value, or of its key, with what explains it."""
@@ -139,11 +139,11 @@ class MappingNode(Json):
 
     def __init__(self, values: Json | None = None) -> None:
         super().__init__(values or {})
-        self.origins: dict[str | int, Origin] = (
+        self.origins: dict[str | int, ValueOrigin] = (
             dict(values.origins) if isinstance(values, MappingNode) else {}
         )
 
-    def put(self, key: str, value: Any, origin: Origin | None) -> None:
+    def put(self, key: str, value: Any, origin: ValueOrigin | None) -> None:
         """Set a value, with its origin if that is elsewhere than the mapping."""
         self[key] = value
         if origin is not None:
@@ -160,9 +160,9 @@ class SequenceNode(list[Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.origins: dict[str | int, Origin] = {}
+        self.origins: dict[str | int, ValueOrigin] = {}
 
-    def put(self, item: Any, origin: Origin | None) -> None:
+    def put(self, item: Any, origin: ValueOrigin | None) -> None:
         """Append an item, with its origin if that is elsewhere than the list."""
         if origin is not None:
             self.origins[len(self)] = origin

@@ -179,7 +179,7 @@ class Entry:
         return Span(self.span.start, after.span.start)
 
 
-class Root(NamedTuple):
+class DocumentRoot(NamedTuple):
     """The value of a document."""
 
     span: Span
@@ -195,7 +195,7 @@ class Positions:
         self.event_source = event_source
 
     @cached_property
-    def roots(self) -> Sequence[Root]:
+    def roots(self) -> Sequence[DocumentRoot]:
         """The values of the documents, up to the first one that cannot be read."""
         return self._reading.roots
 
@@ -220,7 +220,7 @@ class _TooDeepError(Exception):
 
 class _Reading:
     def __init__(self, events: Iterator[Any]) -> None:
-        self.roots: list[Root] = []
+        self.roots: list[DocumentRoot] = []
         self.keys: dict[int, Entry] = {}
         self._events = events
         self._anchors: dict[str, Collection] = {}
@@ -231,7 +231,9 @@ class _Reading:
                 self._anchors = {}
                 value = next(self._events)
                 target = self._collection(value, None, False, 0) if value.__class__ in _STARTS else None
-                self.roots.append(Root(target.span if target is not None else event_span(value), target))
+                self.roots.append(
+                    DocumentRoot(target.span if target is not None else event_span(value), target)
+                )
 
     def _collection(self, event: Any, holder: Entry | None, is_shared: bool, depth: int) -> Collection:
         """Read a mapping or sequence up to its end event, with its entries, and record those with keys."""

@@ -92,7 +92,7 @@ class ModelError(NamedTuple):
     """The key that was probably meant."""
 
 
-class Vocabulary(NamedTuple):
+class KnownWords(NamedTuple):
     """The language's own words and those that authors bring from elsewhere, for better messages."""
 
     kinds: Mapping[str, str] = {}
@@ -123,7 +123,7 @@ def model_errors(
     error: "ValidationError",
     model: Any,
     value: Any,
-    words: Vocabulary = Vocabulary(),  # noqa: B008 — an immutable value
+    words: KnownWords = KnownWords(),  # noqa: B008 — an immutable value
 ) -> list[ModelError]:
     """Return all errors of a failed validation of `value` by `model`."""
     details = error.errors(include_url=False, include_input=True)
@@ -154,7 +154,7 @@ def sort_of(value: Any) -> str:
     return "a list" if isinstance(value, list | tuple) else "a mapping"
 
 
-def _model_error(error: Any, model: Any, value: Any, words: Vocabulary) -> ModelError:
+def _model_error(error: Any, model: Any, value: Any, words: KnownWords) -> ModelError:
     kind, context, input = error["type"], error.get("ctx", {}), error["input"]
     path = _without_tags(error["loc"], value)
     is_key = bool(path) and isinstance(path[-1], str)
@@ -194,7 +194,7 @@ def _model_error(error: Any, model: Any, value: Any, words: Vocabulary) -> Model
     return ModelError(WRONG_TYPE, path, f"{name}: {str(error['msg']).lower()}")
 
 
-def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: Vocabulary) -> str:
+def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: KnownWords) -> str:
     if kind == "string_type" and isinstance(input, int | float):
         return Help.quote()
     if kind == "int_type" and isinstance(input, str) and input.lstrip("+-").isdigit():
@@ -209,7 +209,7 @@ def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: Vocabu
 
 
 def _missing(
-    error: Any, of: TreePath, keys: list[str], model: Any, value: Any, words: Vocabulary
+    error: Any, of: TreePath, keys: list[str], model: Any, value: Any, words: KnownWords
 ) -> ModelError:
     """Return one error for all missing keys at a path; if one of them was likely misspelled, an unknown key instead."""
     parent = reduce(getitem, of, value)
@@ -235,7 +235,7 @@ def _missing(
     return ModelError(MISSING_PROPERTY, path, f"{noun} needs {names}", help)
 
 
-def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Vocabulary) -> ModelError:
+def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: KnownWords) -> ModelError:
     key = str(path[-1])
     parent = reduce(getitem, path[:-1], value)
     owner = _model_at(model, error["loc"][:-1])
@@ -259,7 +259,7 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Voca
     return ModelError(UNKNOWN_KEY, path, message, help, on_key=True)
 
 
-def _bad_kind(kind: str, path: TreePath, input: Any, context: Any, words: Vocabulary) -> ModelError:
+def _bad_kind(kind: str, path: TreePath, input: Any, context: Any, words: KnownWords) -> ModelError:
     if kind == "union_tag_not_found":
         near = next((key for key in input if closest(key, ("kind",), {"type": "kind", "name": "kind"})), None)
         if near is not None:
@@ -289,7 +289,7 @@ def _is_nested(path: TreePath) -> bool:
     return bool(path) and path[-1] != "type"
 
 
-def _choice_help(written: Any, is_nested: bool, words: Vocabulary) -> str | None:
+def _choice_help(written: Any, is_nested: bool, words: KnownWords) -> str | None:
     """Return what to write for a choice between a type and null, as Avro has it."""
     others = [word for word in written if word not in (None, "null")] if isinstance(written, list) else []
     if len(others) != 1 or len(written) != 2:
@@ -298,7 +298,7 @@ def _choice_help(written: Any, is_nested: bool, words: Vocabulary) -> str | None
     return type_help or "write `{kind: Option, inner: …}` for a value that may be null"
 
 
-def _kind_help(input: Mapping[str, Any], candidates: list[str], is_nested: bool, words: Vocabulary) -> str:
+def _kind_help(input: Mapping[str, Any], candidates: list[str], is_nested: bool, words: KnownWords) -> str:
     """Return what to write for a type: a typing error corrected, or a type of another system translated."""
     written = input["kind"]
     near = closest(written, candidates, words.kinds)

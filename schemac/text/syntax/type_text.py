@@ -16,7 +16,7 @@ from typing import NamedTuple
 from schemac.text.source.span import Span
 
 
-class Word(NamedTuple):
+class TypeWord(NamedTuple):
     """A name, a number, a sign, or a text with its escapes read."""
 
     text: str
@@ -26,7 +26,7 @@ class Word(NamedTuple):
     end: int
 
 
-class MalformedError(Exception):
+class MalformedTypeError(Exception):
     """A word that the grammar does not allow at its place."""
 
     def __init__(self, reason: str, span: Span) -> None:
@@ -39,21 +39,21 @@ _TOKEN = re.compile(
 )
 
 
-def type_words(text: str) -> list[Word]:
+def type_words(text: str) -> list[TypeWord]:
     """Return the words of a type's text, in any notation."""
-    words: list[Word] = []
+    words: list[TypeWord] = []
     for match in _TOKEN.finditer(text):
         quoted = match["quoted"]
         word = quoted[1:-1] if quoted is not None else match["zone"] or match["plain"]
         start, end = match.span(match.lastgroup or 0)
-        words.append(Word(word, quoted is not None, quoted is not None and quoted[0] != "`", start, end))
+        words.append(TypeWord(word, quoted is not None, quoted is not None and quoted[0] != "`", start, end))
     return words
 
 
-class Cursor:
+class WordReader:
     """Reads words from left to right."""
 
-    def __init__(self, words: list[Word], text: str) -> None:
+    def __init__(self, words: list[TypeWord], text: str) -> None:
         self._words = words
         self._text = text
         self._at = 0
@@ -80,7 +80,7 @@ class Cursor:
     def _is_string(self) -> bool:
         return not self._ends() and self._words[self._at].is_text
 
-    def _next(self) -> Word:
+    def _next(self) -> TypeWord:
         """Return the next word as it is written, and step over it; the caller knows that there is one."""
         word = self._words[self._at]
         self._at += 1
@@ -133,13 +133,13 @@ class Cursor:
         first, last = self._words[start], self._words[self._at - 1]
         return " ".join(self._text[first.start : last.end].split())
 
-    def _wrong(self, reason: str) -> MalformedError:
+    def _wrong(self, reason: str) -> MalformedTypeError:
         """Return the error for the next word or the end of the text, with its span."""
         if self._ends():
-            return MalformedError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
+            return MalformedTypeError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
         word = self._words[self._at]
         span = Span(word.start, word.end)
-        return MalformedError(f"{reason}, not {self._text[span.start : span.end]}", span)
+        return MalformedTypeError(f"{reason}, not {self._text[span.start : span.end]}", span)
 
 
 _DEEPEST = 100
@@ -203,15 +203,15 @@ def read_type(text: str) -> TypeText | None:
     reader = TypeReader(type_words(text), text)
     try:
         type_text = reader.type()
-    except MalformedError:
+    except MalformedTypeError:
         return None
     return type_text if reader.is_at_end else None
 
 
-class TypeReader(Cursor):
+class TypeReader(WordReader):
     """Reads types in any notation; the parser of a dialect overrides `_bare_type` and `_column_name`."""
 
-    def __init__(self, words: list[Word], text: str) -> None:
+    def __init__(self, words: list[TypeWord], text: str) -> None:
         super().__init__(words, text)
         self._depth = 0
 

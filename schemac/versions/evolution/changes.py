@@ -127,13 +127,13 @@ PROPERTY_FACTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class SourceLocation:
     """A location in a file; line 0 for a source without lines."""
 
     file: str
     line: int = 0
     column: int = 0
-    used: "Location | None" = None
+    used: "SourceLocation | None" = None
     """Where the dataset's manifest uses the group that this is in."""
 
     @property
@@ -156,8 +156,8 @@ class Change:
     old: Any = None
     """The old value as JSON; None if there was none."""
     new: Any = None
-    old_location: Location | None = dataclasses.field(default=None, compare=False)
-    new_location: Location | None = dataclasses.field(default=None, compare=False)
+    old_location: SourceLocation | None = dataclasses.field(default=None, compare=False)
+    new_location: SourceLocation | None = dataclasses.field(default=None, compare=False)
     old_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     new_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     key: str = ""

@@ -83,7 +83,7 @@ _EXACT = NUMBERS | {Family.DECIMAL}
 
 
 @dataclass(frozen=True)
-class Rule:
+class ConstraintRule:
     """One constraint that existing rows may break."""
 
     path: str
@@ -137,18 +137,20 @@ def row_turn(pair: VersionPair, key: str) -> RowTurn:
     )
 
 
-def rules_at(field: SchemaField, *keys: str) -> tuple[Rule, ...]:
+def rules_at(field: SchemaField, *keys: str) -> tuple[ConstraintRule, ...]:
     """Return the constraints of the values of a field: those of some attributes, or all."""
     return tuple(
         [
-            Rule(field.path_text, one, (field,))
+            ConstraintRule(field.path_text, one, (field,))
             for one in constraints_at(field)
             if not keys or one.attribute.key in keys
         ]
     )
 
 
-def row_rules(version: SchemaVersion, key: str, written: Sequence[Any] | None = None) -> tuple[Rule, ...]:
+def row_rules(
+    version: SchemaVersion, key: str, written: Sequence[Any] | None = None
+) -> tuple[ConstraintRule, ...]:
     """Return the constraints of rows of one attribute: all, or those that are written so."""
     columns = version.dataset.columns
     several = version.dataset.schema.extra.get(key) or () if written is None else written
@@ -157,10 +159,12 @@ def row_rules(version: SchemaVersion, key: str, written: Sequence[Any] | None = 
     rules = row_constraints({key: list(several)}, columns)
     fields = named_fields(columns)
     constraints: list[Unique | ReferenceTo | Check] = [*rules.unique, *rules.references, *rules.checks]
-    return tuple([Rule(one.path, one, tuple([fields[n.path] for n in one.fields])) for one in constraints])
+    return tuple(
+        [ConstraintRule(one.path, one, tuple([fields[n.path] for n in one.fields])) for one in constraints]
+    )
 
 
-def constraints_of(rules: Iterable[Rule]) -> RowConstraints:
+def constraints_of(rules: Iterable[ConstraintRule]) -> RowConstraints:
     """Return those that are about whole rows."""
     subjects = [rule.subject for rule in rules]
     return RowConstraints(
@@ -252,9 +256,9 @@ def row_fact(pair: VersionPair, key: str) -> Fact | None:
 
 def rules_to_check(
     pair: VersionPair, changes: Iterable[Change], is_altered: Callable[[SchemaField], bool] = lambda _: False
-) -> tuple[Rule, ...]:
+) -> tuple[ConstraintRule, ...]:
     """Return the constraints that existing rows may break: those that changes add or narrow, and those of fields whose values become others."""
-    rules: list[Rule] = []
+    rules: list[ConstraintRule] = []
     for change in changes:
         if change.fact in TIGHTENED and change.new_field is not None:
             rules += rules_at(change.new_field, change.key)
@@ -268,7 +272,7 @@ def rules_to_check(
     return tuple(rules)
 
 
-def every_rule(version: SchemaVersion) -> tuple[Rule, ...]:
+def every_rule(version: SchemaVersion) -> tuple[ConstraintRule, ...]:
     """Return all constraints of a version."""
     return (
         *[rule for field in preorder(version.dataset.columns) for rule in rules_at(field)],

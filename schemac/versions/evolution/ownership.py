@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED, Classification
 from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder
-from schemac.versions.evolution.changes import Location
+from schemac.versions.evolution.changes import SourceLocation
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 
 
@@ -33,7 +33,7 @@ class Concern(NamedTuple):
     """The field's path now, or before if it was dropped; empty for the schema as a whole."""
     old: str
     new: str = ""
-    location: Location | None = None
+    location: SourceLocation | None = None
     """Where it is now, if it still exists."""
 
 
@@ -82,7 +82,7 @@ def _classifications(
 
 
 def _lowered(
-    was: Classification | None, now: Classification | None, path: str, location: Location
+    was: Classification | None, now: Classification | None, path: str, location: SourceLocation
 ) -> Iterator[Concern]:
     """Yield a concern if a classification was removed or is now less sensitive."""
     if was is not None and now is None:

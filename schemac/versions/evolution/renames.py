@@ -14,7 +14,7 @@ from schemac.language.logical.schema_fields import SchemaField, preorder, type_t
 from schemac.language.manifest.write import scalar
 from schemac.text.source.phrases import closest, listed
 from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
-from schemac.versions.evolution.changes import Location
+from schemac.versions.evolution.changes import SourceLocation
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
 
 
@@ -42,7 +42,7 @@ class Successor(NamedTuple):
 
     path: str
     type: str
-    location: Location | None = None
+    location: SourceLocation | None = None
     field: SchemaField | None = None
     """None if only texts are kept."""
 

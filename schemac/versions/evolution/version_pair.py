@@ -16,9 +16,9 @@ from schemac.language.logical.model import FieldPath, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
 from schemac.language.physical import LoweredSchema
 from schemac.text.source.json_object import Json
-from schemac.versions.evolution.changes import Location
+from schemac.versions.evolution.changes import SourceLocation
 from schemac.versions.identity.compilation import Compilation
-from schemac.versions.identity.lock import LockedDataset, Numbers, Shape, State, Version, Viewed
+from schemac.versions.identity.lock import FieldShape, FieldState, LockedDataset, Numbers, Version, Viewed
 from schemac.versions.identity.match import Ids, Matcher
 from schemac.versions.identity.opening import open_version
 
@@ -51,17 +51,17 @@ class SchemaVersion(Viewed):
         """The compilation that targets get."""
         return Compilation.of(self.dataset)
 
-    def location(self, field: SchemaField | None, *steps: str | int) -> Location:
+    def location(self, field: SchemaField | None, *steps: str | int) -> SourceLocation:
         """Where a field, or a part of it, is."""
         origins = self.dataset.origins
         path = (*field.declared_at, *steps) if field is not None else steps
         location = origins.location(path)
         if location is None:
-            return Location(self.label)
+            return SourceLocation(self.label)
         position = location.source.position(location.span.start)
         at = location.labels[-1] if location.labels else None
-        used = Location(at.file, at.line, at.column) if at is not None else None
-        return Location(location.source.name, position.line, position.column, used)
+        used = SourceLocation(at.file, at.line, at.column) if at is not None else None
+        return SourceLocation(location.source.name, position.line, position.column, used)
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[SchemaFi
     return before
 
 
-def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[State]]:
+def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[FieldState]]:
     """Return the fields by number, and the part of a lock's states that matching needs."""
     fields = preorder(dataset.columns)
     ids = {field: id for id, field in enumerate(fields)}
@@ -246,7 +246,7 @@ def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[Sta
     for field, id in ids.items():
         parent = ids[field.parent] if field.parent is not None else None
         extra = compact(dict(field.extra)) if RENAMED_FROM.key in field.extra else ""
-        states.append(State(id, 1, None, Shape(parent, field.segment, None, "", extra), Numbers()))
+        states.append(FieldState(id, 1, None, FieldShape(parent, field.segment, None, "", extra), Numbers()))
     return dict(enumerate(fields)), states
 
 

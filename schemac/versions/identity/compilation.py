@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schemac.language.logical.dataset import LogicalDataset
     from schemac.language.logical.schema_fields import SchemaField
     from schemac.language.physical import LoweredSchema
-    from schemac.versions.identity.freeze import Identified
+    from schemac.versions.identity.freeze import NumberedFields
     from schemac.versions.identity.lock import LockedDataset, Numbers, Version
 
 
@@ -93,7 +93,7 @@ class Locked:
     """A dataset's lock, with the ids of its present fields."""
 
     dataset: "LockedDataset"
-    identities: "Identified"
+    identities: "NumberedFields"
 
     @property
     def version(self) -> "Version":

@@ -22,11 +22,11 @@ from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.versions.identity.lock import (
     EngineData,
     FieldNumbers,
+    FieldShape,
+    FieldState,
     Highest,
     LockedDataset,
     Numbers,
-    Shape,
-    State,
     Version,
     not_installed,
     numberings,
@@ -39,12 +39,12 @@ from schemac.versions.identity.opening import LockedVersion, former_of, open_ver
 
 
 @dataclass(frozen=True)
-class Identified:
+class NumberedFields:
     """The fields of a schema with their ids and numbers."""
 
     ids: Ids
     numbers: Mapping[SchemaField, Numbers]
-    shapes: Mapping[SchemaField, Shape]
+    shapes: Mapping[SchemaField, FieldShape]
     version: Version
     """The newest version where nothing changed, else the next one, without its digest."""
     is_changed: bool
@@ -56,7 +56,7 @@ def identify(
     locked: LockedDataset,
     findings: Findings | None = None,
     renamed: Mapping[str, str] | None = None,
-) -> Identified:
+) -> NumberedFields:
     """Return the ids and numbers of a dataset's fields; `renamed` gives old paths by new ones."""
     newest = locked.newest
     if newest is None:
@@ -66,7 +66,7 @@ def identify(
     return identified(dataset, locked, before, ids)
 
 
-def freeze(locked: LockedDataset, identified: Identified) -> LockedDataset:
+def freeze(locked: LockedDataset, identified: NumberedFields) -> LockedDataset:
     """Return the lock with this schema as its newest version; the same lock where nothing changed."""
     if not identified.is_changed:
         return locked
@@ -86,7 +86,7 @@ def next_version(before: Version | None, highest: Highest, extra: str) -> Versio
     return Version(number, highest, data, extra, carried=not_installed(highest))
 
 
-def with_version(locked: LockedDataset, version: Version, identified: Identified) -> LockedDataset:
+def with_version(locked: LockedDataset, version: Version, identified: NumberedFields) -> LockedDataset:
     """Return the lock with one more version of these fields."""
     fields = {
         id: (identified.shapes[field], identified.numbers[field]) for field, id in identified.ids.items()
@@ -95,7 +95,7 @@ def with_version(locked: LockedDataset, version: Version, identified: Identified
 
 
 def advance(
-    locked: LockedDataset, version: Version, fields: Mapping[int, tuple[Shape, Numbers]]
+    locked: LockedDataset, version: Version, fields: Mapping[int, tuple[FieldShape, Numbers]]
 ) -> LockedDataset:
     """Return the lock with one more version, of exactly these fields; its digest is made here."""
     lasting = {state.id: state for state in locked.states if state.last is None}
@@ -107,7 +107,7 @@ def advance(
             continue
         if before is not None:
             states.append(replace(before, last=version.number - 1))
-        states.append(State(id, version.number, None, shape, numbers))
+        states.append(FieldState(id, version.number, None, shape, numbers))
     states += [replace(state, last=version.number - 1) for state in lasting.values()]
     states.sort(key=lambda state: (state.id, state.first))
     present = [state for state in states if state.last is None]
@@ -124,7 +124,7 @@ def identified(
     back: frozenset[int] = frozenset(),
     assigned_ids: Ids | None = None,
     above: int = 0,
-) -> Identified:
+) -> NumberedFields:
     """Return the fields of a dataset with the ids of those that were in the previous version.
 
     `back` are ids of fields that were dropped in between. `assigned_ids` are those of some of the new fields; the other new ones get ids
@@ -145,10 +145,10 @@ def identified(
         )
         if same and not back and before.version.extra == extra:
             numbers = {field: states[id].numbers for field, id in ids.items()}
-            return Identified(ids, numbers, shapes, before.version, is_changed=False)
+            return NumberedFields(ids, numbers, shapes, before.version, is_changed=False)
     made, highest = _numbered(dataset, before, matched, back)
     version = next_version(before.version if before is not None else None, highest, extra)
-    return Identified(ids, made, shapes, version, is_changed=True)
+    return NumberedFields(ids, made, shapes, version, is_changed=True)
 
 
 def _numbered(
@@ -179,10 +179,10 @@ def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) 
 
 
 def _shapes(
-    columns: Sequence[SchemaField], ids: Ids, states: Mapping[int, State]
-) -> dict[SchemaField, Shape]:
+    columns: Sequence[SchemaField], ids: Ids, states: Mapping[int, FieldState]
+) -> dict[SchemaField, FieldShape]:
     """Return the shapes of all fields; siblings that remain have their old positions, and new ones get some between them."""
-    shapes: dict[SchemaField, Shape] = {}
+    shapes: dict[SchemaField, FieldShape] = {}
 
     def siblings(fields: Sequence[SchemaField], parent: int | None) -> None:
         known: list[Decimal | None] = []
@@ -283,7 +283,7 @@ def restored(
     locked: LockedDataset,
     requested_ids: Mapping[str, int],
     findings: Findings | None = None,
-) -> Identified:
+) -> NumberedFields:
     """Return the ids of a dataset's fields, with the requested ids for these paths; raises RestoreError."""
     newest = locked.newest
     if newest is None:
@@ -314,7 +314,7 @@ def restored(
 def _with_parents(
     dataset: LogicalDataset,
     locked: LockedDataset,
-    present: Mapping[int, State],
+    present: Mapping[int, FieldState],
     requested_ids: Mapping[str, int],
 ) -> dict[str, int]:
     """Return the requested ids, parents first, with those of the fields around each that were dropped with it."""
@@ -331,7 +331,7 @@ def _with_parents(
     return with_parents
 
 
-def _last(locked: LockedDataset, id: int) -> dict[int, State]:
+def _last(locked: LockedDataset, id: int) -> dict[int, FieldState]:
     """Return the version that a field was last in."""
     last = max(
         (
@@ -353,8 +353,8 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
 
 
 def _put_back(
-    locked: LockedDataset, present: Mapping[int, State], path_text: str, id: int
-) -> dict[int, State]:
+    locked: LockedDataset, present: Mapping[int, FieldState], path_text: str, id: int
+) -> dict[int, FieldState]:
     """Return the states of a version with those of a field that was dropped, and of what was in it."""
     if id in present:
         return dict(present)

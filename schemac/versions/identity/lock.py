@@ -97,7 +97,7 @@ class EngineData(ByEngine[str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FieldShape:
     """What a field is, apart from its numbers: its place, and canonical texts of its type and attributes."""
 
     parent: int | None
@@ -112,7 +112,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class FieldState:
     """What a field was from one version to another."""
 
     id: int
@@ -120,7 +120,7 @@ class State:
     first: int
     last: int | None
     """The last version with this state; None while it lasts."""
-    shape: Shape
+    shape: FieldShape
     numbers: Numbers
 
     def is_in(self, version: int) -> bool:
@@ -183,7 +183,7 @@ class LockedDataset(Viewed):
 
     name: str
     versions: tuple[Version, ...] = ()
-    states: tuple[State, ...] = dataclasses.field(default=(), repr=False)
+    states: tuple[FieldState, ...] = dataclasses.field(default=(), repr=False)
     """By id, then by version."""
 
     @property
@@ -201,7 +201,7 @@ class LockedDataset(Viewed):
         """Return the version of a number."""
         return next((v for v in self.versions if v.number == number), None)
 
-    def states_of(self, number: int) -> tuple[State, ...]:
+    def states_of(self, number: int) -> tuple[FieldState, ...]:
         """Return the states that make up a version."""
         return tuple([state for state in self.states if state.is_in(number)])
 
@@ -223,7 +223,7 @@ class Lock:
         return Lock(tuple(others[name] for name in sorted(others)))
 
 
-def paths_of(states: Iterable[State]) -> dict[int, FieldPath]:
+def paths_of(states: Iterable[FieldState]) -> dict[int, FieldPath]:
     """Return the path of every field of one version, by id."""
     by_id = {state.id: state.shape for state in states}
     paths: dict[int, FieldPath] = {}
@@ -243,7 +243,7 @@ def paths_of(states: Iterable[State]) -> dict[int, FieldPath]:
     return paths
 
 
-def order_of(state: State) -> tuple[int, Decimal, int]:
+def order_of(state: FieldState) -> tuple[int, Decimal, int]:
     """Sorts siblings: parts of a map by their part, members by their position."""
     shape = state.shape
     if isinstance(shape.segment, Part):

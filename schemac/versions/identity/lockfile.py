@@ -27,12 +27,12 @@ from schemac.text.source.text import reason_of
 from schemac.versions.identity.lock import (
     ENGINE_NAME,
     EngineData,
+    FieldShape,
+    FieldState,
     Highest,
     Lock,
     LockedDataset,
     Numbers,
-    Shape,
-    State,
     Version,
     numberings,
 )
@@ -104,7 +104,7 @@ def version_core(version: Version) -> str:
     return " ".join(words)
 
 
-def field_core(state: State) -> str:
+def field_core(state: FieldState) -> str:
     """Return the line of a field without its id and its versions."""
     shape = state.shape
     parent = f"in {shape.parent} " if shape.parent is not None else ""
@@ -192,7 +192,7 @@ def _object(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
-def parse_field(line: str, form: int) -> tuple[State, str]:
+def parse_field(line: str, form: int) -> tuple[FieldState, str]:
     """Return a state of a field with the core of its line. Raises DamageError."""
     match = _FIELD[form].match(line)
     if match is None:
@@ -200,11 +200,11 @@ def parse_field(line: str, form: int) -> tuple[State, str]:
     type_, extra = _type(line[match.end() + 1 :])
     name, words = match["name"], (match["ids"] or "").replace("=", " ").split()
     pairs = zip(words[::2], words[1::2], strict=True)
-    state = State(
+    state = FieldState(
         int(match["id"]),
         int(match["first"]),
         int(match["last"]) if match["last"] else None,
-        Shape(
+        FieldShape(
             int(match["parent"]) if match["parent"] else None,
             str(_json(name, "the field's name is not a text in quotes"))
             if name.startswith('"')
@@ -268,7 +268,7 @@ def write_lock(lock: Lock) -> str:
     return HEADER + "".join(f"{line}{_check(line)}\n" for line in (*lines, _END))
 
 
-def digest_of(version: Version, states: Iterable[State]) -> str:
+def digest_of(version: Version, states: Iterable[FieldState]) -> str:
     """Return the digest of a version with these states."""
     ordered = sorted(states, key=lambda state: state.id)
     return _digest(version_core(version), ((state.id, field_core(state)) for state in ordered))
@@ -334,7 +334,7 @@ class _Reader:
         self._at: dict[int, int] = {}
         self.is_ended = False
         self._versions: list[Version] = []
-        self._states: list[State] = []
+        self._states: list[FieldState] = []
         self._texts: dict[int, tuple[str, str]] = {}
         """Of each version its line without the digest, and the digest."""
         self._cores: list[str] = []

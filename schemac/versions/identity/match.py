@@ -19,7 +19,7 @@ from schemac.language.logical.model import Segment, dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.text.source.catalogue import AMBIGUOUS_OLD_NAME, LATE_RENAME, UNKNOWN_OLD_NAME
 from schemac.text.source.phrases import closest
-from schemac.versions.identity.lock import LockedDataset, State, paths_of
+from schemac.versions.identity.lock import FieldState, LockedDataset, paths_of
 
 Ids = dict[SchemaField, int]
 Places = Mapping[tuple[int | None, Segment], int]
@@ -31,7 +31,7 @@ class Matcher:
 
     def __init__(
         self,
-        states: Iterable[State],
+        states: Iterable[FieldState],
         columns: Sequence[SchemaField],
         renamed: Mapping[str, str] | None = None,
         locked: LockedDataset | None = None,
@@ -44,7 +44,7 @@ class Matcher:
         self._columns = columns
         self._renamed = renamed or {}
         self._locked = locked or LockedDataset("")
-        self._children: dict[int | None, dict[Segment, State]] = {}
+        self._children: dict[int | None, dict[Segment, FieldState]] = {}
         for state in self._states:
             self._children.setdefault(state.shape.parent, {})[state.shape.segment] = state
         self._ids: Ids = {}
@@ -124,7 +124,7 @@ class Matcher:
         name: str,
         id: int | None,
         former: int | None,
-        same: State | None,
+        same: FieldState | None,
         findings: Findings,
     ) -> None:
         """Report a declaration that has no effect, with the reason."""
@@ -191,16 +191,16 @@ class Matcher:
         return {field.path_text: field for field in preorder(self._columns) if field.is_member}
 
     @cached_property
-    def _by_id(self) -> dict[int, State]:
+    def _by_id(self) -> dict[int, FieldState]:
         return {state.id: state for state in self._states}
 
 
-def _says(state: State, name: str) -> bool:
+def _says(state: FieldState, name: str) -> bool:
     """Whether a state of the lock already declares this old name: then the rename was made in an earlier version."""
     return f"{compact(RENAMED_FROM.key)}:{compact(name)}" in state.shape.extra
 
 
-def _leaves(heir: SchemaField, state: State) -> bool:
+def _leaves(heir: SchemaField, state: FieldState) -> bool:
     """Whether the field that now has the name declares that it had another one."""
     name = RENAMED_FROM.read(heir.extra)
     return name is not None and not _says(state, name)

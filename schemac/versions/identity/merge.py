@@ -21,12 +21,12 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.identity.freeze import advance, next_version, numbers_of
 from schemac.versions.identity.lock import (
     FieldNumbers,
+    FieldShape,
+    FieldState,
     Highest,
     Lock,
     LockedDataset,
     Numbers,
-    Shape,
-    State,
     numberings,
     order_of,
     paths_of,
@@ -35,7 +35,7 @@ from schemac.versions.identity.lock import (
 from schemac.versions.identity.opening import LockedVersion, former_of, open_version
 
 _Value = TypeVar("_Value")
-Shapes = dict[int, Shape]
+Shapes = dict[int, FieldShape]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedLock:
     """The settled lock, and the fields that both branches changed, each in its own way."""
 
     lock: Lock
@@ -59,14 +59,14 @@ class Merged:
     """What was decided."""
 
 
-def merge(ours: Lock, theirs: Lock) -> Merged:
+def merge(ours: Lock, theirs: Lock) -> MergedLock:
     """One lock with what both branches did."""
     lock, choices = ours, list[Choice]()
     for dataset in theirs.datasets:
         merged, made = _merge(ours.dataset(dataset.name), dataset)
         lock = lock.with_dataset(merged)
         choices += made
-    return Merged(lock, tuple(choices))
+    return MergedLock(lock, tuple(choices))
 
 
 def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, Sequence[Choice]]:
@@ -136,7 +136,7 @@ class _Merge:
         for id in self.base.keys() - self.other.keys():
             self.dropped(id)
 
-    def here(self, shape: Shape) -> Shape:
+    def here(self, shape: FieldShape) -> FieldShape:
         """Return a shape of theirs with the parent's id in the merged lock."""
         parent = shape.parent
         return shape if parent is None else replace(shape, parent=self.new_ids.get(parent, parent))
@@ -159,7 +159,7 @@ class _Merge:
         self.new_ids[id] = new
         self.head[new] = shape
 
-    def changed(self, id: int, shape: Shape) -> None:
+    def changed(self, id: int, shape: FieldShape) -> None:
         base, mine = self.base[id], self.mine.get(id)
         if mine is None:
             if _content(shape) != _content(base):
@@ -190,7 +190,7 @@ class _Merge:
         mark = _three_way(base.type[-1:] == "?", mine.type[-1:] == "?", shape.type[-1:] == "?", clash)
         before, here, there = (side.type.removesuffix("?") for side in (base, mine, shape))
         type_ = _three_way(before, here, there, clash)
-        self.head[id] = Shape(
+        self.head[id] = FieldShape(
             parent,
             _three_way(base.segment, mine.segment, shape.segment, clash_of_names),
             shape.position if is_theirs else mine.position,
@@ -238,7 +238,7 @@ class _Settlement:
     added; so it comes to an end, and ours alone would be sound.
     """
 
-    def __init__(self, mine: Mapping[int, Shape], head: Shapes, choices: list[Choice]) -> None:
+    def __init__(self, mine: Mapping[int, FieldShape], head: Shapes, choices: list[Choice]) -> None:
         self.mine, self.head, self.choices = mine, head, choices
         self.left_out: set[int | None] = set()
 
@@ -318,10 +318,10 @@ def _on_top(merge: _Merge) -> LockedDataset:
     highest = ours.version.highest.merged(theirs.version.highest)
     version = next_version(ours.version, highest, merge.extra)
     # Both sides may have added a field at the same position.
-    members: dict[int | None, list[State]] = {}
+    members: dict[int | None, list[FieldState]] = {}
     for id, shape in merge.head.items():
         if not isinstance(shape.segment, Part):
-            members.setdefault(shape.parent, []).append(State(id, 0, None, shape, Numbers()))
+            members.setdefault(shape.parent, []).append(FieldState(id, 0, None, shape, Numbers()))
     shapes = dict(merge.head)
     for siblings in members.values():
         siblings.sort(key=order_of)
@@ -374,7 +374,7 @@ def _numbers(
     return {here[field]: field_numbers for field, field_numbers in numbers_of(here, made).items()}, highest
 
 
-def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
+def _parents_first(shapes: Mapping[int, FieldShape]) -> Iterator[int]:
     done: set[int] = set()
     for start in sorted(shapes):
         way: list[int] = []
@@ -386,17 +386,17 @@ def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
         yield from reversed(way)
 
 
-def _content(shape: Shape) -> tuple[Any, ...]:
+def _content(shape: FieldShape) -> tuple[Any, ...]:
     """Return the changes that a person would list; a position among siblings is not one."""
     return (shape.parent, shape.segment, shape.type, shape.extra)
 
 
-def _name(shape: Shape) -> str:
+def _name(shape: FieldShape) -> str:
     """Return the name of a field for a message, a part of a list or map in brackets."""
     return f"[{shape.segment.value}]" if isinstance(shape.segment, Part) else shape.segment
 
 
-def _kind(shape: Shape) -> str:
+def _kind(shape: FieldShape) -> str:
     """Return the kind of a field, whether it may be null or not."""
     text = shape.type.removesuffix("?")
     return str(json.loads(text)["kind"]) if text.startswith("{") else text

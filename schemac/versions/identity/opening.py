@@ -20,13 +20,13 @@ from schemac.language.logical.model import Part, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.lock import (
+    FieldShape,
+    FieldState,
     Former,
     LockedDataset,
     Numbering,
     Numbers,
     Old,
-    Shape,
-    State,
     Version,
     numberings,
     order_of,
@@ -36,7 +36,7 @@ _PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType
 _CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
 
 
-def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> Shape:
+def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> FieldShape:
     """Return the shape of a field that is below a parent."""
     type_ = field.type
     properties: Json = {}
@@ -49,7 +49,7 @@ def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -
             properties[key] = value
     text = compact({"kind": type_.kind, **properties}) if properties else str(type_.kind)
     extra = compact(dict(field.extra)) if field.extra else ""
-    return Shape(parent, field.segment, position, f"{text}?" if field.is_nullable else text, extra)
+    return FieldShape(parent, field.segment, position, f"{text}?" if field.is_nullable else text, extra)
 
 
 def schema_of(dataset: LockedDataset, version: Version) -> Schema:
@@ -58,15 +58,15 @@ def schema_of(dataset: LockedDataset, version: Version) -> Schema:
     return Schema.model_validate({"fields": _members(children, None), **_extra(version.extra)})
 
 
-def _children(states: Iterable[State]) -> dict[int | None, list[State]]:
+def _children(states: Iterable[FieldState]) -> dict[int | None, list[FieldState]]:
     """Return the siblings in their order, by the id of what is around them."""
-    children: dict[int | None, list[State]] = {}
+    children: dict[int | None, list[FieldState]] = {}
     for state in sorted(states, key=order_of):
         children.setdefault(state.shape.parent, []).append(state)
     return children
 
 
-def _members(children: Mapping[int | None, list[State]], parent: int | None) -> list[Json]:
+def _members(children: Mapping[int | None, list[FieldState]], parent: int | None) -> list[Json]:
     """Return the fields below a parent as a manifest has them; the columns if the parent is None."""
     return [
         {"name": state.shape.segment, "type": _type(children, state), **_extra(state.shape.extra)}
@@ -79,7 +79,7 @@ def _extra(text: str) -> Json:
     return {"extra": json.loads(text)} if text else {}
 
 
-def _type(children: Mapping[int | None, list[State]], state: State) -> Json:
+def _type(children: Mapping[int | None, list[FieldState]], state: FieldState) -> Json:
     """Return the type of a field with all its parts as a manifest has it, `Option` around one that may be null."""
     text = state.shape.type
     is_nullable = text.endswith("?")
@@ -100,7 +100,7 @@ class LockedVersion:
 
     version: Version
     logical: LogicalDataset
-    states: Mapping[SchemaField, State]
+    states: Mapping[SchemaField, FieldState]
 
     @cached_property
     def ids(self) -> dict[SchemaField, int]:
@@ -113,7 +113,7 @@ class LockedVersion:
         return {field: state.numbers for field, state in self.states.items()}
 
     @cached_property
-    def states_by_id(self) -> dict[int, State]:
+    def states_by_id(self) -> dict[int, FieldState]:
         """The states by the ids of their fields."""
         return {state.id: state for state in self.states.values()}
 
@@ -136,7 +136,7 @@ def _as_locked(dataset: LockedDataset, version: Version) -> LockedVersion:
         dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
     )
     children = _children(dataset.states_of(version.number))
-    states: list[State] = []
+    states: list[FieldState] = []
     stack = children.get(None, [])[::-1]
     while stack:
         states.append(stack.pop())

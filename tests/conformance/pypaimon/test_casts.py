@@ -2,7 +2,7 @@
 
 import itertools
 
-from schemac.engines.paimon.judge import Cast, cast
+from schemac.engines.paimon.judge import CastRule, cast
 from schemac.engines.paimon.types import parse_type
 from tests.conformance.pypaimon.client import Paimon
 
@@ -37,9 +37,9 @@ def test_allow_what_pypaimon_allows(paimon: Paimon) -> None:
     differing: dict[str, set[tuple[str, str]]] = {"implicit": set(), "explicit": set()}
     for (a, b), (is_implicit, is_explicit, _) in zip(itertools.product(TYPES, TYPES), theirs, strict=True):
         old, new = parse_type(a), parse_type(b)
-        if (cast(old, new) is Cast.IMPLICIT) != is_implicit:
+        if (cast(old, new) is CastRule.IMPLICIT) != is_implicit:
             differing["implicit"].add((old.root, new.root))
-        if (cast(old, new) is not Cast.NONE) != is_explicit:
+        if (cast(old, new) is not CastRule.NONE) != is_explicit:
             differing["explicit"].add((old.root, new.root))
     assert differing == {"implicit": set(), "explicit": ONLY_RULES}
 
@@ -50,6 +50,6 @@ def test_allow_what_pypaimon_reads(paimon: Paimon) -> None:
     unread = set()
     for (a, b), (_, is_explicit, is_read) in zip(itertools.product(TYPES, TYPES), theirs, strict=True):
         old, new = parse_type(a), parse_type(b)
-        if cast(old, new) is not Cast.NONE and not (is_explicit and is_read):
+        if cast(old, new) is not CastRule.NONE and not (is_explicit and is_read):
             unread.add((old.root, new.root))
     assert unread == JAVA_ONLY

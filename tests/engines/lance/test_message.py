@@ -13,7 +13,7 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import unknown_fields
-from schemac.engines.lance.fields import Encoding
+from schemac.engines.lance.fields import EncodingNumber
 
 ROOT = Path(__file__).parents[3]
 MANIFEST = "name: t\nfields:\n  - {name: a, type: Int32}\n"
@@ -35,7 +35,7 @@ assert schemac.from_arrow(dataset.to_arrow(), name="t").to_lance() == ours
 
 
 def test_name_the_encodings_of_the_definition() -> None:
-    named = {name: number for name, number in vars(Encoding).items() if name.isupper()}
+    named = {name: number for name, number in vars(EncodingNumber).items() if name.isupper()}
     assert named == dict(pb.Field.Encoding.items())
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.protobuf.syntax import Message, parse
+from schemac.engines.protobuf.syntax import ProtoMessage, parse
 
 _BOUNDS = {
     "lt": "9",
@@ -161,7 +161,7 @@ def test_read_what_stands_in_googles_files(tmp_path: Path) -> None:
             tuple(one.path): (one.leading_comments, one.trailing_comments)
             for one in found.source_code_info.location
         }
-        stack: list[tuple[tuple[int, ...], Any, Message]] = [
+        stack: list[tuple[tuple[int, ...], Any, ProtoMessage]] = [
             ((4, i), old, parse(path.read_text()).root.inner[old.name])
             for i, old in enumerate(found.message_type)
         ]

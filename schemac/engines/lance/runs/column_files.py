@@ -149,7 +149,7 @@ class _Values:
 
 
 @dataclass(frozen=True)
-class Columns:
+class FillingTable:
     """The columns that are filled, and the table with them."""
 
     new: tuple[str, ...]
@@ -160,7 +160,7 @@ class Columns:
     metadata: dict[str, bytes]
 
 
-def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> Columns:
+def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> FillingTable:
     """Compare a version with its form. Raises PipelineError if they differ."""
     metadata, there = schema_parts(table.lance_schema)
     if form.version is not None:
@@ -199,7 +199,7 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     places = {name: place for place, name in enumerate(names)}
     fields.sort(key=lambda field: places.get(column_of[field.id], len(places)))
     ids = tuple(tuple(field.id for field in fields if column_of[field.id] == name) for name in columns)
-    return Columns(new, ids, fields, metadata)
+    return FillingTable(new, ids, fields, metadata)
 
 
 def _columns_of(fields: Iterable[pb.Field]) -> dict[int, str]:

@@ -29,14 +29,14 @@ import pyarrow.fs
 from schemac.engines.lance import transactions
 from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
 from schemac.engines.lance.runs.column_files import (
-    Columns,
+    FillingTable,
     check_required,
     check_retainable,
     checked_columns,
     write_column_file,
 )
 from schemac.engines.lance.runs.sink import SINK, as_lance_reads
-from schemac.engines.lance.tables.recipe import Files, are_among
+from schemac.engines.lance.tables.recipe import FragmentFiles, are_among
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
@@ -51,7 +51,7 @@ REMOTE = "_backfill-"
 
 
 @dataclass(frozen=True)
-class Record:
+class ColumnFileRecord:
     """What a file was made for, and of what."""
 
     key: str
@@ -69,7 +69,7 @@ class Record:
         return json.dumps(asdict(self))
 
     @classmethod
-    def parse(cls, text: str) -> "Record":
+    def parse(cls, text: str) -> "ColumnFileRecord":
         """Read a record."""
         return cls(**json.loads(text))
 
@@ -85,7 +85,7 @@ class Record:
 
     def counts_for(self, fragment: Any, place: WriteTarget) -> bool:
         """Whether a fragment has the files that it had, and no row that was deleted when the record was made."""
-        if Files.of(fragment.metadata) != Files.of(self.metadata):
+        if FragmentFiles.of(fragment.metadata) != FragmentFiles.of(self.metadata):
             return False
         if self.metadata.deletion_file is None:
             return True
@@ -120,7 +120,7 @@ class Filled:
     def _records_folder(self) -> str:
         return self.folder if self.place.is_staged else f"{self._table[1]}/{REMOTE}{self.place.run.id}"
 
-    def put(self, record: Record) -> None:
+    def put(self, record: ColumnFileRecord) -> None:
         """Write a record, whole or not at all."""
         files, folder = self._table[0], self._records_folder
         name = f"{record.metadata.id}-{uuid.uuid4().hex[:8]}.json"
@@ -131,7 +131,7 @@ class Filled:
         if self.place.is_staged:
             files.move(making, f"{folder}/{name}")
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[ColumnFileRecord]:
         """Read all records whose files are there."""
         files, records = self._table[0], []
         infos = files.get_file_info(pa.fs.FileSelector(self._records_folder, allow_not_found=True))
@@ -139,7 +139,7 @@ class Filled:
             if info.extension == "json" and not info.base_name.startswith("."):
                 with contextlib.suppress(ValueError, TypeError, FileNotFoundError):
                     with files.open_input_stream(info.path) as stream:
-                        record = Record.parse(stream.read().decode())
+                        record = ColumnFileRecord.parse(stream.read().decode())
                     if record.file is None or self._has_file(record.path):
                         records.append(record)
         return records
@@ -244,7 +244,7 @@ class LanceColumnSink(ColumnSink):
 
     def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
         """Write the record."""
-        Filled(filling.place).put(replace(Record.parse(fragment), numbers=dict(numbers)))
+        Filled(filling.place).put(replace(ColumnFileRecord.parse(fragment), numbers=dict(numbers)))
 
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
         """Write records without a file."""
@@ -315,7 +315,7 @@ class LanceColumnSink(ColumnSink):
         transactions.remove_remote_data(place, (name for name in names if name not in named))
         filled.remove()
 
-    def _columns(self, filling: Filling, table: Any) -> Columns:
+    def _columns(self, filling: Filling, table: Any) -> FillingTable:
         """Check again: other programs may have changed columns since the run began."""
         path = filling.place.path
         try:
@@ -356,20 +356,20 @@ def columns_digest(table: Any) -> str:
     return hashlib.sha256(json.dumps(descriptors).encode()).hexdigest()
 
 
-def _record(filling: Filling, table: Any, part: int, file: str | None) -> Record:
+def _record(filling: Filling, table: Any, part: int, file: str | None) -> ColumnFileRecord:
     """Return a record of the fragment as it is; `file` is its new data file as JSON, None if it gets no file."""
     fragment = transactions.fragment_text(table.get_fragment(part).metadata)
-    return Record(filling.columns.key, columns_digest(table), int(table.version), fragment, file)
+    return ColumnFileRecord(filling.columns.key, columns_digest(table), int(table.version), fragment, file)
 
 
-def _records(filling: Filling, table: Any) -> dict[int, Record]:
+def _records(filling: Filling, table: Any) -> dict[int, ColumnFileRecord]:
     """Return the valid record of each fragment of a version; any record for fragments without rows."""
     digest = columns_digest(table)
-    known: dict[int, list[Record]] = {}
+    known: dict[int, list[ColumnFileRecord]] = {}
     for one in Filled(filling.place).records():
         if one.key == filling.columns.key and one.columns == digest:
             known.setdefault(one.metadata.id, []).append(one)
-    records: dict[int, Record] = {}
+    records: dict[int, ColumnFileRecord] = {}
     for fragment in table.get_fragments():
         id = fragment.fragment_id
         of_it = (one for one in known.get(id, ()) if one.counts_for(fragment, filling.place))

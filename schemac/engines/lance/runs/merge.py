@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from schemac.engines.lance.dataset import find_dataset, lance_errors, options_for
 from schemac.engines.lance.transactions import DATA, file_names, fragments_of, write_rest
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.tables import Merge, Merged, WriteTarget
+from schemac.rows.runs.tables import Merge, MergedRows, WriteTarget
 from schemac.text.source.catalogue import KEY_EXISTS
 
 TABLE_BATCH_ROWS, EXAMPLE_ROWS = 1 << 17, 3
@@ -104,7 +104,7 @@ BATCH_ROWS = 8192
 
 def judge(
     place: WriteTarget, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge
-) -> Merged:
+) -> MergedRows:
     """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
     parts = [_placed(deletes, DELETES)]
@@ -136,7 +136,7 @@ def judge(
             insert = table.merge_insert(keys.column_names).when_matched_delete()
             made, stats = insert.execute_uncommitted(keys)
         deletion = made.operation if stats["num_deleted_rows"] else None
-    return Merged(
+    return MergedRows(
         _without_losers(place, schema, fragments, records, winners),
         0 if table is None else int(table.version),
         deletion,
@@ -145,7 +145,7 @@ def judge(
     )
 
 
-def operation_of(merged: Merged) -> Any:
+def operation_of(merged: MergedRows) -> Any:
     """Return the operation that adds the pieces, and removes the rows that they replace."""
     import lance
 

@@ -25,7 +25,7 @@ from schemac.engines.lance.dataset import find_dataset, lance_errors, open_datas
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import Commit, Stage, file_names
+from schemac.engines.lance.transactions import Commit, CommitStage, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredSchema
@@ -38,7 +38,7 @@ from schemac.rows.runs.storage import NO_STORAGE, Storage, absolute, is_local
 from schemac.rows.runs.tables import (
     ExistingTable,
     Merge,
-    Merged,
+    MergedRows,
     Sink,
     StagedRows,
     TableForm,
@@ -108,7 +108,7 @@ class LanceSink(Sink):
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit, unless another attempt of the run has begun one."""
-        Commit(place, file_names(fragments)).advance(Stage.CLAIMED)
+        Commit(place, file_names(fragments)).advance(CommitStage.CLAIMED)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove the fragments' files."""
@@ -186,11 +186,11 @@ class LanceSink(Sink):
 
     def judge(
         self, place: WriteTarget, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
-    ) -> Merged:
+    ) -> MergedRows:
         """Decide which records count."""
         return merging.judge(place, form.schema, fragments, deletes, merge)
 
-    def merge(self, place: WriteTarget, merged: Merged) -> int:
+    def merge(self, place: WriteTarget, merged: MergedRows) -> int:
         """Commit the fragments, and remove the rows that they replace; another run may have added rows with their keys since."""
         newest = find_dataset(place.path, place.storage_options)
         if newest is None or newest.version != merged.version:
@@ -226,7 +226,7 @@ class LanceSink(Sink):
                 return _commit_with_ids(place, fragments, message)
             return _commit(place, form.schema, fragments)
 
-        return Commit(place, file_names(fragments), make).advance(Stage.COMMITTED)
+        return Commit(place, file_names(fragments), make).advance(CommitStage.COMMITTED)
 
     def close_staging(self, place: WriteTarget) -> None:
         """Remove the folder that tasks wrote to."""

@@ -25,18 +25,18 @@ from schemac.engines.lance.tables.checks import pair_by_ids
 from schemac.engines.lance.tables.field_ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.fields import data_of, differences
 from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table
-from schemac.engines.lance.tables.plan import Plan, field_ids_for, is_going, path_after, plan
-from schemac.engines.lance.tables.recipe import Files, Made, Recipe, WriteColumns, spread_here
-from schemac.engines.lance.tables.row_checks import Question, report_broken, report_failed
+from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, is_going, path_after, plan
+from schemac.engines.lance.tables.recipe import FragmentFiles, Made, Recipe, WriteColumns, spread_here
+from schemac.engines.lance.tables.row_checks import CheckQuestion, report_broken, report_failed
 from schemac.engines.lance.tables.steps import (
     INDICES_KEY,
     BuildIndex,
-    Check,
-    Index,
+    CheckStep,
     Rewrite,
     RuleCheck,
     SetSchema,
-    Swap,
+    SwapStep,
+    TableIndex,
     Unlooked,
     build,
     indices_of,
@@ -72,7 +72,7 @@ class _StoppedError(Exception):
     """The reason is in the report."""
 
 
-def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
+def apply_plan(made: LancePlan, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
     """Apply all steps; False after reporting why not."""
     run = _Run(made, report, progress, spread or spread_here)
     name = made.table.name
@@ -97,7 +97,7 @@ class _OvertakenError(Exception):
 class _Run:
     """One command's work on a table."""
 
-    def __init__(self, made: Plan, report: Report, progress: Progress, spread: Spread) -> None:
+    def __init__(self, made: LancePlan, report: Report, progress: Progress, spread: Spread) -> None:
         self.plan = made
         self.report = report
         self.progress = progress
@@ -130,7 +130,7 @@ class _Run:
         try:
             with lance_errors():
                 self.check()
-                version = self.swap_in() if self.plan.of(Swap) else self.dataset.version
+                version = self.swap_in() if self.plan.of(SwapStep) else self.dataset.version
                 self.set_schema(version)
                 self.build_indices()
         except (_OvertakenError, OSError, ValueError, RuntimeError) as error:
@@ -154,10 +154,10 @@ class _Run:
 
     def check(self) -> None:
         """All checks, over every fragment that was not looked at yet, before anything is changed."""
-        questions = [Question(check, self.plan) for check in self.plan.of(Check)]
+        questions = [CheckQuestion(check, self.plan) for check in self.plan.of(CheckStep)]
         rules = self.plan.of(RuleCheck)
         fragments = self.dataset.get_fragments() if questions or rules else []
-        fresh = [f for f in fragments if Files.of(f.metadata) not in self.made.checked]
+        fresh = [f for f in fragments if FragmentFiles.of(f.metadata) not in self.made.checked]
         for number, question in enumerate(questions):
             self.progress(f"checking {question.check.title}", number, len(questions))
             scanner = self.dataset.scanner(
@@ -172,7 +172,7 @@ class _Run:
                 report_failed(self.plan, rules, fragments if is_of_all else fresh, self.state, self.report)
         if self.report.has_errors:
             raise _StoppedError
-        self.made.checked |= {Files.of(f.metadata) for f in fresh}
+        self.made.checked |= {FragmentFiles.of(f.metadata) for f in fresh}
 
     def swap_in(self) -> int:
         """Write the new columns, and commit them if there was no other commit; return the version that has them."""
@@ -206,7 +206,7 @@ class _Run:
             recipe = Recipe.of(self.plan.stages, roots, self.plan.layout.field_ids, self.plan.rounded)
             task = WriteColumns(self.plan.table.name, self.dataset.version, recipe)
             for id, file in self.spread(task, ids, f"writing {recipe.title}", self.progress).items():
-                key = (Files.of(by_id[id].metadata), _path_texts(roots))
+                key = (FragmentFiles.of(by_id[id].metadata), _path_texts(roots))
                 self.made.files[key] = (file, by_id[id])
         return fragments
 
@@ -243,7 +243,7 @@ class _Run:
             newest.update_config(entries)
         return version + 2
 
-    def going(self, dataset: Any) -> list[Index]:
+    def going(self, dataset: Any) -> list[TableIndex]:
         """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
         table, pair = self.plan.table, self.plan.pair
         indices = [index for index in map(table.with_field, indices_of(dataset)) if path_after(index, pair)]
@@ -364,7 +364,7 @@ class LanceTables(VersionedTables[LanceTable]):
 
 
 class _PlannedLance(PlannedChange):
-    def __init__(self, made: Plan, change: TableChange) -> None:
+    def __init__(self, made: LancePlan, change: TableChange) -> None:
         self._made = made
         steps = made.steps
         self.title = change.title("Lance", change.path)

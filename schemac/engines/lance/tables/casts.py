@@ -49,7 +49,7 @@ class CastTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class CastResult:
     """The new values."""
 
     values: Any
@@ -58,9 +58,9 @@ class Cast:
     """A numpy array of booleans: which values do not fit."""
 
 
-def fitting(values: Any) -> Cast:
+def fitting(values: Any) -> CastResult:
     """Where every value fits."""
-    return Cast(values, np.zeros(len(values), bool))
+    return CastResult(values, np.zeros(len(values), bool))
 
 
 def numbers_of(values: Any) -> tuple[Any, Any]:
@@ -78,7 +78,7 @@ def numbers_of(values: Any) -> tuple[Any, Any]:
     return np.where(there, whole[values.offset : values.offset + len(values)], 0), there
 
 
-def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> Cast:
+def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> CastResult:
     """Return the array whose stored numbers these are; null where nothing was or nothing fits."""
     good = there & fits
     numbers = np.where(good, numbers, 0)
@@ -88,10 +88,10 @@ def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> Cast:
         bits = pa.array(good, pa.bool_()).buffers()[1]
         data = pa.py_buffer(np.ascontiguousarray(numbers.astype(_dtype(type_))))
         values = pa.Array.from_buffers(type_, len(numbers), [bits, data])
-    return Cast(values, there & ~fits)
+    return CastResult(values, there & ~fits)
 
 
-def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> Cast:
+def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> CastResult:
     """Each different value by itself; `convert` gives None or raises ValueError if a value does not fit."""
 
     def converted(value: Any) -> Any:
@@ -106,7 +106,7 @@ def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> Cast:
         new = [None if value is None else np.float16(value) for value in new]
     new_values = pa.array(new, type_).take(coded.indices)
     misfits = pc.and_(new_values.is_null(), values.is_valid())
-    return Cast(new_values, np.asarray(misfits.to_numpy(zero_copy_only=False)))
+    return CastResult(new_values, np.asarray(misfits.to_numpy(zero_copy_only=False)))
 
 
 def _dtype(type_: Any) -> Any:
@@ -119,7 +119,7 @@ _BYTES = frozenset({Family.TEXT, Family.BYTES})
 _NUMBERS = NUMBERS | {Family.BOOLEAN, Family.DECIMAL}
 
 
-def cast(values: Any, target: CastTarget) -> Cast:
+def cast(values: Any, target: CastTarget) -> CastResult:
     """Return the values in the new type. Raises ValueError between families that have no rule here."""
     old, new = target.old.family, target.new.family
     if old is Family.NULL:
@@ -145,7 +145,7 @@ EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 """Room for all digits of a binary float, and for the texts that people write."""
 
 
-def cast_numbers(values: Any, target: CastTarget) -> Cast:
+def cast_numbers(values: Any, target: CastTarget) -> CastResult:
     """Cast between any two kinds of numbers; Bool counts as 0 and 1."""
     if Family.DECIMAL in (target.old.family, target.new.family):
         old, new = target.old, target.new
@@ -298,7 +298,7 @@ def _of_each(seconds: Any, zone: str, ahead: Callable[[tzinfo, int], int | None]
     return offsets, known
 
 
-def cast_temporal(values: Any, target: CastTarget) -> Cast:
+def cast_temporal(values: Any, target: CastTarget) -> CastResult:
     """Between two temporal kinds."""
     old, new = target.old, target.new
     numbers, there = numbers_of(values)
@@ -379,7 +379,7 @@ _TIMESTAMP = re.compile(
 )
 
 
-def cast_bytes(values: Any, target: CastTarget) -> Cast:
+def cast_bytes(values: Any, target: CastTarget) -> CastResult:
     """Between texts and bytes of any layout."""
     length = getattr(target.new, "fixed_length", None)
     if target.new.family is Family.TEXT and target.old.family is Family.BYTES:
@@ -391,11 +391,11 @@ def cast_bytes(values: Any, target: CastTarget) -> Cast:
         others = pc.fill_null(pc.not_equal(pc.binary_length(values), length), fill_value=False)
         misfits = np.asarray(others.to_numpy(zero_copy_only=False))
         fitting_values = pc.if_else(others, pa.scalar(None, values.type), values)
-        return Cast(fitting_values.cast(target.type), misfits)
+        return CastResult(fitting_values.cast(target.type), misfits)
     return fitting(values.cast(target.type))
 
 
-def write_out(values: Any, target: CastTarget) -> Cast:
+def write_out(values: Any, target: CastTarget) -> CastResult:
     """As text."""
     family = target.old.family
     if family is Family.DURATION:
@@ -420,16 +420,16 @@ def write_out(values: Any, target: CastTarget) -> Cast:
             signed = [("-" if o < 0 else "+", abs(int(o)) // 60) for o in offsets]
             suffixes = [f"{sign}{minutes // 60:02}{minutes % 60:02}" for sign, minutes in signed]
         written = pc.binary_join_element_wise(written, pa.array(suffixes, pa.string()), "")
-    return Cast(written.cast(target.type), local_times.misfits)
+    return CastResult(written.cast(target.type), local_times.misfits)
 
 
-def read_text(values: Any, target: CastTarget) -> Cast:
+def read_text(values: Any, target: CastTarget) -> CastResult:
     """Return the value of a text."""
     values = values.cast(pa.large_string())
     family, new = target.new.family, target.new
     if family is Family.TIMESTAMP:
         parsed = one_by_one(values, pa.int64(), lambda text: _timestamp_in(text, target))
-        return Cast(parsed.values.view(target.type), parsed.misfits)
+        return CastResult(parsed.values.view(target.type), parsed.misfits)
     parsers: dict[Family, Callable[[str], Any]] = {
         Family.BOOLEAN: lambda text: _TRUTHS.get(text.lower()),
         Family.DATE: lambda text: date.fromisoformat(text) if _DATE.fullmatch(text) else None,

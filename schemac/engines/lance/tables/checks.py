@@ -25,9 +25,9 @@ from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.judge import version_before
 from schemac.engines.lance.tables.convert import is_named
 from schemac.engines.lance.tables.steps import (
-    Check,
+    CheckStep,
+    CheckSubject,
     RuleCheck,
-    Subject,
     Unlooked,
     column_name,
     constraint_filter,
@@ -44,7 +44,7 @@ from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.versions.evolution.castability import can_be_rounded, why_misfit
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
-from schemac.versions.evolution.constraints import Rule
+from schemac.versions.evolution.constraints import ConstraintRule
 from schemac.versions.evolution.diff import clock_of
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
@@ -52,7 +52,7 @@ from schemac.versions.evolution.version_pair import (
     VersionPair,
     locked_schema_version,
 )
-from schemac.versions.identity.lock import LockedDataset, Shape, State
+from schemac.versions.identity.lock import FieldShape, FieldState, LockedDataset
 from schemac.versions.identity.opening import shape_of
 
 
@@ -63,7 +63,7 @@ class ClockHistory:
         self._locked = locked
         self._versions: dict[int, LockedSchemaVersion] = {}
 
-    def effective_states(self, table: SchemaField, states: Sequence[State]) -> list[State]:
+    def effective_states(self, table: SchemaField, states: Sequence[FieldState]) -> list[FieldState]:
         """Return the states that a field goes through, the first of which is that of the table, as its values can go through them."""
         if not any("Timestamp" in state.shape.type for state in states):
             return list(states)
@@ -85,19 +85,19 @@ class ClockHistory:
             here = there
         return effective
 
-    def _field(self, state: State) -> SchemaField:
+    def _field(self, state: FieldState) -> SchemaField:
         """Return a field as the lock has it in the first version of a state."""
         if state.first not in self._versions:
             self._versions[state.first] = locked_schema_version(self._locked, state.first)
         return self._versions[state.first].by_id[state.id]
 
 
-def clock_in(shape: Shape) -> str:
+def clock_in(shape: FieldShape) -> str:
     """Return the clock that a shape declares; empty if it declares none."""
     return (CLOCK_ZONE.read(json.loads(shape.extra)) or "") if CLOCK_ZONE.key in shape.extra else ""
 
 
-def _declare(states: list[State], here: int) -> None:
+def _declare(states: list[FieldState], here: int) -> None:
     """Give a step out of a state the clock that a later state declares, or else an earlier one."""
     zones = [clock_in(state.shape) for state in states]
     later = next(filter(None, zones[here + 2 :]), "")
@@ -146,11 +146,11 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     return (*pairs, pair_by_ids(old, pair.new)) if pairs else (pair,)
 
 
-def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[State]]:
+def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[FieldState]]:
     """Return the states that the values of each field go through by its id, from that of the table on."""
     locked = pair.new.locked
     newest = locked.versions[-1].number
-    states: dict[int, list[State]] = {}
+    states: dict[int, list[FieldState]] = {}
     for state in sorted(locked.states, key=lambda state: state.first):
         if state.first <= newest:
             states.setdefault(state.id, []).append(state)
@@ -221,9 +221,9 @@ def checks(
     ways: Sequence[LockedVersionPair],
     judged: Sequence[tuple[Change, Judgement]],
     rounded: frozenset[str],
-) -> Iterator[Check]:
+) -> Iterator[CheckStep]:
     """Yield the checks of stored values that a plan needs, each one once; `ways` are the pairs of versions that the values go through."""
-    seen: set[tuple[str, Subject]] = set()
+    seen: set[tuple[str, CheckSubject]] = set()
     for change, judgement in judged:
         field, before = change.new_field, change.old_field
         if field is None or before is None or judgement.outcome is not Outcome.DATA:
@@ -236,35 +236,39 @@ def checks(
 
 
 def _checks(
-    subject: Subject | None,
+    subject: CheckSubject | None,
     pair: VersionPair,
     before: SchemaField,
     field: SchemaField,
     rounded: frozenset[str],
     ways: Sequence[LockedVersionPair],
-) -> Iterator[Check]:
+) -> Iterator[CheckStep]:
     """Yield the checks of stored values for one change: of nulls, of places in structs, or of fit."""
     nulls = "it may not be null"
-    if subject is Subject.NULLS:
-        yield Check(field.path_text, question=nulls, query=null_filter(before), field=field, subject=subject)
-    elif subject is Subject.PLACE:
+    if subject is CheckSubject.NULLS:
+        yield CheckStep(
+            field.path_text, question=nulls, query=null_filter(before), field=field, subject=subject
+        )
+    elif subject is CheckSubject.PLACE:
         if engine.left_behind(field, pair):
             query = f"{column_name(before)} IS NULL"
-            yield Check(field.path_text, question=nulls, query=query, field=field, subject=Subject.NULLS)
+            yield CheckStep(
+                field.path_text, question=nulls, query=query, field=field, subject=CheckSubject.NULLS
+            )
         for above in engine.moved_into(field, pair):
             query = f"{column_name(above)} IS NULL AND {column_name(before)} IS NOT NULL"
             question = f"{above.path_text} may not be null where {before.path_text} has a value"
-            yield Check(field.path_text, question=question, query=query, field=field, subject=subject)
-    elif subject is Subject.FIT:
+            yield CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
+    elif subject is CheckSubject.FIT:
         casts = casts_of(field, ways) or [FieldCast(before, field)]
         is_rounded = is_named(field, rounded)
         question = "; then ".join(_question(*cast, field.path_text if is_rounded else "") for cast in casts)
         query = misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
-        yield Check(field.path_text, question=question, query=query, field=field, subject=subject)
+        yield CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
 
 
 def rule_checks(
-    rules: Iterable[Rule], pair: VersionPair, references: Mapping[str, str]
+    rules: Iterable[ConstraintRule], pair: VersionPair, references: Mapping[str, str]
 ) -> Iterator[RuleCheck | Unlooked]:
     """Yield what is asked of the rows as they will be; `references` are tables of datasets that are referred to."""
     for rule in rules:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.fields import NAME as LANCE
-from schemac.engines.lance.fields import Node, lance_ids, nodes_by_field, nodes_of, words, words_of
+from schemac.engines.lance.fields import FieldMessage, lance_ids, nodes_by_field, nodes_of, words, words_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.logical.model import FieldPath, Segment, dotted
@@ -127,7 +127,7 @@ def numbers_in(version: SchemaVersion, ids: Sequence[int]) -> dict[SchemaField, 
     }
 
 
-def _nodes(version: SchemaVersion) -> list[Node]:
+def _nodes(version: SchemaVersion) -> list[FieldMessage]:
     """Return the nodes of a version, parents first; where Lance lacks a type, Arrow's name is in its place."""
     return nodes_of(version.lowered, is_tolerant=True)
 

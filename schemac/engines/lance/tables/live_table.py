@@ -22,7 +22,7 @@ from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids, numbers_of
-from schemac.engines.lance.limits import Limits
+from schemac.engines.lance.limits import LanceLimits
 from schemac.engines.lance.tables.field_ids import (
     IDS_KEY,
     candidates_of,
@@ -41,7 +41,7 @@ from schemac.engines.lance.tables.fields import (
     paths,
     stale_fields,
 )
-from schemac.engines.lance.tables.steps import INDICES_KEY, Index, indices_of, noted_indices
+from schemac.engines.lance.tables.steps import INDICES_KEY, TableIndex, indices_of, noted_indices
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
@@ -132,7 +132,7 @@ class LanceTable:
         return record_of(self.name, self.dataset, ()).recorded
 
     @cached_property
-    def indices(self) -> tuple[Index, ...]:
+    def indices(self) -> tuple[TableIndex, ...]:
         """Its indices, with those that an interrupted run has taken away."""
         if self.dataset is None:
             return ()
@@ -141,7 +141,7 @@ class LanceTable:
             indices_by_name.setdefault(name, index)
         return tuple(map(self.with_field, indices_by_name.values()))
 
-    def with_field(self, index: Index) -> Index:
+    def with_field(self, index: TableIndex) -> TableIndex:
         """Return an index with the lock's id of its field; one that waits has it already."""
         if index.field_id:
             return index
@@ -149,7 +149,7 @@ class LanceTable:
         ids = (id for field, id in version.ids.items() if lance_id in lance_ids(version.numbers[field]))
         return replace(index, field_id=next(ids, 0))
 
-    def field_id_of(self, index: Index) -> int | None:
+    def field_id_of(self, index: TableIndex) -> int | None:
         """Return Lance's id of the field of an index; None if there is none at its path."""
         return next((id for id, path in paths(self.fields).items() if path == index.path), None)
 
@@ -381,5 +381,5 @@ def limits_of(new: SchemaVersion, version: str | None) -> list[Diagnostic]:
     """Why Lance cannot hold a schema in data files of a version; of that which the schema specifies by default."""
     report = Report()
     emission = Emission(new.dataset, "lance", LANCE_LOSS, report)
-    Limits(new.compilation, emission, of_table=version).is_supported()
+    LanceLimits(new.compilation, emission, of_table=version).is_supported()
     return [d for d in report.diagnostics if d.severity is Severity.ERROR]

@@ -23,7 +23,6 @@ from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.fields import NAME, lance_ids, words
-from schemac.engines.lance.judge import has_values
 from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import (
     checks,
@@ -47,11 +46,11 @@ from schemac.engines.lance.tables.steps import (
     Add,
     BuildIndex,
     DropIndex,
-    Index,
     Rewrite,
     SetSchema,
     Step,
-    Swap,
+    SwapStep,
+    TableIndex,
 )
 from schemac.engines.lance.transactions import lance_schema
 from schemac.language.attributes.attribute import Family
@@ -173,7 +172,7 @@ class Layout:
         return middle_fields
 
     def _has_values(self, field: SchemaField) -> bool:
-        return has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
+        return engine.has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
 
     def _carry(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
         """Return whether files will store where a field is null; choose a field below it if none does."""
@@ -213,7 +212,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LancePlan:
     """All steps for one table."""
 
     table: LanceTable
@@ -253,7 +252,7 @@ def plan(
     report: Report,
     rounded: frozenset[str] = frozenset(),
     references: Mapping[str, str] = MappingProxyType({}),
-) -> Plan | None:
+) -> LancePlan | None:
     """Return the plan for a table; None after reporting why there is none."""
     if table.unknown:
         assert table.locked is not None
@@ -289,7 +288,7 @@ def plan(
         *_commits(layout, table, changes, is_data=bool(fields)),
         *_built_indices(layout, table),
     )
-    return Plan(table, layout, ways, changes, steps, rounded, references)
+    return LancePlan(table, layout, ways, changes, steps, rounded, references)
 
 
 def _report_refused(table: LanceTable, pair: LockedVersionPair, judged: Judged, report: Report) -> None:
@@ -410,12 +409,12 @@ def _built_indices(layout: Layout, table: LanceTable) -> Iterator[BuildIndex]:
 
 def _commits(
     layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
-) -> Iterator[Swap | SetSchema]:
+) -> Iterator[SwapStep | SetSchema]:
     """Yield the commit that brings the data, and the one that does the rest."""
     new = {field for root in layout.new for field in preorder([root])}
     swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
-        yield Swap("the new fields", details=tuple(_details(swapped, layout.pair)))
+        yield SwapStep("the new fields", details=tuple(_details(swapped, layout.pair)))
     version = layout.pair.new.version
     is_recorded = table.stated is None or version.is_recorded_as(table.recorded)
     if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
@@ -437,13 +436,13 @@ def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
     return bool(differences(layout.target.fields, schema, metadata=layout.target.metadata))
 
 
-def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
+def is_going(index: TableIndex, table: LanceTable, target: pb.Schema) -> bool:
     """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
     there, remaining = ({field.id for field in fields} for fields in (table.fields, target.fields))
     return table.field_id_of(index) in there - remaining
 
 
-def path_after(index: Index, pair: LockedVersionPair) -> str | None:
+def path_after(index: TableIndex, pair: LockedVersionPair) -> str | None:
     """Where the indexed field is once the plan is carried out; None if it goes."""
     field = pair.new.by_id.get(index.field_id)
     return field.path_text if field is not None else None
@@ -451,8 +450,10 @@ def path_after(index: Index, pair: LockedVersionPair) -> str | None:
 
 def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str]:
     """Yield one line for each change that has a text, and at the end one for all others together."""
-    unnamed = engine.Row(METADATA).detail
-    details = [(change, engine.ROWS.get(change.fact, engine.Row(METADATA)).detail) for change in changes]
+    unnamed = engine.VerdictRow(METADATA).detail
+    details = [
+        (change, engine.ROWS.get(change.fact, engine.VerdictRow(METADATA)).detail) for change in changes
+    ]
     for change, detail in details:
         if detail not in ("", unnamed):
             yield detail.format(path=change.path, old=change.old, new=change.new)

@@ -40,7 +40,7 @@ _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 
 
 @dataclass(frozen=True)
-class Stage:
+class SchemaStage:
     """From one schema to the next."""
 
     old: Json
@@ -51,7 +51,7 @@ class Stage:
     """The fields whose values may be rounded, as they are called after this stage."""
 
     @classmethod
-    def of(cls, pair: VersionPair, rounded: Collection[str] = ()) -> "Stage":
+    def of(cls, pair: VersionPair, rounded: Collection[str] = ()) -> "SchemaStage":
         """Return the stage between two versions."""
         olds = {s: i for i, s in enumerate(preorder(pair.old.dataset.columns))}
         news = {s: i for i, s in enumerate(preorder(pair.new.dataset.columns))}
@@ -67,7 +67,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Root:
+class RootField:
     """A field that is written with all below it."""
 
     path: FieldPath
@@ -80,8 +80,8 @@ class Root:
 class Recipe:
     """Makes the values of some fields out of batches of the old table, each as a column of its own."""
 
-    stages: tuple[Stage, ...]
-    roots: tuple[Root, ...]
+    stages: tuple[SchemaStage, ...]
+    roots: tuple[RootField, ...]
     on_misfit: MisfitHandler | None = dataclasses.field(default=None, compare=False, repr=False)
     """Hears of values that do not fit, which are errors otherwise; not for other processes."""
 
@@ -99,7 +99,7 @@ class Recipe:
         # What these fields are called after each stage.
         names = [{field.path_text for field, id in stage.new.ids.items() if id in ids} for stage in stages]
         return cls(
-            tuple(map(Stage.of, stages, [*names[:-1], rounded])),
+            tuple(map(SchemaStage.of, stages, [*names[:-1], rounded])),
             tuple([_root(last, field, field_ids) for field in roots]),
         )
 
@@ -156,7 +156,7 @@ _Step = list[tuple[Conversion, SchemaField]]
 class Converter:
     """Makes columns of the new table out of batches of the old one, stage by stage."""
 
-    stages: Sequence[Stage]
+    stages: Sequence[SchemaStage]
     pairs: Sequence[VersionPair]
     """In place of the last stage: for each column a pair whose new version has nothing else."""
     on_misfit: MisfitHandler | None
@@ -222,13 +222,13 @@ def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
     return VersionPair(pair.old, new, before)
 
 
-def _root(pair: VersionPair, root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> Root:
+def _root(pair: VersionPair, root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> RootField:
     """Return a root with the ids from its column down to the field, and of all below it."""
     pruned = _pruned(pair, [root]).new
     by_path = {field.path: field_ids[field] for field in preorder(pair.new.dataset.columns)}
     numbers = {field: by_path[field.path] for field in preorder(pruned.dataset.columns)}
     nodes = nodes_of(pruned.lowered, is_tolerant=True)
-    return Root(root.path, tuple(node_ids(pruned.lowered, nodes, numbers)))
+    return RootField(root.path, tuple(node_ids(pruned.lowered, nodes, numbers)))
 
 
 def _tree(version: SchemaVersion) -> Json:
@@ -243,7 +243,7 @@ def _version(tree: Json) -> SchemaVersion:
 
 
 @dataclass(frozen=True)
-class Files:
+class FragmentFiles:
     """What a fragment consists of."""
 
     fragment: int
@@ -251,7 +251,7 @@ class Files:
     """Each data file, and the fields that it holds."""
 
     @classmethod
-    def of(cls, fragment: Any) -> "Files":
+    def of(cls, fragment: Any) -> "FragmentFiles":
         """Those of pylance's metadata."""
         files = tuple((file.path, tuple(file.fields)) for file in fragment.files)
         return cls(fragment.id, files)
@@ -261,13 +261,15 @@ class Files:
 class Made:
     """What a run has made already, by what it was made of."""
 
-    files: dict[tuple[Files, tuple[str, ...]], tuple[str, Any]] = dataclasses.field(default_factory=dict)
+    files: dict[tuple[FragmentFiles, tuple[str, ...]], tuple[str, Any]] = dataclasses.field(
+        default_factory=dict
+    )
     """A new data file as JSON, with the fragment that it was made of; by fragment and roots."""
-    checked: set[Files] = dataclasses.field(default_factory=set)
+    checked: set[FragmentFiles] = dataclasses.field(default_factory=set)
 
     def find(self, fragment: Any, roots: tuple[str, ...]) -> str | None:
         """Return the data file that was made for a fragment, if it still has all its rows."""
-        entry = self.files.get((Files.of(fragment.metadata), roots))
+        entry = self.files.get((FragmentFiles.of(fragment.metadata), roots))
         return entry[0] if entry is not None and are_among(fragment, entry[1]) else None
 
 

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 from schemac.engines.lance.tables.checks import FieldCast, casts_of, is_roundable, reason_of
 from schemac.engines.lance.tables.convert import format_values, is_named, values_of
 from schemac.engines.lance.tables.live_table import LanceTable
-from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.plan import LancePlan, plan
 from schemac.engines.lance.tables.recipe import Converter, Recipe
-from schemac.engines.lance.tables.steps import Check, RuleCheck, Subject, row_filter
+from schemac.engines.lance.tables.steps import CheckStep, CheckSubject, RuleCheck, row_filter
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import Scan, survey
 from schemac.language.constraints.rows import row_constraints
@@ -39,15 +39,17 @@ _ROWS = 20
 """So many values and rows are named."""
 
 
-class Question:
+class CheckQuestion:
     """One check, asked of batch after batch."""
 
-    def __init__(self, check: Check, plan: Plan) -> None:
+    def __init__(self, check: CheckStep, plan: LancePlan) -> None:
         self.check = check
         self.field = check.field
         self.pair: LockedVersionPair = plan.pair
         parent = plan.pair.before.get(self.field.parent) if self.field.parent is not None else None
-        self.is_moved = check.subject is Subject.PLACE or plan.pair.before[self.field].parent is not parent
+        self.is_moved = (
+            check.subject is CheckSubject.PLACE or plan.pair.before[self.field].parent is not parent
+        )
         self._count = 0
         self._casts = casts_of(self.field, plan.stages)
         self._is_rounded = is_named(self.field, plan.rounded)
@@ -63,14 +65,14 @@ class Question:
     @property
     def columns(self) -> list[str]:
         """The columns that it reads."""
-        if self.check.subject is Subject.NULLS and not self.is_moved:
+        if self.check.subject is CheckSubject.NULLS and not self.is_moved:
             return [str(self.pair.before[self.field].column.segment)]
         return self._recipe.sources
 
     def ask(self, batch: pa.RecordBatch) -> None:
         """Look at some rows, which come with Lance's ids of them."""
         before = self.pair.before[self.field]
-        if self.check.subject is Subject.FIT:
+        if self.check.subject is CheckSubject.FIT:
             self._misfits.row_ids = batch.column("_rowid")
             before_count = self._misfits.count
             self._recipe.make(batch)
@@ -80,7 +82,7 @@ class Question:
             self._count += _null_count(batch.column(str(before.column.segment)), before)
         else:
             made = self._recipe.make(batch).column(0)
-            if self.check.subject is Subject.NULLS:
+            if self.check.subject is CheckSubject.NULLS:
                 self._count += _null_count(made, self.field)
             else:
                 column = made
@@ -113,7 +115,7 @@ class Question:
         ways.append(f"correct or remove these rows, or change the schema; {state}")
         numbers = [cast for cast in self._casts if cast.before.type.family is not Family.TEXT]
         is_by_value = "" in self._misfits.reasons and not self._is_rounded
-        if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
+        if self.check.subject is CheckSubject.FIT and is_by_value and is_roundable(numbers):
             option = f"--allow-rounding {self.field.path_text}"
             ways.append(f"`{option}` stores the nearest value instead, if it is in range")
         message = f"{self.check.title}: {self.check.question}, but {answer}"
@@ -129,7 +131,7 @@ class Question:
             is_by_value = "" in self._misfits.reasons and not self._is_rounded
             return "; ".join([description + (reason_of(before, after) if is_by_value else ""), *reasons])
         verb = "is" if self._count == 1 else "are"
-        what = f"{verb} null" if self.check.subject is Subject.NULLS else f"{verb} lost"
+        what = f"{verb} null" if self.check.subject is CheckSubject.NULLS else f"{verb} lost"
         return f"{self._count:,} {what}" if self._count else ""
 
 
@@ -208,7 +210,7 @@ def report_broken(
 
 
 def report_failed(
-    made: Plan, checks: Sequence[RuleCheck], fragments: Sequence[Any], state: str, report: Report
+    made: LancePlan, checks: Sequence[RuleCheck], fragments: Sequence[Any], state: str, report: Report
 ) -> None:
     """Report the constraints that the converted rows of some fragments break; `state` is what happened to the table."""
     table, new = made.table, made.pair.new
@@ -227,7 +229,7 @@ def report_failed(
                 refuse(check.title, check.question, offence, table.name, expression, state, report)
 
 
-def _preview(made: Plan, fields: Sequence[SchemaField]) -> Converter:
+def _preview(made: LancePlan, fields: Sequence[SchemaField]) -> Converter:
     """Return what makes fields as they are after the plan; values that do not fit become null without a report."""
     recipe = Recipe.of(made.stages, [], made.layout.field_ids, made.rounded)
     # What does not fit has a check of its own.

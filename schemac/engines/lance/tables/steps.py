@@ -26,7 +26,7 @@ from schemac.language.kinds.answers import UNITS_BY_ARROW
 from schemac.language.logical.schema_fields import SchemaField, is_in_structs
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.changes import Change, Outcome
-from schemac.versions.evolution.constraints import Rule, constraint_of, verify_of
+from schemac.versions.evolution.constraints import ConstraintRule, constraint_of, verify_of
 from schemac.versions.evolution.diff import clock_of
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 
@@ -44,7 +44,7 @@ IndexParameters = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class TableIndex:
     """An index of a table, with all that is needed to build it again."""
 
     name: str
@@ -78,7 +78,7 @@ class Step:
         return {"cost": str(self.cost), "does": self.describe(), "field": self.title, "step": self.verb}
 
 
-class Subject(enum.Enum):
+class CheckSubject(enum.Enum):
     """What a check asks of the values of a field."""
 
     FIT = enum.auto()
@@ -105,18 +105,18 @@ class _Asked(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check(_Asked):
+class CheckStep(_Asked):
     """Look at the values of a field."""
 
     field: SchemaField = dataclasses.field(repr=False, compare=False)
-    subject: Subject
+    subject: CheckSubject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleCheck(_Asked):
     """Look whether the rows, as they will be, keep a constraint."""
 
-    rule: Rule = dataclasses.field(repr=False, compare=False)
+    rule: ConstraintRule = dataclasses.field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class DropIndex(Step):
     """Drop an index together with its field."""
 
     verb = "drop index"
-    index: Index
+    index: TableIndex
     is_rebuilt: bool
 
     def describe(self) -> str:
@@ -180,7 +180,7 @@ class DropIndex(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swap(Step):
+class SwapStep(Step):
     """One commit that adds all new fields to the table, and removes those that they replace."""
 
     verb = "swap in"
@@ -209,7 +209,7 @@ class BuildIndex(Step):
 
     verb = "build index"
     cost = Outcome.REWRITE
-    index: Index
+    index: TableIndex
 
     def describe(self) -> str:
         """Which one."""
@@ -394,18 +394,18 @@ _OF_STATISTICS = {"ZoneMap": ("rows_per_zone",), "BloomFilter": ("number_of_item
 _ROWS_OF_A_PAGE = 4096
 
 
-def noted_indices(dataset: Any) -> dict[str, Index]:
+def noted_indices(dataset: Any) -> dict[str, TableIndex]:
     """Return the indices that a table's configuration notes, by name."""
     entries = json.loads(dataset.config().get(INDICES_KEY) or "[]")
-    return {entry["name"]: Index(**{**entry, "lost": tuple(entry.get("lost", ()))}) for entry in entries}
+    return {entry["name"]: TableIndex(**{**entry, "lost": tuple(entry.get("lost", ()))}) for entry in entries}
 
 
-def note_of(indices: Iterable[Index]) -> str:
+def note_of(indices: Iterable[TableIndex]) -> str:
     """Return the note of indices in a table's configuration."""
     return json.dumps([asdict(index) for index in indices])
 
 
-def indices_of(dataset: Any) -> Iterator[Index]:
+def indices_of(dataset: Any) -> Iterator[TableIndex]:
     """All present indices."""
     for description in dataset.describe_indices():
         details = description.details or {}
@@ -439,7 +439,7 @@ def indices_of(dataset: Any) -> Iterator[Index]:
             has_more = statistics.get("num_pages", 0) > max(1, -(-dataset.count_rows() // _ROWS_OF_A_PAGE))
             lost |= details.keys() | ({"zone_size"} if type_ == "BTree" and has_more else set())
         set_parameters = {k: value for k, value in parameters.items() if value is not None or k in _UNLIMITED}
-        yield Index(
+        yield TableIndex(
             description.name, description.field_names[0], type_, set_parameters, lost=tuple(sorted(lost))
         )
 
@@ -451,7 +451,7 @@ def _number(value: Any) -> Any:
     return int(value) if isinstance(value, str) and value.isdigit() else value
 
 
-def build(dataset: Any, index: Index, path: str) -> None:
+def build(dataset: Any, index: TableIndex, path: str) -> None:
     """Build an index as it was, on the field at a path."""
     parameters = dict(index.parameters)
     if index.type.upper().startswith("IVF"):
