@@ -177,7 +177,7 @@ def load_as(reference: str, type: type[T], what: str) -> T:
     except Exception as error:
         raise EngineError(f"{what} ({reference}) cannot be loaded: {reason_of(error)}") from error
     if not isinstance(value, type):
-        raise EngineError(f"{what} ({reference}) is not a {type.__name__}")
+        raise EngineError(f"{what} ({reference}) is not of the type {type.__name__}")
     return value
 
 

@@ -20,7 +20,7 @@ def test_note_progress_only_where_values_are_staged(
         folders.append(staging)
         return SimpleNamespace()
 
-    monkeypatch.setattr(task, "Notes", notes)
+    monkeypatch.setattr(task, "TaskCount", notes)
     filling: Any = SimpleNamespace(place=SimpleNamespace(staging="staging", is_staged=is_staged))
     assert list(FillTask("lance", filling, 1, "folder", ())(iter(()))) == []
     assert folders == [folder]

@@ -127,7 +127,7 @@ def engine(more: str = "", name: str = "other") -> str:
 
 
 TARGET = """
-from schemac.artifacts.targets import Artifact, Target
+from schemac.artifacts.targets import Artifact, ArtifactTarget
 from schemac.text.source.diagnostic import Code, Severity
 LOSS = Code("OTHER511", "other-loss", Severity.NOTE, "a loss")
 C = (LOSS,)
@@ -151,7 +151,7 @@ BROKEN = {
     "no target": (
         "other = broken:ENGINE",
         engine('artifacts="parts:START"') + "START = 1\n",
-        "is not a Target",
+        "is not of the type ArtifactTarget",
     ),
     "missing target": (
         "other = broken:ENGINE",
@@ -162,26 +162,26 @@ BROKEN = {
         "other = broken:ENGINE",
         engine('artifacts="parts:T", codes="parts:C"')
         + TARGET
-        + 'T = Target("lance", LOSS, lambda c, e: [])\n',
+        + 'T = ArtifactTarget("lance", LOSS, lambda c, e: [])\n',
         "the target of the engine other is called lance",
     ),
     "target with an unlisted code": (
         "other = broken:ENGINE",
-        engine('artifacts="parts:T"') + TARGET + 'T = Target("other", LOSS, lambda c, e: [])\n',
+        engine('artifacts="parts:T"') + TARGET + 'T = ArtifactTarget("other", LOSS, lambda c, e: [])\n',
         "reports losses as OTHER511, which is not among its `codes`",
     ),
     "failing target": (
         "other = broken:ENGINE",
         engine('artifacts="parts:T", codes="parts:C"')
         + TARGET
-        + 'T = Target("other", LOSS, lambda c, e: [1 / 0])\n',
+        + 'T = ArtifactTarget("other", LOSS, lambda c, e: [1 / 0])\n',
         "the engine other failed: ZeroDivisionError: division by zero",
     ),
     "escaping": (
         "other = broken:ENGINE",
         engine('artifacts="parts:T", codes="parts:C"')
         + TARGET
-        + 'T = Target("other", LOSS, lambda c, e: [Artifact("other/../../x", b"")])\n',
+        + 'T = ArtifactTarget("other", LOSS, lambda c, e: [Artifact("other/../../x", b"")])\n',
         "writes other/../../x, which is not below other/",
     ),
     "taken domain": (
@@ -268,7 +268,7 @@ WITH_FORM = (
     )
     + """
 from schemac.arrow.metadata import ArrowForm
-from schemac.language.checks.run import Checks
+from schemac.language.checks.run import AttributeChecks
 from schemac.language.physical import pa
 from schemac.text.source.catalogue import UNSUPPORTED_HINT
 from words import LARGE
@@ -283,7 +283,7 @@ FORM = Form()
 def check(field, findings):
     if LARGE.key in field.extra and field.is_nullable:
         findings.at_extra(field, LARGE.key, UNSUPPORTED_HINT, "a large text may not be null")
-CHECKS = Checks(check)
+CHECKS = AttributeChecks(check)
 """
 )
 WORDS = """
@@ -347,7 +347,7 @@ OTHER = Code("OTHER512", "odd-thing", Severity.WARNING, "an odd thing")
 def emit(compilation, emission):
     emission.findings.at_schema(OTHER, "how odd")
     return []
-T = Target("other", LOSS, emit)
+T = ArtifactTarget("other", LOSS, emit)
 """
     source = engine('artifacts="parts:T", codes="parts:C"') + TARGET + emit
     site.install("broken", "other = broken:ENGINE", source)
@@ -430,8 +430,8 @@ def __getattr__(name):
 @pytest.mark.slow
 def test_say_that_a_dialect_lacks_a_type_which_has_a_kind(site: Site) -> None:
     parts = """
-from schemac.engines.sql_tables import Dialect, importer
-X = importer(Dialect("clickhouse", str.lower, {}), "Other")
+from schemac.engines.sql_tables import SqlDialect, importer
+X = importer(SqlDialect("clickhouse", str.lower, {}), "Other")
 """
     site.install("broken", "other = broken:ENGINE", engine('formats=(Format("other", "parts:X"),)') + parts)
     (site.work / "rides.sql").write_text("CREATE TABLE rides (id UInt64, place Point)")

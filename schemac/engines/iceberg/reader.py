@@ -423,7 +423,7 @@ class _FromIceberg:
             key = with_attributes(*self._field(type_.key, (*path, Part.KEY)))
             return map_of(key, with_attributes(*self._field(type_.value, (*path, Part.VALUE)))), {}
         if isinstance(type_, DecimalType):
-            return {"kind": "DecimalType", "precision": type_.precision, "scale": type_.scale}, {}
+            return {"kind": "Decimal", "precision": type_.precision, "scale": type_.scale}, {}
         if isinstance(type_, FixedType):
             return {"kind": "Binary", "fixedLength": type_.length}, {}
         plain = _PLAIN.get(type_.word)

@@ -33,7 +33,7 @@ class IcebergType:
     @property
     def word(self) -> str:
         """The type without its parts: `long`, `decimal(9, 2)`; of one that has parts its class's name, `list`."""
-        return type(self).__name__.lower()
+        return type(self).__name__.removesuffix("Type").lower()
 
     @property
     def fields(self) -> "tuple[NestedField, ...]":

@@ -58,7 +58,7 @@ class PaimonType:
     @property
     def root(self) -> str:
         """The type's word without parameters, such as DECIMAL; of a type with parts its class's name, such as ARRAY."""
-        return type(self).__name__.upper()
+        return type(self).__name__.removesuffix("Type").upper()
 
     def type_text(self) -> str:
         """Return the type for people, without its nullability."""

@@ -62,9 +62,7 @@ class ColumnProof:
         if doubtful is None:
             return Proven(self._convert(array), None)
         is_certain = pc.invert(doubtful)
-        places = pc.subtract(pc.cumulative_sum(is_certain.cast(pa.int64())), 1)
-        places = pc.if_else(is_certain, places, pa.scalar(None, pa.int64()))
-        return Proven(self._convert(array.filter(is_certain)).take(places), doubtful)
+        return Proven(_in_places(self._convert(array.filter(is_certain)), is_certain), doubtful)
 
     @cached_property
     def _type(self) -> pa.DataType:
@@ -74,6 +72,12 @@ class ColumnProof:
     def _convert(self, array: pa.Array) -> pa.Array:
         """Return values that are not in doubt."""
         return array.cast(self._type) if self.converted is None else self.converted(array)
+
+
+def _in_places(values: pa.Array, is_certain: pa.Array) -> pa.Array:
+    """Return values where something is certain, null elsewhere."""
+    places = pc.subtract(pc.cumulative_sum(is_certain.cast(pa.int64())), 1)
+    return values.take(pc.if_else(is_certain, places, pa.scalar(None, pa.int64())))
 
 
 def _absent(member: pa.Field, array: pa.Array) -> pa.Array | None:
@@ -256,27 +260,31 @@ def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> P
     """Take maps whose keys differ."""
     type_ = nullable_type(member, source)
 
-    def misfits(array: pa.Array) -> pa.Array:
+    def read(array: pa.Array) -> Proven:
         lists = entries_of(array)
         rows, (keys, items) = pc.list_parent_indices(lists), lists.flatten().flatten()
-        proven_keys, doubtful = key(keys)
+        # Each part is read once: what is nested twice as deep costs twice as much.
+        proven_keys, doubtful_keys = key(keys)
         if pa.types.is_floating(proven_keys.type) or pa.types.is_nested(proven_keys.type):
             # Arrow does not group all of these.
-            return pa.repeat(True, len(lists))
-        wrong = either(either(doubtful, some(keys.is_null())), item(items).doubtful)
+            return Proven(pa.nulls(len(lists), type_), pa.repeat(pa.scalar(True), len(lists)))
+        proven_items, doubtful_items = item(items)
+        wrong = either(either(doubtful_keys, some(keys.is_null())), doubtful_items)
         keys_of_rows = pa.table({"row": rows, "key": proven_keys})
         groups = keys_of_rows.group_by(["row", "key"]).aggregate([([], "count_all")])
         twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
         if wrong is not None:
             twice = pa.concat_arrays([twice, rows.filter(wrong)])
-        return pc.is_in(pa.array(range(len(lists)), rows.type), value_set=twice)
+        in_doubt = some(pc.is_in(pa.array(range(len(lists)), rows.type), value_set=twice))
+        doubtful = either(in_doubt, _absent(member, array))
+        if doubtful is None:
+            return Proven(maps_of(lists, proven_keys, proven_items, type_), None)
+        is_certain = pc.invert(doubtful)
+        is_in = is_certain.take(rows)
+        maps = maps_of(lists.filter(is_certain), proven_keys.filter(is_in), proven_items.filter(is_in), type_)
+        return Proven(_in_places(maps, is_certain), doubtful)
 
-    def converted(array: pa.Array) -> pa.Array:
-        lists = entries_of(array)
-        keys, items = lists.flatten().flatten()
-        return maps_of(lists, key(keys).values, item(items).values, type_)
-
-    return ColumnProof(member, source, misfits, converted)
+    return read
 
 
 def _struct_proof(member: pa.Field, source: pa.Field, parts: Sequence[tuple[int, Proof]]) -> Proof:
