@@ -19,7 +19,7 @@ from tests.evolution.case import Case
 from tests.evolution.cases import CASES
 from tests.evolution.test_verdicts import verdicts
 
-NOT_STORED = frozenset({"sort the keys no more", "views of lists"})
+NOT_STORED = frozenset({"sort the keys no more", "views of lists", "a narrower dictionary of views"})
 """What Lance has no type for; the target says so before."""
 INSIDE_VIEWS = "inside list views"
 """What cases in types are called that Lance does not have either."""
@@ -31,6 +31,8 @@ DROPPED = {
     "replace all columns": ("--drop", "x"),
     "replace all members": ("--drop", "s.x"),
     "replace all members in a list": ("--drop", "l.item.x"),
+    "replace all members in a map": ("--drop", "m.value.x"),
+    "replace all members in a vector": ("--drop", "v.item.x"),
 }
 """Fields whose values are to go, though a new field could hold them: `lock` asks."""
 
@@ -43,12 +45,14 @@ def _files(path: Path) -> set[str]:
 
 
 def _write(case: Case, folder: Path) -> Path:
-    (folder / "t.yaml").write_text(json.dumps({"name": "t", **case.old}))
-    assert main(["lock", "t.yaml"]) == 0
-    (dataset,) = schemac.compile_file("t.yaml")
-    lance.write_dataset(table(dataset.to_arrow()), folder / "t.lance", data_storage_version="2.2")
-    (folder / "t.yaml").write_text(json.dumps({"name": "t", **case.new}))
-    assert main(["lock", "t.yaml", *DROPPED.get(case.name, ())]) == 0
+    """Lock all versions of a case, with a table of the old one; return the table."""
+    for manifest in (*case.earlier, case.old, *case.between, case.new):
+        (folder / "t.yaml").write_text(json.dumps({"name": "t", **manifest}))
+        dropped = DROPPED.get(case.name, ()) if manifest is case.new else ()
+        assert main(["lock", "t.yaml", *dropped]) == 0
+        if manifest is case.old:
+            (dataset,) = schemac.compile_file("t.yaml")
+            lance.write_dataset(table(dataset.to_arrow()), folder / "t.lance", data_storage_version="2.2")
     return folder / "t.lance"
 
 
@@ -79,5 +83,6 @@ def test_carry_out_as_judged(case: Case, tmp_path: Path, monkeypatch: pytest.Mon
     assert _read(path, case) >= 3
     if gravest in (Outcome.SAFE, Outcome.METADATA, Outcome.NEW_FILES):
         assert _files(path) == before
-    if gravest is Outcome.REWRITE:
+    if gravest is Outcome.REWRITE and not case.earlier:
+        # A table that was written at once has in one file what an older one would have in two.
         assert _files(path) > before
