@@ -256,3 +256,14 @@ def test_no_unfinished_text_takes_long(piece: str) -> None:
             "malformed"
         ]
     assert time.process_time() - start < 5
+
+
+def test_no_keys_of_one_hash_take_long() -> None:
+    keys = [pa.field("key", pa.decimal128(38, 0), nullable=False), pa.field("value", pa.int8())]
+    judge = RecordReader(pa.schema([("a", pa.map_(*keys))]))
+    members = ",".join(f'"{(2**61 - 1) * i}":1' for i in range(1, 8000))
+    start = time.process_time()
+    assert judge.json(f'{{"a": {{{members}}}}}').reasons == ()
+    (reason,) = judge.json(f'{{"a": {{{members},"{2**61 - 1}.0":1}}}}').reasons
+    assert reason.rule == "key"
+    assert time.process_time() - start < 2
