@@ -32,7 +32,7 @@ NAMING: Listed = {
     },
     "type tables of engines, the way back: their types into those of a manifest": {
         "engines/avro/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option String Struct Time Timestamp",
-        "engines/iceberg/reader.py": "Binary Bool Date Float32 Float64 Int32 Int64 Null Time Timestamp String",
+        "engines/iceberg/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 Null Time Timestamp String",
         "engines/jsonschema/reader.py": "List Map Null Option String Struct",
         "engines/jsonschema/keywords.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",
         "engines/lance/arrow_form.py": "Binary Float32 List Option",
