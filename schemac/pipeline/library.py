@@ -70,7 +70,7 @@ def run(
     """Run a pipeline: read, conform, write the rows that fit and the quarantine in one commit each, verify.
 
     `pipeline` is the path of a pipeline file, or a `Job`; the paths of a job are relative to the working folder, and its
-    dataset is `dataset`, or that of its manifest. `spark` is the session to run in, by default the active one, else a new one. `run_id`, `interval` and `again` are those of `schemac run`: a run that was committed is not committed again, and its report has `is_repeat`. `progress` is called with a `State` whenever something has changed.
+    dataset is `dataset`, or that of its manifest. `spark` is the session to run in, by default the active one, else a new one. `run_id`, `interval` and `again` are those of `schemac run`: a run that was committed is not committed again, and its report has `is_repeat`. `progress` is called with a `RunState` whenever something has changed.
 
     Raises SchemaError for findings in the file or its manifest, PipelineError for a run that cannot start or finish;
     nothing is written then.

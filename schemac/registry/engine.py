@@ -122,7 +122,7 @@ class Engine(NamedTuple):
     arrow_form: str = ""
     """An `ArrowForm` (`schemac.arrow.metadata`): what its attributes are in Arrow, where they do not travel under their own keys."""
     checks: str = ""
-    """`Checks` (`schemac.language.checks.run`): what of its attributes is wrong in every schema, whatever it is built for."""
+    """`AttributeChecks` (`schemac.language.checks.run`): what of its attributes is wrong in every schema, whatever it is built for."""
     codes: str = ""
     """Tuple of `Code` (`schemac.text.source.diagnostic`) of its own diagnostics."""
     pages: str = ""

@@ -7,7 +7,7 @@ Shape: all defaults written out. Attributes belong to fields and to the schema, 
       that a buffer unfolds to no more tables than its length lets a reader expect. Numbers that a type needs and the buffer leaves out
       are zero, as FlatBuffers has it. The `flatbuffers` package follows whatever offset it finds, so each place is checked here before
       the package reads it. References lead forwards only, so none can lead in a circle.
-Errors: raises `MalformedError`, and nothing else, for a buffer that does not hold what it says.
+Errors: raises `MalformedBufferError`, and nothing else, for a buffer that does not hold what it says.
 Units: places and lengths in bytes.
 Source: RFC-016, the standard's JSON Schemas of DataField, DataType and ExtraAttributes, and its odf.fbs for the numbers of fields and of the
       union's members; the FlatBuffers internals page, whose verifiers have the same number of tables.

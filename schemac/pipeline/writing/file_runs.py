@@ -1,7 +1,7 @@
 """Runs of a folder of files, and the file systems that they are committed in.
 
 Layer: pipeline.
-Shape: each run has a record in the target (see `runs.file_records`). What it writes waits in `<target>.schemac-staging-<run>-<number>`:
+Shape: each run has a record in the target (see `rows.runs.history`). What it writes waits in `<target>.schemac-staging-<run>-<number>`:
        `run.json`, `rows`, `former` (what an overwrite replaces), `moved.json` and `committing`. Paths are those of Hadoop in full.
 Rule: the record decides. `create` renames the rows into place with the record; `overwrite` takes the former folder away before; `append`,
       and every mode where a rename is one of each file, moves files one by one and the record last. One run at a time is committed;

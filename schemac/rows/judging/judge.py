@@ -243,7 +243,6 @@ def _map_reader(member: pa.Field, context: ValueContext) -> Reader:
     if context.settings.takes_objects:
         is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)
-    is_identity = scalar.is_identity and not context.settings.takes_objects
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if type(x) is not dict:
@@ -252,7 +251,7 @@ def _map_reader(member: pa.Field, context: ValueContext) -> Reader:
         for label, value in x.items():
             at = (path, f'["{label}"]')
             entries.append((key(label, at, run), item(value, at, run)))
-        if not is_identity:
+        if not scalar.is_identity:
             check_duplicate_keys([pair[0] for pair in entries], path, run)
         return entries
 

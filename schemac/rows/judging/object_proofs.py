@@ -161,11 +161,11 @@ class _ObjectScalars:
         """Return which objects pyarrow reads as they are, or None; None if all are."""
         if self.looked_at is None:
             return None
-        looks = [None if value is None else self.looked_at(value) for value in values]
-        is_known = {look: self.is_known(look) for look in set(looks)}
-        if all(is_known.values()):
+        looks = {self.looked_at(value) for value in values if value is not None}
+        known = {look for look in looks if self.is_known(look)}
+        if looks == known:
             return None
-        return [value is None or is_known[look] for value, look in zip(values, looks, strict=True)]
+        return [value is None or self.looked_at(value) in known for value in values]
 
 
 def _scalar_proof(member: pa.Field) -> ObjectProof | None:
@@ -221,7 +221,7 @@ def _exponent(value: Decimal) -> Any:
 
 def _is_rescaled(exponent: Any) -> bool:
     """Whether pyarrow has a table for the powers of ten of decimals with such an exponent: beyond it, it reads other memory."""
-    return exponent is None or (isinstance(exponent, int) and abs(exponent) <= _POWERS)
+    return isinstance(exponent, int) and abs(exponent) <= _POWERS
 
 
 def _is_exact(zone: Any) -> bool:
