@@ -7,6 +7,7 @@ Shape: `tests/judging/corpus/constraints.jsonl`, lines of [name of the constrain
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -48,6 +49,7 @@ def text_of(case: Case) -> str:
     return json.dumps(key_of(case))
 
 
+@cache
 def read() -> dict[str, Verdicts]:
     """Return the verdicts of the corpus, by the JSON text of the key of a case."""
     return {

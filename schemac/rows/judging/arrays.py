@@ -165,6 +165,11 @@ def opened(field: pa.Field) -> pa.Field:
     return field.with_type(data_type)
 
 
+def opened_schema(schema: pa.Schema) -> pa.Schema:
+    """Return a schema of which each field is opened, with its metadata."""
+    return pa.schema(map(opened, schema), schema.metadata)
+
+
 _BITS_OF_DECIMAL = 128
 
 

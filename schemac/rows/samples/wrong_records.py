@@ -34,7 +34,7 @@ from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.physical import with_parts
-from schemac.rows.judging.arrays import opened, to_batches
+from schemac.rows.judging.arrays import opened_schema, to_batches
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.tokens import NumberText, parse, quoted
 from schemac.rows.samples.numbers import Draws
@@ -352,7 +352,7 @@ class WrongForm:
 
 def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     """Return records of CSV; a cell has no type, so that what breaks `type` in JSON may break `cast` here."""
-    schema = _opened(dataset.to_arrow(metadata=True))
+    schema = opened_schema(dataset.to_arrow(metadata=True))
     readable = [row for row in wrong.rows if row.rule != MALFORMED]
     records = [parse(row.text) for row in readable]
     lines = [[_cell(record.get(name)) for name in schema.names] for record in records]
@@ -396,11 +396,6 @@ def _equal_rows(one: JudgedBatch, other: JudgedBatch, row: int) -> bool:
     return bool(one.rows.slice(row, 1).equals(other.rows.slice(row, 1)))
 
 
-def _opened(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with the storage types of extension types."""
-    return pa.schema([opened(member) for member in schema], schema.metadata)
-
-
 def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch:
     texts = pa.array([row.text for row in rows], pa.string())
     return Validator(schema, ValidationSettings()).validate(pa.record_batch([texts], [TEXT]))
@@ -413,7 +408,7 @@ def _cell(value: Any) -> str | None:
 
 def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] = ()) -> WrongForm:
     """Return records in the types of the dataset, but for null, which every field may be; `fixed` names columns that stay as they are."""
-    schema = _opened(dataset.to_arrow(metadata=True))
+    schema = opened_schema(dataset.to_arrow(metadata=True))
     # The records whose values have the right types.
     readable = [row for row in wrong.rows if row.rule == "required" or _is_constraint(row.rule)]
     exact = dataset.to_arrow()

@@ -25,7 +25,7 @@ from schemac.language.constraints.evaluation import ReferenceValues
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE
 from schemac.language.logical.dataset import primary_key
-from schemac.rows.judging.arrays import MissingMemberError, is_laid_out, laid_out, opened, to_batches
+from schemac.rows.judging.arrays import MissingMemberError, is_laid_out, laid_out, opened_schema, to_batches
 from schemac.rows.judging.judge import Reader, RecordReader, Run, malformed, object_to_unexpected
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
@@ -134,7 +134,7 @@ def _judged(
             look_at_constraints(constraints, judged)
             yield judged
         return
-    reader = PythonRowReader(pa.schema([opened(member) for member in schema], schema.metadata), settings)
+    reader = PythonRowReader(opened_schema(schema), settings)
     if reader.uncovered:
         message = f"{', '.join(reader.uncovered)}: rows of Python cannot have such a field"
         raise _error(dataset, NO_ROWS, message, "pass an Arrow table")

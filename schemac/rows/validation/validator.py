@@ -17,7 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
-from schemac.rows.judging.arrays import is_string, laid_out, nullable_type, opened, storage_type
+from schemac.rows.judging.arrays import (
+    is_string,
+    laid_out,
+    nullable_type,
+    opened,
+    opened_schema,
+    storage_type,
+)
 from schemac.rows.judging.column_proofs import proof_of
 from schemac.rows.judging.judge import (
     Reader,
@@ -333,7 +340,7 @@ def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> 
 
 def column_readers(schema: pa.Schema, source: pa.Schema, settings: ValidationSettings) -> list[FieldReader]:
     """Compile the readers of columns with the names of fields. Raises UnreadableTypeError, MissingMemberError."""
-    zoned = with_zones(pa.schema(map(opened, schema), schema.metadata), lambda _: None, settings.timezone)
+    zoned = with_zones(opened_schema(schema), lambda _: None, settings.timezone)
     columns = pa.schema(map(opened, source))
     return [FieldReader.of_column(member, columns.field(member.name), settings) for member in zoned]
 
