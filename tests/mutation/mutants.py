@@ -84,7 +84,10 @@ def _in_code(node: ast.AST) -> Iterator[tuple[int, str, Edit]]:
         yield from _in_cases(node)
     if isinstance(node, ast.BoolOp):
         for operand in node.values:
-            yield operand.lineno, f"without: {ast.unparse(operand)}", _without(node.values, operand)
+            # `a and a` says `a`; an `and` of one operand does not compile.
+            rest = [other for other in node.values if other is not operand]
+            edit = _set(node, "values", rest if len(rest) > 1 else rest * 2)
+            yield operand.lineno, f"without: {ast.unparse(operand)}", edit
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _BOUNDS:
         bound = _BOUNDS[type(node.ops[0])]()
         yield node.lineno, f"{ast.unparse(node)}: {bound.__class__.__name__}", _set(node, "ops", [bound])

@@ -66,6 +66,11 @@ def test_make_each_kind_of_mistake() -> None:
     ]
 
 
+def test_make_programs() -> None:
+    for mutant in mutants(SOURCE):
+        compile(mutant.tree, mutant.what, "exec")
+
+
 def test_swap_a_rule_and_put_it_back() -> None:
     module = import_module("schemac.versions.evolution.judge")
     dropped = Change(Fact.DATASET_DROPPED, "rides", "")
