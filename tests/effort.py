@@ -1,9 +1,13 @@
-"""How many examples of a law Hypothesis makes: a part of them in an ordinary run, all of them under `make test-long`.
+"""How many examples of a law, and how many of many cases, are tried: a part of them in an ordinary run, all under `make test-long`.
 
 Shape: `max_examples` of the profile is how many of a hundred are made, from the same strategies. `make test-long` runs the laws
 with the profile `full`; laws that also have a run of thousands are marked `long` there.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 FEWEST = 4
@@ -22,3 +26,11 @@ def law(examples: int) -> settings:
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
+
+
+def every_nth(cases: Iterable[Any], n: int) -> list[Any]:
+    """Return cases of which an ordinary run has the first and every n-th one after it; the others are `long`."""
+    return [
+        pytest.param(case, marks=() if number % n == 0 else pytest.mark.long)
+        for number, case in enumerate(cases)
+    ]

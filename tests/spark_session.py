@@ -12,11 +12,16 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.session import WITHOUT_CODE, start_session
 from tests.java import JAVA_OF_SHORT_RUNS
 
+IS_GENERATED = os.environ.get("SPARK_CODE") == "generated"
 GENERATED_CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 SETTINGS = {
     "spark.driver.extraJavaOptions": f"{JAVA_OF_SHORT_RUNS} -XX:+UseSerialGC -Xms512m -Xmn256m",
     "spark.sql.shuffle.partitions": "2",
-    **(GENERATED_CODE if os.environ.get("SPARK_CODE") == "generated" else WITHOUT_CODE),
+    **(
+        GENERATED_CODE
+        if IS_GENERATED
+        else {**WITHOUT_CODE, "spark.python.daemon.module": "tests.spark_daemon"}
+    ),
 }
 
 

@@ -181,6 +181,7 @@ class _Hands:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal is looked at through a pseudo-terminal")
+@pytest.mark.long
 def test_work_in_an_editor_and_a_terminal(tmp_path: Path) -> None:
     desk = _Desk(tmp_path)
     assert "wrote tables/page_views.yaml" in desk.look("init --template events --ci github")

@@ -40,6 +40,7 @@ from tests.conformance.manifest_types import (
     option,
     struct,
 )
+from tests.effort import every_nth
 
 ARROW = "arrow.apache.org"
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -302,7 +303,7 @@ def observed(folder: Path, array: Any, schema: Any, form: str) -> tuple[Outcome,
     return (Outcome.DATA if any(right) else Outcome.REFUSED), is_silent
 
 
-@pytest.mark.parametrize("form", ["arrow", "parquet"])
+@pytest.mark.parametrize("form", every_nth(["parquet", "arrow"], 2))
 @pytest.mark.parametrize("old", TYPES)
 def test_read_types_as_judged(old: str, form: str, tmp_path: Path) -> None:
     before = compiled(TYPES[old].manifest)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -48,24 +49,27 @@ NO_PARAMETERS: tuple[object, ...] = (
 )
 
 
-@pytest.mark.parametrize("method", REQUESTS)
-def test_answer_requests_with_other_parameters(method: str, tmp_path: Path) -> None:
+def test_answer_requests_with_other_parameters(tmp_path: Path) -> None:
     async def run() -> None:
         async with editor(tmp_path) as e:
             process = e.client._server
             assert process is not None
             assert process.stdin is not None
-            for n, parameters in enumerate(NO_PARAMETERS):
+            assert process.stderr is not None
+            log = asyncio.create_task(process.stderr.read())  # an editor reads it, and so must we: it is long
+            for n, (method, parameters) in enumerate(product(REQUESTS, NO_PARAMETERS)):
+                id = f"wrong {n}"
                 asked: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-                e.client.protocol._request_futures[f"wrong {n}"] = asked  # type: ignore[assignment]
-                request = {"jsonrpc": "2.0", "id": f"wrong {n}", "method": method, "params": parameters}
+                e.client.protocol._request_futures[id] = asked  # type: ignore[assignment]
+                request = {"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}
                 body = json.dumps(request).encode()
                 process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
                 with pytest.raises(JsonRpcException) as told:
                     await asyncio.wait_for(asked, 20)
-                assert told.value.code == -32602, parameters
+                assert told.value.code == -32602, (method, parameters)
             uri = e.open(tmp_path / "a.yaml", WRONG)
             assert [one.code for one in await e.found(uri)] == ["SC201"], "it goes on"
+        await log
 
     asyncio.run(run())
 

@@ -17,6 +17,7 @@ from schemac.pipeline import Job, PipelineError, RunReport, fill_columns, run
 from schemac.rows.runs import staging
 from schemac.text.source.catalogue import JOIN, SOURCE_TYPE_MISMATCH, UNFIT_VALUES, UNKNOWN_FIELD
 from schemac.text.source.diagnostic import Code
+from tests.effort import every_nth
 
 pytestmark = pytest.mark.spark
 
@@ -93,7 +94,9 @@ def _reader(rows: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(first.schema, [first, *rows])
 
 
-@pytest.mark.parametrize("form", [iter, _reader, pa.Table.from_batches], ids=["batches", "reader", "table"])
+@pytest.mark.parametrize(
+    "form", every_nth([iter, _reader, pa.Table.from_batches], 3), ids=["batches", "reader", "table"]
+)
 def test_fill_by_the_primary_key(fill: Fill, table: str, form: Any) -> None:
     version = lance.dataset(table).version
     report = fill(form(batches(IDS)))

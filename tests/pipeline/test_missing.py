@@ -111,6 +111,7 @@ def master(folder: Path) -> Iterator[str]:
             process.kill()
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_cluster_without_workers(folder: Path, master: str) -> None:
     said = refused(folder, NO_EXECUTOR, f"{{master: '{master}', waitForExecutors: 2}}")

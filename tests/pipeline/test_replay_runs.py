@@ -14,6 +14,7 @@ from schemac.cli.main import main
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
 from schemac.rows.runs.identity import Replay, RunRequest
+from tests.effort import every_nth
 
 pytestmark = pytest.mark.spark
 
@@ -121,7 +122,7 @@ def exactly(column: pa.Array | pa.ChunkedArray) -> list[str]:
     return [repr(value) for value in counts.to_pylist()]
 
 
-@pytest.mark.parametrize("form", ["lance", "parquet"])
+@pytest.mark.parametrize("form", every_nth(["lance", "parquet"], 2))
 def test_rows_of_typed_sources_come_back_with_every_digit(
     spark: SparkSession, tmp_path: Path, form: str
 ) -> None:

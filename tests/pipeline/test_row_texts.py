@@ -22,6 +22,7 @@ from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.identity import Replay, RunRequest
 from schemac.rows.runs.tables import runs_of
 from schemac.text.source.catalogue import REPLAY
+from tests.effort import every_nth
 
 pytestmark = pytest.mark.spark
 
@@ -186,7 +187,7 @@ def test_a_replay_writes_what_a_frame_has(spark: SparkSession, tmp_path: Path) -
     check(spark, tmp_path, table, stored(spark, tmp_path, table, "parquet"), is_frame=True)
 
 
-@pytest.mark.parametrize("way", ["parquet", "parquet by spark", "orc", "lance"])
+@pytest.mark.parametrize("way", every_nth(["parquet", "parquet by spark", "orc", "lance"], 3))
 def test_a_replay_writes_what_the_source_has(spark: SparkSession, tmp_path: Path, way: str) -> None:
     table = table_of(columns_of(VALUES))
     format, _, by_spark = way.partition(" ")

@@ -27,6 +27,7 @@ from schemac.pipeline.runner import run
 from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE, unpacked
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import Validator
+from tests.effort import every_nth
 from tests.pipeline.read_alike import job_of, one_by_one, task_of
 
 SCHEMA = pa.schema(
@@ -210,7 +211,7 @@ ID = pa.schema([SCHEMA.field("id")])
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("form", every_nth(["json", "csv"], 2))
 def test_load_many_files(form: str, spark: SparkSession, tmp_path: Path) -> None:
     """The table, the quarantine with the file of each record, and what an incremental run remembers of the files."""
     folder = tmp_path / "in"

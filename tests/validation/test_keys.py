@@ -97,7 +97,7 @@ def test_find_twins_of_every_type(spark: SparkSession, step: int) -> None:
     assert len(missing) < len(types) / 4, {label: types[label] for label in missing}
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.long)])
 def test_find_references_of_every_type(spark: SparkSession, tmp_path: Path, step: int) -> None:
     """The other table has some of the values; one that has a type which cannot be compared is refused by both."""
     types, path = {}, str(tmp_path / "others.lance")

@@ -17,6 +17,7 @@ from schemac.rows.judging.arrays import laid_out, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from tests.conformance.manifest_types import TYPES, Manifest, member, of, option, struct
+from tests.effort import every_nth
 
 ROWS, ENOUGH = 12, 20
 Outer = Callable[[Manifest], Manifest]
@@ -86,7 +87,7 @@ def plain_values(column: pa.Array) -> pa.Array:
     return column.cast(nullable_type(column.type))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", every_nth(PLACES, 2))
 def test_read_what_is_written(tmp_path: Path, place: str) -> None:
     """Wherever Lance takes the rows without null above the type, it takes them with null there, and they can be read."""
     count, unwritten, unread = 0, set(), {}
