@@ -19,7 +19,7 @@ from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Role
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known, of_role
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import ExtraAttributes, LogicalType, Part
+from schemac.language.logical.model import PART_KEYS, ExtraAttributes, LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import (
     CONFLICTING_HINTS,
@@ -172,9 +172,6 @@ def _is_json(value: Any, report: AddFinding, *steps: str | int) -> bool:
     return all(sound)
 
 
-_KEYS_OF_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
-
-
 def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
     key, fits = attribute.key, attribute.fits
     help: str
@@ -191,7 +188,7 @@ def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: A
             # The author of a hint for a list or map probably meant what is in it.
             if isinstance(child.segment, Part) and child.type.family in fits:
                 text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{key}: …}}}}`"
-                help = Help.move_to_child(text, _KEYS_OF_PARTS[child.segment])
+                help = Help.move_to_child(text, PART_KEYS[child.segment])
                 break
     else:
         return True

@@ -20,6 +20,7 @@ from schemac.language.formatting.tree import (
     UntakenError,
 )
 from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.model import TYPE_KEYS
 from schemac.language.manifest.documents import Documents, is_library
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
@@ -198,7 +199,6 @@ def _without_first_blanks(lines: list[str]) -> list[str]:
 _FIRST_OF_FIELD = ("name", "description", "type")
 _FIRST_OF_TYPE = ("kind",)
 _LAST = "extra"
-_PARTS = ("inner", "itemType", "keyType", "valueType")
 BARE = frozenset(name for name, kind in BY_NAME.items() if kind.has_short_form)
 """Kinds that may be written as their names alone."""
 
@@ -229,7 +229,7 @@ def _type(node: CommentedNode, depth: int) -> CommentedNode:
     for entry in node.entries:
         if entry.key is None:
             continue
-        if entry.key.value in _PARTS:
+        if entry.key.value in TYPE_KEYS:
             entry.value = _type(entry.value, depth + 1)
         elif entry.key.value == "fields":
             _arrange_fields(entry.value, depth + 1)
