@@ -216,4 +216,4 @@ class Answers:
     ) -> tuple[GrammarContext, Navigator]:
         """Return what is around a position of an open text, and a navigator from there through the checked project."""
         lines = self._session.lines(opened)
-        return GrammarContext(lines.lines, lines.place(position)), Navigator(checked, self._session.index)
+        return GrammarContext(lines.lines, lines.place(position)), Navigator(checked)

@@ -22,7 +22,6 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.locations import FieldIndex
 from schemac.lsp.projects import (
     CheckedProject,
     ProjectFolder,
@@ -104,7 +103,6 @@ class Session:
     def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.projects = Projects()
-        self.index = FieldIndex()
         self.opened: dict[str, Opened] = {}
         """By URI."""
         self._states: dict[Path, ProjectState] = {}

@@ -8,7 +8,7 @@ from pygls.workspace import PositionCodec
 
 from schemac.lsp.completion import complete
 from schemac.lsp.grammar import GrammarContext
-from schemac.lsp.locations import FieldIndex, FieldTarget, TextScope
+from schemac.lsp.locations import FieldTarget, TextScope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.presentation import document_symbols, field_text, word_text, workspace_symbols
 from schemac.lsp.projects import ProjectFolder
@@ -32,7 +32,7 @@ def walk(manifest: Path, folder: Path, stops: int) -> None:
         lines = TextLines(text, CODEC)
         at = (len(lines.lines) - 1, len(lines.lines[-1]))
         complete(lines, at, TextScope(checked, path, lines.lines, at[0]), snippets=True)
-        navigator = Navigator(checked, FieldIndex())
+        navigator = Navigator(checked)
         for line, column in (at, (draw.randrange(len(lines.lines)), draw.randrange(20))):
             context = GrammarContext(lines.lines, (line, min(column, len(lines.lines[line]))))
             word_text(context)

@@ -293,24 +293,16 @@ class Selection:
     def unknown(self) -> Iterator[tuple[tuple[str, ...], str, str]]:
         """Yield what names no rule: the keys that lead to it in the settings, the word, and the nearest one that does."""
         settings = self.settings
-        for key, words in (
-            ("select", settings.select),
-            ("extend-select", settings.extend_select),
-            ("ignore", settings.ignore),
-        ):
-            yield from self._of_list((key,), words)
-        for word in settings.severity:
+        lists: dict[tuple[str, ...], Iterable[str]] = {
+            ("select",): settings.select,
+            ("extend-select",): settings.extend_select,
+            ("ignore",): settings.ignore,
+            **{("per-path", pattern): words for pattern, words in settings.per_path.items()},
+        }
+        places = [((*keys, str(i)), word) for keys, words in lists.items() for i, word in enumerate(words)]
+        for keys, word in (*places, *((("severity", word), word) for word in settings.severity)):
             if not self._is_known(word):
-                yield ("severity", word), word, self._near(word)
-        for pattern, words in settings.per_path.items():
-            yield from self._of_list(("per-path", pattern), words)
-
-    def _of_list(
-        self, keys: tuple[str, ...], words: Iterable[str]
-    ) -> Iterator[tuple[tuple[str, ...], str, str]]:
-        for i, word in enumerate(words):
-            if not self._is_known(word):
-                yield (*keys, str(i)), word, self._near(word)
+                yield keys, word, self._near(word)
 
     def _named(self, words: Iterable[str]) -> set[str]:
         """Return the ids of all rules that some words name."""
