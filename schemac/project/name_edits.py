@@ -9,7 +9,7 @@ Errors: SC406 lock-contention, SC542 write-failed.
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -240,21 +240,28 @@ def refuse_edit(dataset: LogicalDataset, field: SchemaField, message: str, repor
     )
 
 
-def fields_of(dataset: LogicalDataset, renamed: Mapping[str, str] = MappingProxyType({})) -> Fields:
+def fields_of(
+    dataset: LogicalDataset,
+    renamed: Collection[SchemaField] = (),
+    new_paths: Mapping[str, str] = MappingProxyType({}),
+) -> Fields:
     """Return of each field its path, its type without its parts, whether it may be null, and its attributes, to be compared.
 
-    `renamed` are new paths by old ones, which the fields and the successors of deprecated fields are to have.
+    `new_paths` are those by old ones of the fields that are renamed, which the successors of deprecated fields are to have too.
     """
-    return [_field(field, renamed) for field in preorder(dataset.columns)]
+    return [
+        _field(field, new_paths, is_renamed=not {field, *field.ancestors}.isdisjoint(renamed))
+        for field in preorder(dataset.columns)
+    ]
 
 
-def _field(field: SchemaField, renamed: Mapping[str, str]) -> list[Any]:
+def _field(field: SchemaField, new_paths: Mapping[str, str], *, is_renamed: bool) -> list[Any]:
     extra = dict(field.extra)
-    successor = new_successor(extra, renamed)
+    successor = new_successor(extra, new_paths)
     if successor is not None:
         extra[DEPRECATED.key] = {**extra[DEPRECATED.key], "successor": successor}
     type_data = field.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
-    path = path_after(field.path_text, renamed) or field.path_text
+    path = path_after(field.path_text, new_paths) if is_renamed else field.path_text
     return [path, type_data, field.is_nullable, extra]
 
 

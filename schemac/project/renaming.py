@@ -92,7 +92,7 @@ class _Member:
     ) -> "_Member":
         """Return a dataset some of whose fields get another name."""
         new_paths = {field.path_text: dotted((*field.path[:-1], new)) for field in fields}
-        return cls(file, dataset, tuple(fields), new_paths, fields_of(dataset, new_paths))
+        return cls(file, dataset, tuple(fields), new_paths, fields_of(dataset, fields, new_paths))
 
     @classmethod
     def of(cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> "_Member":
@@ -101,8 +101,8 @@ class _Member:
             return cls.renamed(file, dataset, (field,), goal.name)
         new_paths = {field.path_text: goal.path_text}
         moved, others = Fields(), Fields()
-        for path, *properties in fields_of(dataset):
-            new_path = path_after(path, new_paths)
+        for one, (path, *properties) in zip(preorder(dataset.columns), fields_of(dataset), strict=True):
+            new_path = path_after(path, new_paths) if field in (one, *one.ancestors) else None
             (others if new_path is None else moved).append([new_path or path, *properties])
         end = len(others)
         if goal.parent is not None:
