@@ -59,6 +59,8 @@ class Opened:
     """Absolute; of a text without a file, one that is not there."""
     version: int
     text: str
+    lines: TextLines
+    """Those of the text."""
     folder: ProjectFolder
     displayed: Findings = field(default_factory=list)
     """What the editor shows of it."""
@@ -107,7 +109,6 @@ class Session:
         """By URI."""
         self._states: dict[Path, ProjectState] = {}
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="check")
-        self._lines: dict[str, tuple[int, TextLines]] = {}
 
     def can(self, capability: str) -> bool:
         """Whether the editor has a capability, by its path in what it has told."""
@@ -154,8 +155,9 @@ class Session:
             name = "".join(c if c.isalnum() else "-" for c in uri)
             root = "C:\\" if sys.platform == "win32" else "/"
             key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
-        document = params.text_document
-        self.opened[uri] = Opened(uri, key, document.version, document.text, self.projects.of(key))
+        version, text = params.text_document.version, params.text_document.text
+        lines = TextLines(text, self.codec)
+        self.opened[uri] = Opened(uri, key, version, text, lines, self.projects.of(key))
         self.changed(self.opened[uri])
 
     def edit(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -164,14 +166,13 @@ class Session:
         text = self.server.workspace.get_text_document(uri).source
         opened = self.opened.get(uri)
         if opened is not None:
-            opened.version, opened.text = version, text
+            opened.version, opened.text, opened.lines = version, text, TextLines(text, self.codec)
             self.changed(opened)
 
     def close(self, params: types.DidCloseTextDocumentParams) -> None:
         """Go back to the file."""
         uri = params.text_document.uri
         opened = self.opened.pop(uri, None)
-        self._lines.pop(uri, None)
         if opened is None:
             return
         state = self.state(opened.folder)
@@ -187,18 +188,11 @@ class Session:
         self.projects.workspace = [*remaining, *added]
         self.changed_elsewhere(params)
 
-    def lines(self, opened: Opened) -> TextLines:
-        """Return an open text as lines."""
-        known = self._lines.get(opened.uri)
-        if known is None or known[0] != opened.version:
-            known = self._lines[opened.uri] = (opened.version, TextLines(opened.text, self.codec))
-        return known[1]
-
     def lines_at(self, path: str) -> TextLines:
         """Return the text of a file by its absolute path: the editor's, or that on disk; empty if there is none."""
         opened = self.opened_at(path)
         if opened is not None:
-            return self.lines(opened)
+            return opened.lines
         try:
             return TextLines(read_file(path).decode("utf-8", "replace"), self.codec)
         except OSError:

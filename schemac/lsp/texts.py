@@ -8,7 +8,7 @@ one-based, in code points. This is the only module that converts between them.
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -19,12 +19,12 @@ from schemac.registry.codes import codes, page_file
 from schemac.text.source.diagnostic import Diagnostic, Edit, Label, Severity
 from schemac.text.source.span import Region
 
-_LINE_END = re.compile("\r\n|\n|\r")
+_LINE = re.compile("[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 def split_lines(text: str) -> list[str]:
     """Return the lines of a text without their ends, as the protocol counts them; there is always one."""
-    return _LINE_END.split(text) if "\r" in text else text.split("\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 class EditedText(TextDocument):
@@ -68,15 +68,8 @@ class EditedWorkspace(Workspace):
 
 
 def split_with_ends(text: str) -> Sequence[str]:
-    """Return the lines of a text with their ends."""
-    if text.isascii() and not any(end in text for end in _OTHER_ASCII_ENDS):
-        return text.splitlines(keepends=True)
-    ends = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
-    return [text[a:b] for a, b in pairwise(ends) if b > a]
-
-
-_OTHER_ASCII_ENDS = "\x0b\x0c\x1c\x1d\x1e"
-"""What Python takes for the end of a line, and the protocol does not."""
+    """Return the lines of a text with their ends; Python takes more signs for the end of a line than the protocol."""
+    return _LINE.findall(text)
 
 
 class TextLines:
