@@ -30,7 +30,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
 from schemac.language.manifest.groups import GroupFile
 from schemac.registry.codes import builtin_codes
-from schemac.registry.engine import EngineError, reason_of
+from schemac.registry.engine import EngineError, load_as, reason_of
 from schemac.registry.installed import entry_points_of
 from schemac.text.source.diagnostic import Code, Diagnostic, Edit, Fix, Severity
 from schemac.text.source.help import Help
@@ -215,12 +215,8 @@ def installed_rules() -> tuple[Rule, ...]:
     """Return these and the rules of other distributions. Raises EngineError."""
     rules = list(builtin_rules())
     for point in entry_points_of(GROUP):
-        what = f"the rules {point.name} ({point.value})"
-        try:
-            loaded = point.load()
-        except Exception as error:
-            raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
-        rules += _checked(_rules_in(loaded), what, rules)
+        loaded = load_as(f"{point.module}:{point.attr}", object, f"the rules {point.name}")
+        rules += _checked(_rules_in(loaded), f"the rules {point.name} ({point.value})", rules)
     return tuple(rules)
 
 
