@@ -146,11 +146,6 @@ class String(Invariable, CheckedKind):
         """Return the layout as a hint, where it is not the default."""
         return _layout_from_arrow(type_, "String")
 
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """Return the one type."""
-        return (cls(),)
-
     def samples(self) -> tuple[str, ...]:
         """Texts that other kinds can, or nearly can, be read from."""
         return _TEXTS
