@@ -101,7 +101,7 @@ class _Statement(TypeReader):
         counts = {"array": 1, "map": 2}
         if word == "struct":
             self._wants("<")
-            return TypeText(word, self._before(">", self.column), "<")
+            return TypeText(word, self._until(">", self.column), "<")
         if word in counts:
             self._wants("<")
             parts = [ColumnText("", self.type())]
@@ -113,7 +113,7 @@ class _Statement(TypeReader):
         head = self._words_after(word)
         if not self._takes("("):
             return TypeText(head)
-        return TypeText(head, self._before(")", lambda: ColumnText("", TypeText(self._value()))), "(")
+        return TypeText(head, self._until(")", lambda: ColumnText("", TypeText(self._value()))), "(")
 
     @property
     def has_no_schema(self) -> bool:

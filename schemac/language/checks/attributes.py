@@ -150,11 +150,13 @@ def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
 
 def _is_json(value: Any, report: AddFinding) -> bool:
     """YAML has numbers that JSON has not; attributes travel as JSON."""
-    odd = [(at, item) for at, item in values_in(value) if isinstance(item, float) and not isfinite(item)]
-    for at, number in odd:
+    unwritable = [
+        (at, item) for at, item in values_in(value) if isinstance(item, float) and not isfinite(item)
+    ]
+    for at, number in unwritable:
         message = f"the number {number} cannot be written in JSON"
         report(INVALID_ATTRIBUTE, message, *at, help=Help.quote(help="write it as a text in quotes"))
-    return not odd
+    return not unwritable
 
 
 def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:

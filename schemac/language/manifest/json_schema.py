@@ -138,14 +138,13 @@ def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
     document = json_schema(attribute.value_type)
     definitions: Json = document.pop("$defs", {})
 
-    def whole(part: Json) -> Any:
+    def resolved(part: Json) -> Any:
         # Values of attributes do not contain themselves.
-        reference = part.get("$ref")
-        return (
-            part if reference is None else rewritten(definitions[reference.removeprefix("#/$defs/")], whole)
-        )
+        if "$ref" not in part:
+            return part
+        return rewritten(definitions[part["$ref"].removeprefix("#/$defs/")], resolved)
 
-    schema: Json = rewritten(document, whole)
+    schema: Json = rewritten(document, resolved)
     schema = schema if strict else spelled(schema)
     if attribute.refused is not None:
         schema = {**schema, "allOf": [*schema.get("allOf", ()), {"not": dict(attribute.refused)}]}

@@ -281,7 +281,7 @@ class TypeReader(WordReader):
         self._depth -= 1
         return type_text
 
-    def _before(self, closing: str, read: Callable[[], ColumnText]) -> tuple[ColumnText, ...]:
+    def _until(self, closing: str, read: Callable[[], ColumnText]) -> tuple[ColumnText, ...]:
         """Return what a function reads between the commas before a closing bracket."""
         parts: list[ColumnText] = []
         while not self._takes(closing):
@@ -378,7 +378,7 @@ class TypeReader(WordReader):
         opening = self._next().text
         closing = {"<": ">", "(": ")", "[": "]"}[opening]
         read = self.column if type_.head.lower() in _MEMBERS else self._argument
-        return replace(type_, arguments=self._before(closing, read), bracket=opening)
+        return replace(type_, arguments=self._until(closing, read), bracket=opening)
 
     def _argument(self) -> ColumnText:
         """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""
