@@ -40,7 +40,8 @@ from schemac.language.attributes.attribute import KEY_PATTERN, Family, Role
 from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.attributes.registry import DOMAINS, domain_of, known, of_role
 from schemac.language.kinds.nested import Option
-from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME, KINDS
+from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, KINDS
+from schemac.language.kinds.sequences import ARROW_BUFFERS
 from schemac.language.logical.model import (
     AuthoredType,
     FieldPath,

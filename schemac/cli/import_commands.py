@@ -29,7 +29,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.standard import fitted_name, is_dataset_name
 from schemac.language.manifest.write import write_manifest
-from schemac.project.locking import lock_name
+from schemac.project.discovery import lock_name
 from schemac.text.source.catalogue import (
     INVALID_DATASET_NAME,
     UNREADABLE_SOURCE,

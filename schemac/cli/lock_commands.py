@@ -24,12 +24,11 @@ from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.write import scalar, write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
-from schemac.project.discovery import content_of, lock_path
+from schemac.project.discovery import content_of, lock_name, lock_path
 from schemac.project.lock_index import LostLocks, manifests_of_lock
 from schemac.project.locking import (
     LockFile,
     identified,
-    lock_name,
     merge_driver,
     open_lock,
     pair_since,

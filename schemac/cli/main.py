@@ -177,26 +177,11 @@ def function_of(command: str, name: str) -> Callable[..., Any]:
     return function
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    """Return the formatter of help, with the terminal's width; `shutil` would take a tenth of `--version` to load."""
-    columns = os.environ.get("COLUMNS", "")
-    width = int(columns) if columns.isdecimal() else 0
-    if not width and sys.__stdout__ is not None:
-        # There may be no terminal, or the stream may be closed.
-        with suppress(OSError, ValueError):
-            width = os.get_terminal_size(sys.__stdout__.fileno()).columns
-    return argparse.HelpFormatter(prog, width=(width or _USUAL_WIDTH) - 2)
-
-
-_USUAL_WIDTH = 80
-"""Columns of what is not a terminal."""
-
-
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests similar options."""
 
     def __init__(self, prog: str, description: str, argv: Sequence[str], epilog: str | None = None) -> None:
-        super().__init__(prog, None, description, epilog, formatter_class=_formatter, allow_abbrev=False)
+        super().__init__(prog, None, description, epilog, allow_abbrev=False)
         self.argv = argv
         """All words of the command line."""
         self.chosen: _Parser | None = None

@@ -24,7 +24,7 @@ from schemac.language.kinds.registry import BY_NAME
 from schemac.language.kinds.sequences import List
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import FieldPath, LogicalType, Part, Schema, quoted
+from schemac.language.logical.model import PART_KEYS, FieldPath, LogicalType, Part, Schema, quoted
 from schemac.language.logical.schema_fields import columns
 from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
@@ -34,8 +34,6 @@ from schemac.text.source.report import Report
 from schemac.text.syntax.model import model_errors
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
-PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
-"""Of the parts of a type in the standard's long form."""
 
 
 def optional(tree: Json, *, is_required: bool) -> Json:

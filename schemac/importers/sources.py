@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from schemac.arrow.from_arrow import from_arrow
 from schemac.importers.datasets import without_missing
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
-from schemac.language.logical.model import FieldPath, Part, quoted
+from schemac.language.logical.model import PART_KEYS, FieldPath, quoted
 from schemac.language.physical import ArrowField, pa
 from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import blamed, engines
@@ -221,9 +221,6 @@ def formats() -> dict[str, Format]:
     return {format.name: format for format in (*(f for engine in engines() for f in engine.formats), *_OWN)}
 
 
-_PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
-
-
 def detect(path: Path) -> str | None:
     """Return the format of a source, by its class, its name or its first bytes."""
     known = formats().values()
@@ -288,10 +285,11 @@ def standard_form(imported: ImportedSchema) -> ImportedSchema:
                 path, "a timestamp without a zone, which the standard does not have, so it is written as UTC"
             )
             standard["timezone"] = "UTC"
-        for key, part in _PARTS.items():
+        if "inner" in standard:
+            standard["inner"] = type_(standard["inner"], path, is_nested=is_nested)
+        for part, key in PART_KEYS.items():
             if key in standard:
-                below = path if key == "inner" else (*path, part)
-                standard[key] = type_(standard[key], below, is_nested=key != "inner" or is_nested)
+                standard[key] = type_(standard[key], (*path, part), is_nested=True)
         if "fields" in standard:
             standard["fields"] = [member(f, path) for f in standard["fields"]]
         return standard

@@ -14,25 +14,13 @@ from importlib.machinery import PathFinder
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = [
-    "NO_METADATA",
-    "ArrowField",
-    "ArrowSchema",
-    "ArrowType",
-    "LoweredField",
-    "LoweredSchema",
-    "numpy_left_out",
-    "pa",
-    "parts_of",
-    "with_parts",
-]
-
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pyarrow
 
-    ArrowField: TypeAlias = pa.Field[Any]
-    ArrowType: TypeAlias = pa.DataType
-    ArrowSchema: TypeAlias = pa.Schema
+    pa = pyarrow
+    ArrowField: TypeAlias = pyarrow.Field[Any]
+    ArrowType: TypeAlias = pyarrow.DataType
+    ArrowSchema: TypeAlias = pyarrow.Schema
 else:
     # Names for annotations, which Python evaluates when a function is defined.
     ArrowField = ArrowType = ArrowSchema = Any

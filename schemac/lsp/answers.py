@@ -68,7 +68,7 @@ class Answers:
         if opened is None:
             return None
         session = self._session
-        lines = session.lines(opened)
+        lines = opened.lines
         place = lines.place(params.position)
         checked = session.state(opened.folder).checked or CheckedProject(Project(opened.folder.folder))
         scope = TextScope(checked, opened.path, lines.lines, place[0])
@@ -133,7 +133,7 @@ class Answers:
         one = renamable(opened.path, *self._at(opened, checked, params.position))
         if one is None:
             return None
-        return types.PrepareRenamePlaceholder(self._session.lines(opened).range(one.region), one.name)
+        return types.PrepareRenamePlaceholder(opened.lines.range(one.region), one.name)
 
     @_of_text(NoneType)
     def rename(
@@ -178,7 +178,7 @@ class Answers:
         if file is None:
             return []
         first, last = params.range.start.line, params.range.end.line
-        return inlay_hints(file, checked, self._session.lines(opened), first, last)
+        return inlay_hints(file, checked, opened.lines, first, last)
 
     @_of_text(list)
     def document_symbols(
@@ -188,7 +188,7 @@ class Answers:
         file = checked.file(opened.path)
         if file is None:
             return []
-        return document_symbols(file, documents_of(file), self._session.lines(opened))
+        return document_symbols(file, documents_of(file), opened.lines)
 
     async def workspace_symbols(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """Return datasets and fields of all projects by their names."""
@@ -202,7 +202,7 @@ class Answers:
         opened = self._opened(params.text_document)
         if opened is None:
             return []
-        lines = self._session.lines(opened)
+        lines = opened.lines
         after = await self._session.work(formatted, lines.text, opened.folder.name(opened.path))
         return line_edits(lines, after)
 
@@ -215,5 +215,5 @@ class Answers:
         self, opened: Opened, checked: CheckedProject, position: types.Position
     ) -> tuple[GrammarContext, Navigator]:
         """Return what is around a position of an open text, and a navigator from there through the checked project."""
-        lines = self._session.lines(opened)
-        return GrammarContext(lines.lines, lines.place(position)), Navigator(checked, self._session.index)
+        lines = opened.lines
+        return GrammarContext(lines.lines, lines.place(position)), Navigator(checked)

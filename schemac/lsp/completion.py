@@ -2,12 +2,12 @@
 
 Layer: lsp.
 Shape: keys, kinds, values and attributes are those of the grammar where they fit; names of groups, columns and datasets are
-those of the last check. Keys, words and descriptions of pipelines are those of the JSON Schema that `schemac schema pipeline` prints;
-listed here are only the places of names of the project: manifests, datasets, fields, and columns of the source.
+those of the last check. Listed here are only the places of names of the project: manifests, datasets, fields, and columns of a
+pipeline's source.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
@@ -30,12 +30,13 @@ from schemac.lsp.grammar import (
     chosen,
     description_of,
     fitting_attributes,
+    is_like_pipeline,
     properties_of,
     property_of,
 )
 from schemac.lsp.locations import TextScope, paths_in
 from schemac.lsp.texts import TextLines
-from schemac.text.source.json_object import Json, TreePath
+from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import fold
 from schemac.text.source.report import Report
 from schemac.text.syntax.model import class_text
@@ -60,11 +61,8 @@ def complete(
     range_ = lines.columns(place[0], start, end)
     has_colon = text[end:].lstrip().startswith(":")
     needs_space = text[:start].endswith((":", "-"))
-    if is_like_pipeline(context.written.root):
-        items = _pipeline_items(context, scope)
-    else:
-        items = CompletionItems(context, scope, snippets=snippets).all()
-    by_label = {item.label: item for item in items}
+    items = CompletionItems(context, scope, snippets=snippets)
+    by_label = {item.label: item for item in items.all()}
     for item in by_label.values():
         new = item.insert_text or ""
         if has_colon:
@@ -151,7 +149,7 @@ def zones() -> tuple[str, ...]:
 
 
 class CompletionItems:
-    """What can be written at one cursor in a manifest or an overlay."""
+    """What can be written at one cursor in a manifest, an overlay or a pipeline."""
 
     def __init__(self, context: GrammarContext, scope: TextScope, *, snippets: bool) -> None:
         self._context = context
@@ -202,6 +200,12 @@ class CompletionItems:
             yield from _names(scope.datasets(), Kinds.Struct)
         elif shape.holder is DatasetOverlay:
             yield from _names(scope.paths_of(path[1]), Kinds.Field)
+        elif (dataset := scope.dataset_of_pipeline(self._written.root)) is not None:
+            if path[-1:] == ("fields",):
+                yield from _names((str(field.segment) for field in dataset.columns), Kinds.Field)
+            elif path == ("references",):
+                references = REFERENCES.read(dataset.schema.extra) or ()
+                yield from _names((one.dataset for one in references), Kinds.Struct)
 
     def _written_value(self) -> Any:
         value = self._written.value(len(self._cursor.path))
@@ -251,6 +255,9 @@ class CompletionItems:
 
     def _references(self, shape: GrammarShape) -> Iterator[types.CompletionItem]:
         """Yield names out of the project."""
+        if is_like_pipeline(self._written.root):
+            yield from self._references_of_pipeline()
+            return
         attribute, steps, scope = shape.attribute, shape.steps, self._scope
         name = shape.member.name if shape.member is not None else ""
         if shape.holder is Use and name == "use":
@@ -271,6 +278,22 @@ class CompletionItems:
             yield from _words(scope.paths_of(dataset), Kinds.Field)
         elif names_field(attribute, steps):
             yield from _words(scope.paths(), Kinds.Field)
+
+    def _references_of_pipeline(self) -> Iterator[types.CompletionItem]:
+        """Yield manifests, datasets, zones, and columns of the source."""
+        path, scope = self._cursor.path, self._scope
+        # A column of the source: `fare: cost`, or `fare: {from: cost}`.
+        short = path[:-1] if path[-1:] == ("from",) else path
+        is_origin = short[-2:-1] == ("fields",) and isinstance(short[-1], str)
+        if path == ("schema",):
+            yield from _words(scope.manifests(), Kinds.File)
+        elif path == ("dataset",):
+            datasets = scope.datasets_of_manifest(self._written.root.get("schema"))
+            yield from _words((one.name for one in datasets), Kinds.Struct)
+        elif path[-1:] and path[-1] in ("timezone", "zone"):
+            yield from _words(zones(), Kinds.Value)
+        elif is_origin or path[-2:] == ("explode", "path"):
+            yield from _words(_columns(self._context, scope), Kinds.Field)
 
 
 def names_field(attribute: Attribute[Any], steps: TreePath) -> bool:
@@ -309,61 +332,6 @@ def _snippet(example: str) -> str:
 
 
 # Pipelines
-
-_KEYS = {"source", "sources", "target"}
-
-
-def is_like_pipeline(root: Mapping[str, str]) -> bool:
-    """Whether a text is to become a pipeline, by the outermost keys that it has so far."""
-    return bool(_KEYS & root.keys()) and not {"kind", "$schema", "groups", "datasets"} & root.keys()
-
-
-def pipeline_text(context: GrammarContext) -> str:
-    """Return the description of a key at the cursor; empty if there is none."""
-    cursor = context.cursor
-    for node in _nodes(cursor.path) if cursor.role is CursorRole.KEY and cursor.key else ():
-        property_schema = node.get("properties", {}).get(cursor.key)
-        if property_schema is not None:
-            words = sorted(map(str, _words_of([property_schema, *_alternatives(property_schema)])))
-            texts = [f"**{cursor.key}**: {_description(property_schema)}".removesuffix(": ")]
-            texts += [f"Values: {', '.join(f'`{word}`' for word in words)}"] if words else []
-            return "\n\n".join(texts)
-    return ""
-
-
-def _pipeline_items(context: GrammarContext, scope: TextScope) -> Iterator[types.CompletionItem]:
-    """Yield what may be written at the cursor of a pipeline."""
-    cursor, path, root = context.cursor, context.cursor.path, context.written.root
-    nodes = _nodes(path)
-    if cursor.role is not CursorRole.KEY:
-        yield from _literals(_words_of(nodes))
-        # A column of the source: `fare: cost`, or `fare: {from: cost}`.
-        short = path[:-1] if path[-1:] == ("from",) else path
-        is_origin = short[-2:-1] == ("fields",) and isinstance(short[-1], str)
-        if path == ("schema",):
-            yield from _words(scope.manifests(), Kinds.File)
-        elif path == ("dataset",):
-            datasets = scope.datasets_of_manifest(root.get("schema"))
-            yield from _words((one.name for one in datasets), Kinds.Struct)
-        elif path[-1:] and path[-1] in ("timezone", "zone"):
-            yield from _words(zones(), Kinds.Value)
-        elif is_origin or path[-2:] == ("explode", "path"):
-            yield from _words(_columns(context, scope), Kinds.Field)
-    if cursor.role is not CursorRole.VALUE:
-        present_keys = set(cursor.keys)
-        dataset = scope.dataset_of_pipeline(root)
-        items: Iterator[types.CompletionItem] = iter(())
-        if path[-1:] == ("fields",) and dataset is not None:
-            items = _names((str(field.segment) for field in dataset.columns), Kinds.Field)
-        elif path == ("references",) and dataset is not None:
-            references = REFERENCES.read(dataset.schema.extra) or ()
-            items = _names((one.dataset for one in references), Kinds.Struct)
-        yield from (item for item in items if item.label not in present_keys)
-        for node in nodes:
-            for name, property_schema in node.get("properties", {}).items():
-                if name not in present_keys:
-                    is_required = name in node.get("required", ())
-                    yield _key(name, _description(property_schema), rank=3, is_required=is_required)
 
 
 def _columns(context: GrammarContext, scope: TextScope) -> list[str]:
@@ -413,50 +381,3 @@ def _sampled(path: str, format: Any, changed: int) -> tuple[str, ...]:
     format_name = names.get(str(format), str(format))
     imported = import_source(Path(path), format_name if format_name in formats() else None, Report())
     return tuple(paths_in(columns(Schema.model_validate(imported.schema)))) if imported is not None else ()
-
-
-@cache
-def _grammar() -> Json:
-    """Return the JSON Schema of pipelines, made once."""
-    from schemac.pipeline.declaration.job import pipeline_schema  # for start-up time: pydantic
-
-    return pipeline_schema()
-
-
-def _nodes(path: TreePath) -> list[Json]:
-    """Return what may be at a path, each without references and alternatives."""
-    nodes = list(_alternatives(_grammar()))
-    for step in path:
-        if isinstance(step, int):
-            below = [node.get("items") for node in nodes]
-        else:
-            below = [node.get("properties", {}).get(step, node.get("additionalProperties")) for node in nodes]
-        nodes = [one for node in below if isinstance(node, dict) for one in _alternatives(node)]
-    return nodes
-
-
-def _alternatives(node: Json) -> Iterator[Json]:
-    """Yield the nodes that a node of JSON Schema permits, with references and alternatives resolved."""
-    reference = node.get("$ref")
-    if isinstance(reference, str):
-        yield from _alternatives(_grammar()["$defs"][reference.rpartition("/")[2]])
-    for one in (*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())):
-        yield from _alternatives(one)
-    if "$ref" not in node and "anyOf" not in node:
-        yield node
-
-
-def _words_of(nodes: list[Json]) -> list[Any]:
-    """Return the values that nodes of JSON Schema list, each once: enums, constants and booleans."""
-    words: dict[Any, None] = {}
-    for node in nodes:
-        words |= dict.fromkeys(node.get("enum", ()))
-        words |= {node["const"]: None} if isinstance(node.get("const"), str | int) else {}
-        words |= {True: None, False: None} if node.get("type") == "boolean" else {}
-    return list(words)
-
-
-def _description(node: Json) -> str:
-    """Return the first description of a node or of its alternatives, on one line; empty if there is none."""
-    texts = [node.get("description", ""), *(one.get("description", "") for one in _alternatives(node))]
-    return next((text.replace("\n", " ") for text in texts if text), "")

@@ -5,8 +5,9 @@ Shape: nothing is listed here: a property, kind or attribute that is added to th
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -33,6 +34,7 @@ from schemac.language.manifest.overlay import DatasetOverlay, FieldOverlay, Over
 from schemac.language.manifest.standard import EVENTS
 from schemac.lsp.cursor import (
     Cursor,
+    FlowEntry,
     block_end,
     cursor_at,
     entries_of,
@@ -126,6 +128,8 @@ class GrammarShape:
                 words += get_args(bare)
             elif bare is bool:
                 words += [True, False]
+            elif isinstance(bare, type) and issubclass(bare, StrEnum):
+                words += [str(word) for word in bare]
             elif get_origin(annotation) is Annotated:
                 for mark in get_args(annotation)[1:]:
                     if isinstance(mark, BeforeValidator) and isinstance(mark.func, Spelling):
@@ -146,7 +150,11 @@ def description_of(model: type[AuthoredModel], record_property: GrammarProperty)
     """Return what a property is, in a sentence."""
     if record_property.name == "kind" and issubclass(model, LogicalType):
         return class_text(model)
-    return record_property.field.description or ""
+    if record_property.field.description:
+        return record_property.field.description
+    types_ = [one for one in alternatives(record_property.field.annotation) if isinstance(one, type)]
+    texts = (one.__doc__ or "" for one in types_ if issubclass(one, AuthoredModel | StrEnum))
+    return " ".join(next(texts, "").split())
 
 
 def alternatives(annotation: Any) -> list[Any]:
@@ -183,11 +191,28 @@ def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> GrammarShape:
             return GrammarShape(SetDataSchema | OtherEvent | DatasetSnapshot | MetadataEvent)
     if "datasets" in keys:
         return GrammarShape(OverlayFile)
-    if {"source", "sources"} & {*keys} and "target" in keys:
-        return GrammarShape(Any)
+    if is_like_pipeline(keys):
+        from schemac.pipeline.declaration.job import Job  # for start-up time: few texts are pipelines
+
+        return GrammarShape(Job)
     if "groups" in keys and "fields" not in keys:
         return GrammarShape(GroupLibrary)
     return GrammarShape(BareSchema)
+
+
+def is_like_pipeline(keys: Iterable[str]) -> bool:
+    """Whether a text is to become a pipeline, by the outermost keys that it has so far."""
+    present = {*keys}
+    return (
+        bool({"source", "sources", "target"} & present)
+        and not {
+            "kind",
+            "$schema",
+            "groups",
+            "datasets",
+        }
+        & present
+    )
 
 
 EVENT_WORDS = frozenset(spelling for event in EVENTS for spelling in spellings(event))
@@ -363,30 +388,26 @@ class CursorValues:
     def root(self) -> dict[str, str]:
         """The outermost keys of the document, and the scalars next to them."""
         root_keys: dict[str, str] = {}
+        for number, entry in self._outermost_keys():
+            value = self._lines[number][entry.end :].split(" #")[0].strip().strip("\"'")
+            root_keys.setdefault(entry.name, value)
+        return root_keys
+
+    def _outermost_keys(self) -> Iterator[tuple[int, FlowEntry]]:
+        """Yield the outermost keys of the document with the numbers of their lines."""
         first = self._cursor.document
         for number in range(first, len(self._lines)):
             line = self._lines[number]
-            if line.startswith(" "):
-                continue
             if number > first and is_document_start(line):
-                break
-            if line[:1] in ("#", "-") or not is_content(line):
-                continue
-            for entry in entries_of(line)[:1]:
-                root_keys.setdefault(entry.name, line[entry.end :].split(" #")[0].strip().strip("\"'"))
-        return root_keys
+                return
+            if line[:1] not in (" ", "#", "-") and is_content(line):
+                yield from ((number, entry) for entry in entries_of(line)[:1])
 
     def outermost(self, name: str) -> Any:
         """Return the value of an outermost key of the document; None if it cannot be read."""
-        first = self._cursor.document
-        for number in range(first, len(self._lines)):
-            line = self._lines[number]
-            if number > first and is_document_start(line):
-                return None
-            if not line.startswith(" ") and any(entry.name == name for entry in entries_of(line)[:1]):
-                parsed = self._parsed(number, 0)
-                return parsed.get(name) if isinstance(parsed, dict) else None
-        return None
+        number = next((number for number, entry in self._outermost_keys() if entry.name == name), None)
+        parsed = self._parsed(number, 0) if number is not None else None
+        return parsed.get(name) if isinstance(parsed, dict) else None
 
     def _parsed(self, first: int, column: int) -> Any:
         """Return what begins at a place; many steps may begin there, and it is read once."""

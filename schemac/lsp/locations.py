@@ -58,39 +58,28 @@ class DatasetField(NamedTuple):
     field: SchemaField
 
 
-class FieldIndex:
-    """The fields of a project by where they were written; of each manifest it is made once."""
+def fields_by_location(file: CompiledFile) -> dict[FieldLocation, list[DatasetField]]:
+    """Return the fields of a manifest by where they were written; a field of a group may be several."""
+    by_location: dict[FieldLocation, list[DatasetField]] = {}
+    for dataset in file.datasets:
+        for field in preorder(dataset.columns):
+            location = location_of(dataset, field)
+            if location is not None:
+                by_location.setdefault(location, []).append(DatasetField(file, dataset, field))
+    return by_location
 
-    def __init__(self) -> None:
-        self._of: dict[bytes, tuple[CompiledFile, dict[FieldLocation, list[DatasetField]]]] = {}
 
-    def fields(self, file: CompiledFile) -> dict[FieldLocation, list[DatasetField]]:
-        """Return the fields of a manifest; a field of a group may be several."""
-        key = file.file.name.encode() + b"\0" + file.key
-        known = self._of.get(key)
-        if known is not None and known[0].content == file.content:
-            return known[1]
-        by_place: dict[FieldLocation, list[DatasetField]] = {}
-        for dataset in file.datasets:
-            for field in preorder(dataset.columns):
-                place = location_of(dataset, field)
-                if place is not None:
-                    by_place.setdefault(place, []).append(DatasetField(file, dataset, field))
-        self._of = {k: v for k, v in self._of.items() if v[0].file != file.file}
-        self._of[key] = (file, by_place)
-        return by_place
-
-    def at(
-        self, files: Sequence[CompiledFile], name: str, document: int, path: TreePath
-    ) -> list[DatasetField]:
-        """Return the fields that a path of a text is in, innermost first; the first manifest that has some counts."""
-        for file in files:
-            fields = self.fields(file)
-            for depth in range(len(path), 0, -1):
-                dataset_fields = fields.get(FieldLocation(name, document, path[:depth]))
-                if dataset_fields:
-                    return dataset_fields
-        return []
+def innermost_fields(
+    files: Sequence[CompiledFile], name: str, document: int, path: TreePath
+) -> list[DatasetField]:
+    """Return the fields that a path of a text is in, innermost first; the first manifest that has some counts."""
+    for file in files:
+        fields = fields_by_location(file)
+        for depth in range(len(path), 0, -1):
+            dataset_fields = fields.get(FieldLocation(name, document, path[:depth]))
+            if dataset_fields:
+                return dataset_fields
+    return []
 
 
 def location_of(dataset: LogicalDataset, field: SchemaField) -> FieldLocation | None:

@@ -21,7 +21,6 @@ from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.locations import (
     DatasetField,
     DatasetTarget,
-    FieldIndex,
     FieldTarget,
     FileRange,
     FileTarget,
@@ -32,8 +31,10 @@ from schemac.lsp.locations import (
     VocabularyTarget,
     datasets_called,
     document_number,
+    fields_by_location,
     file_at,
     files_with,
+    innermost_fields,
     location_of,
     users_of,
 )
@@ -55,9 +56,8 @@ from schemac.versions.identity.lockfile import dataset_line
 class Navigator:
     """Finds what a cursor names, in a project as it was checked."""
 
-    def __init__(self, checked: CheckedProject, index: FieldIndex) -> None:
+    def __init__(self, checked: CheckedProject) -> None:
         self.checked = checked
-        self._index = index
 
     @cached_property
     def texts(self) -> ProjectTexts:
@@ -70,7 +70,7 @@ class Navigator:
         """Return the fields that the cursor is in."""
         number = document_number(context.lines, context.cursor.document)
         target_path = context.path_on_key if tree_path is None else tree_path
-        return self._index.at(files_with(self.checked, path), self.checked.name(path), number, target_path)
+        return innermost_fields(files_with(self.checked, path), self.checked.name(path), number, target_path)
 
     def target(self, path: str, context: GrammarContext) -> Target | None:
         """Return what the name at a cursor means; None if there is no name."""
@@ -205,7 +205,7 @@ class Navigator:
         if where is not None:
             # All fields that are written at one place: those of all users of a group.
             for file in files_with(self.checked, self.checked.path(where.file)):
-                every += self._index.fields(file).get(where, ())
+                every += fields_by_location(file).get(where, ())
         return FieldTarget(dataset_field, tuple(every) or (dataset_field,))
 
     # Definitions

@@ -28,7 +28,7 @@ from schemac.lsp.locations import (
 )
 from schemac.lsp.projects import ProjectTexts, key_of, uses_in
 from schemac.project.name_edits import NameEdit, edits_of_references, path_after
-from schemac.text.source.json_object import TreePath
+from schemac.text.source.json_object import TreePath, values_in
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText
@@ -86,8 +86,8 @@ def occurrences_of(target: NamedTarget, texts: ProjectTexts) -> list[Occurrence]
             occurrences += _in_vocabulary(target.name, texts)
             for path in texts.with_word(target.name):
                 for document in texts.documents(path):
-                    keys = _keys_in(document.value, target.name)
-                    occurrences += [_key(path, document, key) for key in keys]
+                    places = [at for at, _ in values_in(document.value) if at[-2:] == ("extra", target.name)]
+                    occurrences += [_key(path, document, at) for at in places]
     unique = {(one.path, one.span): one for one in occurrences}
     return sorted(unique.values(), key=lambda one: not one.is_definition)
 
@@ -162,18 +162,6 @@ def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
             yield _value(path, document, ("dataset",))
         if isinstance(references, dict) and name in references:
             yield _key(path, document, ("references", name))
-
-
-def _keys_in(value: object, key: str, path: TreePath = ()) -> Iterator[TreePath]:
-    """Yield where an attribute is written, at any depth."""
-    if isinstance(value, dict):
-        for name, item in value.items():
-            if name == key and path[-1:] == ("extra",):
-                yield (*path, name)
-            yield from _keys_in(item, key, (*path, name))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _keys_in(item, key, (*path, i))
 
 
 _BY_NAME = ("properties", "dependentRequired", "dependentSchemas")

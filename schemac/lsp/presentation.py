@@ -21,7 +21,6 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
 from schemac.language.manifest.groups import GroupFile
-from schemac.lsp.completion import is_like_pipeline, pipeline_text
 from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import (
     GrammarContext,
@@ -60,8 +59,6 @@ def word_text(context: GrammarContext) -> str:
     cursor = context.cursor
     if cursor.role is CursorRole.TEXT or context.is_in_comment:
         return ""
-    if is_like_pipeline(context.written.root):
-        return pipeline_text(context)
     if cursor.role is CursorRole.KEY and cursor.key:
         if context.shape.extra is not None:
             attribute = known(cursor.key)

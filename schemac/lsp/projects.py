@@ -138,15 +138,6 @@ class ProjectFolder:
         self._readable |= {key_of(one.file.path): one for one in compiled if one.named}
         return CheckedProject(project, tuple(compiled), findings, buffers, dict(self._readable))
 
-    def check_text(self, path: str, text: str, buffers: Buffers) -> tuple[Diagnostic, ...]:
-        """Return the findings of a text that is in place of a manifest; nothing of it is kept."""
-        report = Report()
-        project = self._project or self._opened(Report(), buffers)
-        checks = ManifestChecks(replace(project, cache=NO_CACHE), _options(project, buffers))
-        content = text.encode("utf-8", "surrogatepass")
-        checks.content(content, ManifestFile(Path(path), self.name(path), is_named=False), report)
-        return report.diagnostics
-
     def tried(self, buffers: Buffers, project: Project) -> CheckedProject:
         """Return the manifests as they would be with other texts and settings, without targets; nothing of it is kept."""
         trial = ProjectFolder(self.folder, is_project=self.is_project, has_custom_rules=self.has_custom_rules)

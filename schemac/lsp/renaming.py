@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -35,6 +35,7 @@ from schemac.project.locking import open_lock
 from schemac.project.name_edits import NameEdit, NoEditError, Surroundings, edited, fields_of
 from schemac.project.renaming import planned_rename
 from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.report import Report
 from schemac.text.source.span import Region
 from schemac.text.source.text import SourceText
@@ -131,11 +132,15 @@ def _locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, st
 
 def _compare(before: CheckedProject, after: CheckedProject, renamed: Mapping[str, str]) -> None:
     """Raise RefusedRenameError if there is a new error, or a dataset has other fields."""
+
+    def with_new_keys(object: Json) -> Json:
+        return {renamed.get(key, key): item for key, item in object.items()}
+
     check_findings(before, after)
     fields = {file.file.path: file.datasets for file in after.files}
     for file in before.files:
         for old, new in zip(file.datasets, fields.get(file.file.path, ()), strict=False):
-            if _renamed(fields_of(old), renamed) != fields_of(new):
+            if rewritten(fields_of(old), with_new_keys) != fields_of(new):
                 raise RefusedRenameError(
                     f"The fields of {old.name} would not stay the same: the name is also written in another form."
                     " Rename it by hand."
@@ -159,15 +164,6 @@ def _errors(checked: CheckedProject) -> list[Diagnostic]:
     """Return the errors of all files, without warnings."""
     diagnostics = [one for every in checked.findings.values() for one in every]
     return [one for one in diagnostics if one.severity is Severity.ERROR]
-
-
-def _renamed(value: Any, renamed: Mapping[str, str]) -> Any:
-    """Return fields as plain values, with other names for some attributes."""
-    if isinstance(value, dict):
-        return {renamed.get(key, key): _renamed(item, renamed) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_renamed(item, renamed) for item in value]
-    return value
 
 
 OF_TEXTS = "manifests"

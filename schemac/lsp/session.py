@@ -2,7 +2,7 @@
 
 Layer: lsp.
 Shape: protocol and quick answers run on the event loop; whole projects are checked on one other thread, one after the other.
-After an edit in a long list of fields, the edited fields are checked at once, and everything as soon as nobody types.
+A check begins as long after the last edit as the check before it took, so that it is never in the way of whoever types.
 """
 
 import asyncio
@@ -22,7 +22,6 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.locations import FieldIndex
 from schemac.lsp.projects import (
     CheckedProject,
     ProjectFolder,
@@ -35,9 +34,6 @@ from schemac.lsp.projects import (
 from schemac.lsp.texts import (
     EditedWorkspace,
     TextLines,
-    edited_lines,
-    merged,
-    narrowed,
     to_lsp_diagnostic,
     uri_of,
 )
@@ -52,10 +48,6 @@ Findings = list[tuple[Diagnostic, types.Diagnostic]]
 _WATCHED = ("**/*.{yaml,yml,lock}", "**/schemac.toml", "**/pyproject.toml", "**/*.json")
 QUIET = 0.015
 """Seconds after an edit, in which others may follow at once, as those of a pasted text."""
-SLOW = 0.015
-"""Seconds that a check may take to be run after every edit."""
-IDLE = 0.3
-"""Seconds without an edit before a check that takes longer."""
 
 
 @dataclass
@@ -67,13 +59,13 @@ class Opened:
     """Absolute; of a text without a file, one that is not there."""
     version: int
     text: str
+    lines: TextLines
+    """Those of the text."""
     folder: ProjectFolder
-    checked_lines: list[str] = field(default_factory=list)
-    """Those of the last whole check."""
     displayed: Findings = field(default_factory=list)
     """What the editor shows of it."""
     findings: tuple[Diagnostic, ...] = ()
-    """What the last whole check found."""
+    """What the last check found."""
 
     @property
     def content(self) -> bytes:
@@ -113,13 +105,10 @@ class Session:
     def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.projects = Projects()
-        self.index = FieldIndex()
         self.opened: dict[str, Opened] = {}
         """By URI."""
         self._states: dict[Path, ProjectState] = {}
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="check")
-        self._lines: dict[str, tuple[int, TextLines]] = {}
-        self._quick: dict[str, asyncio.TimerHandle] = {}
 
     def can(self, capability: str) -> bool:
         """Whether the editor has a capability, by its path in what it has told."""
@@ -166,8 +155,9 @@ class Session:
             name = "".join(c if c.isalnum() else "-" for c in uri)
             root = "C:\\" if sys.platform == "win32" else "/"
             key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
-        document = params.text_document
-        self.opened[uri] = Opened(uri, key, document.version, document.text, self.projects.of(key))
+        version, text = params.text_document.version, params.text_document.text
+        lines = TextLines(text, self.codec)
+        self.opened[uri] = Opened(uri, key, version, text, lines, self.projects.of(key))
         self.changed(self.opened[uri])
 
     def edit(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -176,14 +166,13 @@ class Session:
         text = self.server.workspace.get_text_document(uri).source
         opened = self.opened.get(uri)
         if opened is not None:
-            opened.version, opened.text = version, text
+            opened.version, opened.text, opened.lines = version, text, TextLines(text, self.codec)
             self.changed(opened)
 
     def close(self, params: types.DidCloseTextDocumentParams) -> None:
         """Go back to the file."""
         uri = params.text_document.uri
         opened = self.opened.pop(uri, None)
-        self._lines.pop(uri, None)
         if opened is None:
             return
         state = self.state(opened.folder)
@@ -199,18 +188,11 @@ class Session:
         self.projects.workspace = [*remaining, *added]
         self.changed_elsewhere(params)
 
-    def lines(self, opened: Opened) -> TextLines:
-        """Return an open text as lines."""
-        known = self._lines.get(opened.uri)
-        if known is None or known[0] != opened.version:
-            known = self._lines[opened.uri] = (opened.version, TextLines(opened.text, self.codec))
-        return known[1]
-
     def lines_at(self, path: str) -> TextLines:
         """Return the text of a file by its absolute path: the editor's, or that on disk; empty if there is none."""
         opened = self.opened_at(path)
         if opened is not None:
-            return self.lines(opened)
+            return opened.lines
         try:
             return TextLines(read_file(path).decode("utf-8", "replace"), self.codec)
         except OSError:
@@ -238,10 +220,7 @@ class Session:
     def changed(self, opened: Opened) -> None:
         """Check a text soon after an edit."""
         state = self.state(opened.folder)
-        is_slow = state.cost > SLOW
-        if is_slow and opened.checked_lines and opened.is_manifest:
-            self._later(opened)
-        self.schedule(state, max(IDLE, 1.5 * state.cost) if is_slow else QUIET)
+        self.schedule(state, max(QUIET, state.cost))
 
     def changed_elsewhere(self, _: object) -> None:
         """Check everything again: files were changed by others."""
@@ -297,14 +276,11 @@ class Session:
             for opened in self.opened.values():
                 if opened.folder is not state.folder or opened.uri not in versions:
                     continue
-                version, text = versions[opened.uri]
+                version, _ = versions[opened.uri]
                 opened.findings = checked.findings.get(opened.path, ())
-                opened.checked_lines = TextLines(text, self.codec).lines
                 # A pipeline or an overlay is told of with what else is found in it.
                 if opened.is_manifest and opened.version == version:
                     self._show(state, opened, opened.findings)
-                elif opened.is_manifest:
-                    self._later(opened)
             if not state.is_dirty:
                 await self._show_companions(state, checked, versions)
 
@@ -344,34 +320,6 @@ class Session:
         (state.published.add if displayed else state.published.discard)(path)
         params = types.PublishDiagnosticsParams(uri, [one for _, one in displayed], version=version)
         self.server.text_document_publish_diagnostics(params)
-
-    # A part at once
-
-    def _later(self, opened: Opened) -> None:
-        """Check the edited fields of a text after a short pause, which every further edit starts anew."""
-        timer = self._quick.pop(opened.uri, None)
-        if timer is not None:
-            timer.cancel()
-        later = asyncio.get_running_loop().call_later(QUIET, self._check_part, opened)
-        self._quick[opened.uri] = later
-
-    def _check_part(self, opened: Opened) -> None:
-        """Check the edited fields of a text, and show what else was found before where it is now."""
-        self._quick.pop(opened.uri, None)
-        if self.opened.get(opened.uri) is not opened:
-            return
-        lines = self.lines(opened).lines
-        edited = edited_lines(opened.checked_lines, lines)
-        part = narrowed(lines, edited)
-        if part is None:
-            return
-        try:
-            now = opened.folder.check_text(opened.path, part.text, self.buffers())
-        except Exception as error:  # noqa: BLE001 — as above
-            self.log(error)
-            return
-        findings = merged(opened.findings, now, opened.folder.name(opened.path), edited, part)
-        self._show(self.state(opened.folder), opened, findings)
 
     def log(self, error: BaseException) -> None:
         """Log a bug of the server with its traceback in the editor."""

@@ -1,36 +1,30 @@
 """Texts of an editor, and findings in the form of the protocol.
 
 Layer: lsp.
-Shape: the edited part of a large manifest is checked first: a manifest in which all fields but the edited ones are blank lines
-keeps every location, and takes as long to check as the remaining fields. Findings in these fields are shown until the whole
-manifest was checked.
 Units: positions of the protocol are zero-based, in UTF-16 code units unless the client asked for others; those of the compiler are
 one-based, in code points. This is the only module that converts between them.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache, cached_property
-from itertools import accumulate, pairwise
-from typing import NamedTuple
+from itertools import accumulate
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
 from pygls.workspace import PositionCodec, TextDocument, Workspace
 
-from schemac.lsp.cursor import entries_of, indent_of, is_content, is_document_start
 from schemac.registry.codes import codes, page_file
 from schemac.text.source.diagnostic import Diagnostic, Edit, Label, Severity
 from schemac.text.source.span import Region
 
-_LINE_END = re.compile("\r\n|\n|\r")
+_LINE = re.compile("[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 def split_lines(text: str) -> list[str]:
     """Return the lines of a text without their ends, as the protocol counts them; there is always one."""
-    return _LINE_END.split(text) if "\r" in text else text.split("\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 class EditedText(TextDocument):
@@ -74,15 +68,8 @@ class EditedWorkspace(Workspace):
 
 
 def split_with_ends(text: str) -> Sequence[str]:
-    """Return the lines of a text with their ends."""
-    if text.isascii() and not any(end in text for end in _OTHER_ASCII_ENDS):
-        return text.splitlines(keepends=True)
-    ends = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
-    return [text[a:b] for a, b in pairwise(ends) if b > a]
-
-
-_OTHER_ASCII_ENDS = "\x0b\x0c\x1c\x1d\x1e"
-"""What Python takes for the end of a line, and the protocol does not."""
+    """Return the lines of a text with their ends; Python takes more signs for the end of a line than the protocol."""
+    return _LINE.findall(text)
 
 
 class TextLines:
@@ -248,122 +235,3 @@ def actions(
 
 EXPLAIN = "schemac.explain"
 """The command that opens the page of a code."""
-
-
-# Parts
-
-LEAST_FIELDS = 40
-"""Fields of a list from which on a part of it is checked first."""
-
-
-class Narrowed(NamedTuple):
-    """A manifest with the edited fields alone."""
-
-    text: str
-    first: int
-    """The first line that is left of the list, zero-based."""
-    end: int
-    """The line behind them."""
-
-
-class Edited(NamedTuple):
-    """The lines that differ between two texts."""
-
-    first: int
-    """The first one, in both."""
-    old_end: int
-    new_end: int
-
-
-def edited_lines(old: Sequence[str], new: Sequence[str]) -> Edited:
-    """Return where two texts differ, from the first line to the last one."""
-    first = _equal(old, new)
-    same = _equal(old[first:][::-1], new[first:][::-1])
-    return Edited(first, len(old) - same, len(new) - same)
-
-
-def _equal(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return how many lines are equal at the start."""
-    most = min(len(old), len(new))
-    count, step = 0, 1024
-    while count < most and old[count : count + step] == new[count : count + step]:
-        count += step
-    count = min(count, most)
-    while count < most and old[count] == new[count]:
-        count += 1
-    return count
-
-
-def narrowed(lines: Sequence[str], edited: Edited) -> Narrowed | None:
-    """Return a text with the edited fields alone; None if the edit is not inside of a long list of fields."""
-    first = min(edited.first, len(lines) - 1)
-    line_numbers = []
-    for number in range(first - 1, -1, -1):
-        text = lines[number]
-        if text.startswith(("---", "...")) and is_document_start(text):
-            break
-        if "fields:" in text and text.lstrip(" -").startswith("fields:"):
-            entries = entries_of(text)
-            is_block = not text.split("fields:", 1)[1].split("#")[0].strip()
-            if entries and entries[-1].name == "fields" and is_block:
-                line_numbers.append(number)
-    for start in line_numbers[::-1]:
-        part = _within(lines, start, edited)
-        if part is not None:
-            return part
-    return None
-
-
-def _within(lines: Sequence[str], start: int, edited: Edited) -> Narrowed | None:
-    """Return the text with only the edited items of the list of fields at a line; None if the list is short or does not span the edit."""
-    column = next((indent_of(line) for line in lines[start + 1 :] if is_content(line)), -1)
-    (*_, key) = entries_of(lines[start])
-    if column < key.column:
-        return None
-    dash, inside = " " * column + "- ", " " * (column + 1)
-    items: list[int] = []
-    end = len(lines)
-    for number in range(start + 1, len(lines)):
-        line = lines[number]
-        if line.startswith(inside):
-            continue
-        if line.startswith(dash) or line == dash[:-1]:
-            items.append(number)
-        elif is_content(line) and (indent_of(line) <= column or is_document_start(line)):
-            end = number
-            break
-    last = max(edited.first, edited.new_end - 1)
-    if len(items) < LEAST_FIELDS or not (items[0] <= edited.first and last < end):
-        return None
-    first = max(number for number in items if number <= edited.first)
-    after = next((number for number in items if number > last), end)
-    remaining_lines = [
-        *lines[: start + 1],
-        *[""] * (first - start - 1),
-        *lines[first:after],
-        *[""] * (end - after),
-        *lines[end:],
-    ]
-    return Narrowed("\n".join(remaining_lines), first, after)
-
-
-def merged(
-    former: Sequence[Diagnostic], now: Sequence[Diagnostic], file: str, edited: Edited, part: Narrowed
-) -> list[Diagnostic]:
-    """Return the findings about a file after an edit: those of its edited fields, and those that were elsewhere before it."""
-    by = edited.new_end - edited.old_end
-    remaining: list[Diagnostic] = []
-    for one in former:
-        labels = tuple(
-            replace(label, line=label.line + by, end_line=label.end_line + by)
-            if label.file == file and label.line > edited.old_end
-            else label
-            for label in one.labels
-        )
-        one = replace(one, labels=labels) if labels else one
-        if one.file != file or one.line <= edited.first:
-            remaining.append(one)
-        elif one.line > edited.old_end:
-            remaining.append(replace(one, line=one.line + by, end_line=one.end_line + by, fix=None))
-    outside = [d for d in remaining if not (d.file == file and part.first < d.line <= part.end)]
-    return [*outside, *(d for d in now if d.file == file and part.first < d.line <= part.end)]

@@ -276,7 +276,7 @@ class _Reading:
         self._pending[file.path] = entry
         # The lock lies beside the manifest as it is called, also where that is a link.
         path = self._places.path_of(file.path) or entry.path
-        lock = self._tree.readable(_lock_of(path)) or self._tree.readable(_lock_of(entry.path))
+        lock = self._tree.readable(lock_name(path)) or self._tree.readable(lock_name(entry.path))
         if lock is not None:
             self._pending[lock_path(file.path)] = lock
         self._paired |= {entry.path, path}
@@ -307,7 +307,7 @@ class _Reading:
                 entry = self._tree.find(places[0])
                 assert entry is not None
                 self._pending[file.path] = entry
-                lock = self._tree.readable(_lock_of(places[0]))
+                lock = self._tree.readable(lock_name(places[0]))
                 if lock is not None:
                     self._pending[lock_path(file.path)] = lock
                 self._names[file.path] = f"{self._ref}:{self._places.display_path(places[0])}"
@@ -334,15 +334,11 @@ class _Reading:
             if key in self._contents:
                 continue
             path = key.relative_to(self._tree.top).as_posix()
-            for one, place in ((key, path), (lock_path(key), _lock_of(path))):
+            for one, place in ((key, path), (lock_path(key), lock_name(path))):
                 entry = self._tree.readable(place)
                 if entry is not None:
                     entries[one] = entry
         self._load(entries)
-
-
-def _lock_of(path: str) -> str:
-    return lock_name(path).replace(os.sep, "/")
 
 
 def _settings_then(places: _Places, project: Project) -> Json | None:

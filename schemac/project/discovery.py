@@ -135,26 +135,22 @@ def lock_path(manifest: Path) -> Path:
 
 def has_lock(manifest: Path) -> bool:
     """Whether the path of the lock of a manifest exists, readable or not."""
-    return os.path.lexists(lock_name(manifest))
+    return os.path.lexists(lock_path(manifest))
 
 
 def read_lock_bytes(manifest: Path) -> bytes | None:
     """Return the bytes of the lock of a manifest, None if there is none. Raises OSError if it cannot be read."""
     try:
-        return read_file(lock_name(manifest))
+        return read_file(lock_path(manifest))
     except FileNotFoundError:
         if has_lock(manifest):
             raise
         return None
 
 
-def lock_name(manifest: str | Path) -> str:
-    """Return `lock_path` as a text."""
-    path = os.fspath(manifest)
-    start = path.removesuffix(".yaml")
-    # By far the most manifests are called so; a path object takes longer than the question.
-    is_plain = start != path and not start.endswith(("/", "\\"))
-    return f"{start}.lock" if is_plain else str(lock_path(Path(manifest)))
+def lock_name(manifest_name: str) -> str:
+    """Return how the lock of a manifest is spoken of."""
+    return lock_path(Path(manifest_name)).as_posix()
 
 
 def find_manifests(

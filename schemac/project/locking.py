@@ -19,7 +19,7 @@ from pathlib import Path
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
-from schemac.project.discovery import lock_path
+from schemac.project.discovery import lock_name, lock_path
 from schemac.project.writing import replace_file
 from schemac.text.source.catalogue import (
     DAMAGED_LOCK,
@@ -60,11 +60,6 @@ class LockFile:
     def exists(self) -> bool:
         """Whether there is a file."""
         return self.text is not None
-
-
-def lock_name(manifest_name: str) -> str:
-    """How the lock of a manifest is spoken of."""
-    return lock_path(Path(manifest_name)).as_posix()
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:

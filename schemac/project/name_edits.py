@@ -9,7 +9,7 @@ Errors: SC406 lock-contention, SC542 write-failed.
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -68,7 +68,7 @@ def block_of(text: str, item: Span) -> Block:
     return Block(start, end, indent)
 
 
-def moved(text: str, block: Block, content: str, last: Block) -> str:
+def moved_text(text: str, block: Block, content: str, last: Block) -> str:
     """Return the text with a block's lines, now `content`, after the last block of another list."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     deeper = last.indent - block.indent
@@ -103,7 +103,8 @@ def _indent(text: str, line_start: int) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-Fields = list[Any]
+Fields = list[list[Any]]
+"""All fields of a dataset as plain values, parents first."""
 RenamedPaths = Mapping[str, Mapping[str, str]]
 """New paths by old ones, by the names of the datasets that have them."""
 
@@ -239,28 +240,29 @@ def refuse_edit(dataset: LogicalDataset, field: SchemaField, message: str, repor
     )
 
 
-def fields_of(dataset: LogicalDataset, renamed: Mapping[str, str] = MappingProxyType({})) -> Fields:
-    """Return the fields as plain values, to be compared; what is inside a field comes last.
+def fields_of(
+    dataset: LogicalDataset,
+    renamed: Collection[SchemaField] = (),
+    new_paths: Mapping[str, str] = MappingProxyType({}),
+) -> Fields:
+    """Return of each field its path, its type without its parts, whether it may be null, and its attributes, to be compared.
 
-    `renamed` are new paths by old ones, which the successors of deprecated fields are to have.
+    `new_paths` are those by old ones of the fields that are renamed, which the successors of deprecated fields are to have too.
     """
-    return [_field(field, renamed) for field in dataset.columns]
+    return [
+        _field(field, new_paths, is_renamed=not {field, *field.ancestors}.isdisjoint(renamed))
+        for field in preorder(dataset.columns)
+    ]
 
 
-def _field(field: SchemaField, renamed: Mapping[str, str]) -> list[Any]:
-    """Return a field as a list: name, type without its parts, whether it may be null, attributes with renamed successors, children."""
+def _field(field: SchemaField, new_paths: Mapping[str, str], *, is_renamed: bool) -> list[Any]:
     extra = dict(field.extra)
-    successor = new_successor(extra, renamed)
+    successor = new_successor(extra, new_paths)
     if successor is not None:
         extra[DEPRECATED.key] = {**extra[DEPRECATED.key], "successor": successor}
     type_data = field.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
-    return [
-        field.segment,
-        type_data,
-        field.is_nullable,
-        extra,
-        [_field(child, renamed) for child in field.children],
-    ]
+    path = path_after(field.path_text, new_paths) if is_renamed else field.path_text
+    return [path, type_data, field.is_nullable, extra]
 
 
 _MARK = b"\xef\xbb\xbf"

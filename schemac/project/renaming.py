@@ -40,7 +40,8 @@ from schemac.project.name_edits import (
     edits_of_references,
     edits_of_successors,
     fields_of,
-    moved,
+    moved_text,
+    path_after,
     place_of_name,
     refuse_edit,
 )
@@ -91,19 +92,23 @@ class _Member:
     ) -> "_Member":
         """Return a dataset some of whose fields get another name."""
         new_paths = {field.path_text: dotted((*field.path[:-1], new)) for field in fields}
-        after = _with_name(fields_of(dataset, new_paths), dataset.columns, frozenset(fields), new)
-        return cls(file, dataset, tuple(fields), new_paths, after)
+        return cls(file, dataset, tuple(fields), new_paths, fields_of(dataset, fields, new_paths))
 
     @classmethod
     def of(cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> "_Member":
-        """Return a dataset one of whose fields gets another name, or moves to another list of fields."""
+        """Return a dataset one of whose fields gets another name, or moves to the end of another list of fields."""
         if goal.parent is field.parent:
             return cls.renamed(file, dataset, (field,), goal.name)
-        after = fields_of(dataset)
-        old_list, new_list = (_fields_in(after, dataset, parent) for parent in (field.parent, goal.parent))
-        _, *properties = old_list.pop(_siblings(dataset, field.parent).index(field))
-        new_list.append([goal.name, *properties])
-        return cls(file, dataset, (field,), {field.path_text: goal.path_text}, after)
+        new_paths = {field.path_text: goal.path_text}
+        moved, others = Fields(), Fields()
+        for one, (path, *properties) in zip(preorder(dataset.columns), fields_of(dataset), strict=True):
+            new_path = path_after(path, new_paths) if field in (one, *one.ancestors) else None
+            (others if new_path is None else moved).append([new_path or path, *properties])
+        end = len(others)
+        if goal.parent is not None:
+            inside = {goal.parent.path_text: ""}
+            end = 1 + max(i for i, (path, *_) in enumerate(others) if path_after(path, inside) is not None)
+        return cls(file, dataset, (field,), new_paths, [*others[:end], *moved, *others[end:]])
 
 
 def planned_rename(
@@ -226,25 +231,6 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
 def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[SchemaField]:
     """Return the fields of a struct, or the columns where there is no parent."""
     return parent.children if parent is not None else dataset.columns
-
-
-def _fields_in(fields: Fields, dataset: LogicalDataset, parent: SchemaField | None) -> Fields:
-    """Return the fields inside of one, of all fields of a dataset as plain values."""
-    if parent is None:
-        return fields
-    index = _siblings(dataset, parent.parent).index(parent)
-    inner_fields: Fields = _fields_in(fields, dataset, parent.parent)[index][-1]
-    return inner_fields
-
-
-def _with_name(
-    fields: Fields, schema_fields: Sequence[SchemaField], renamed: frozenset[SchemaField], new: str
-) -> Fields:
-    """Return fields as plain values, with another name for some."""
-    return [
-        [new if field in renamed else name, *properties, _with_name(inside, field.children, renamed, new)]
-        for (name, *properties, inside), field in zip(fields, schema_fields, strict=True)
-    ]
 
 
 def _file_of(file: CompiledFile, place: Location) -> Path | None:
@@ -395,7 +381,7 @@ def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
         span = Span(name.span.start - block.start, name.span.end - block.start)
         content = edited(content, [NameEdit(span, name.text)])
     path = member.file.file.path
-    return {path: Rewritten(path, member.file.file.name, text, moved(text, block, content, last))}
+    return {path: Rewritten(path, member.file.file.name, text, moved_text(text, block, content, last))}
 
 
 def _block(dataset: LogicalDataset, place: TreePath) -> Block:

@@ -5,10 +5,10 @@ Shape: an engine that is optional and not mentioned is left out where it refuses
 other refusal is an error of the build.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from json.encoder import encode_basestring as quoted
 from typing import NamedTuple
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Loss, load_target, run_target, target_names
@@ -24,8 +24,8 @@ from schemac.text.source.help import Help
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
 
-_REMEMBERED = 1024
-"""Losses whose words are kept for further fields; a field may have any number of its own."""
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+"""Writes a loss on one line."""
 
 
 class Emitted(NamedTuple):
@@ -58,22 +58,13 @@ def emit_targets(
     codes = {code.id for code in left_out if code is not None}
     report.extend(d for d in all_diagnostics if d.code not in codes)
     losses = [loss for name in names for loss in lost[name]]
-    # Many fields lose the same, and then only their paths differ.
-    around: dict[tuple[str, str, str, str], tuple[str, str]] = {}
-    lines: list[str] = []
-    for target, path, what, becomes, artifact in losses:
-        affixes = around.get((target, what, becomes, artifact))
-        if affixes is None:
-            of_file = f'"artifact": {quoted(artifact)}, ' if artifact else ""
-            affixes = (
-                f'{{{of_file}"becomes": {quoted(becomes)}, "field": ',
-                f', "lost": {quoted(what)}, "target": {quoted(target)}}}',
-            )
-            if len(around) < _REMEMBERED:
-                around[target, what, becomes, artifact] = affixes
-        lines.append(f"{affixes[0]}{quoted(path)}{affixes[1]}")
-    inside = ",\n  ".join(lines)
-    body = f"[\n  {inside}\n]" if lines else "[]"
+    entries = [
+        {"target": target, "field": path, "lost": what, "becomes": becomes}
+        | ({"artifact": artifact} if artifact else {})
+        for target, path, what, becomes, artifact in losses
+    ]
+    inside = ",\n  ".join(map(_encode, entries))
+    body = f"[\n  {inside}\n]" if entries else "[]"
     artifacts.append(Artifact("losses.json", f'{{"losses": {body}}}\n'.encode()))
     return Emitted(compilation.dataset, artifacts, tuple(losses))
 

@@ -8,6 +8,7 @@ is loaded when the capability is first asked for. The package that uses a capabi
 from collections.abc import Callable, Iterable
 from enum import Enum, auto
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -198,5 +199,5 @@ def reason_of(error: Exception) -> str:
 def load(reference: str) -> object:
     """Return the object at `module:NAME`."""
     module, _, name = reference.partition(":")
-    value: object = getattr(import_module(module), name)
+    value: object = attrgetter(name)(import_module(module))
     return value

@@ -16,7 +16,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, reason_of
+from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, load_as, reason_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -74,11 +74,8 @@ def engines() -> tuple[Engine, ...]:
     formats = {format.name: engine.name for engine in core_engines for format in engine.formats}
     others: list[Engine] = []
     for point in outside_points():
+        engine = load_as(f"{point.module}:{point.attr}", object, f"the engine {point.name}")
         what = f"the engine {point.name} ({point.value})"
-        try:
-            engine = point.load()
-        except Exception as error:
-            raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
         if not isinstance(engine, Engine):
             raise EngineError(f"{what} is not a schemac.registry.engine.Engine")
         if not _NAME.fullmatch(engine.name):

@@ -17,8 +17,8 @@ LINES = {
         "    String,\n    Uuid,\n)\n",
     ),
     "schemac/language/kinds/registry.py ": (
-        "from schemac.language.logical.model import ExtraAttributes, LogicalType\n",
-        "from schemac.language.kinds.uuid import Uuid\nfrom schemac.language.logical.model import ExtraAttributes, LogicalType\n",
+        "from schemac.language.logical.model import LogicalType\n",
+        "from schemac.language.kinds.uuid import Uuid\nfrom schemac.language.logical.model import LogicalType\n",
     ),
 }
 """What is there, and what stands in its place, by file."""

@@ -9,7 +9,6 @@ from pygls.workspace import PositionCodec
 
 from schemac.language.logical.schema_fields import preorder
 from schemac.lsp.grammar import GrammarContext
-from schemac.lsp.locations import FieldIndex
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.projects import ProjectFolder, key_of
 from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, rename_edits
@@ -72,7 +71,7 @@ class _Renaming:
     def __init__(self, folder: Path) -> None:
         self.state = ProjectFolder(folder, is_project=True)
         self.checked = self.state.check({})
-        self.navigator = Navigator(self.checked, FieldIndex())
+        self.navigator = Navigator(self.checked)
 
     def fields(self) -> Iterator[tuple[str, str, Region]]:
         """Yield path, text and place of each name that is written in this project, each place once."""

@@ -8,12 +8,11 @@ from pygls.workspace import PositionCodec
 
 from schemac.lsp.completion import complete
 from schemac.lsp.grammar import GrammarContext
-from schemac.lsp.locations import FieldIndex, FieldTarget, TextScope
+from schemac.lsp.locations import FieldTarget, TextScope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.presentation import document_symbols, field_text, word_text, workspace_symbols
 from schemac.lsp.projects import ProjectFolder
-from schemac.lsp.texts import TextLines, edited_lines, line_edits, merged, narrowed
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.lsp.texts import TextLines, line_edits
 from tests.golden import CORPUS
 from tests.lsp.editor import applied
 
@@ -33,7 +32,7 @@ def walk(manifest: Path, folder: Path, stops: int) -> None:
         lines = TextLines(text, CODEC)
         at = (len(lines.lines) - 1, len(lines.lines[-1]))
         complete(lines, at, TextScope(checked, path, lines.lines, at[0]), snippets=True)
-        navigator = Navigator(checked, FieldIndex())
+        navigator = Navigator(checked)
         for line, column in (at, (draw.randrange(len(lines.lines)), draw.randrange(20))):
             context = GrammarContext(lines.lines, (line, min(column, len(lines.lines[line]))))
             word_text(context)
@@ -80,37 +79,16 @@ EDITS = (
 
 @pytest.mark.parametrize("first", EDITS, ids=str)
 @pytest.mark.parametrize("second", EDITS[::3], ids=str)
-def test_find_in_the_edited_fields_what_the_whole_manifest_has_there(
+def test_find_after_an_edit_what_a_new_session_finds(
     first: tuple[str, str], second: tuple[str, str], tmp_path: Path
 ) -> None:
-    """After an edit, the findings of the edited part together with those of before are those of the whole."""
     project = ProjectFolder(tmp_path, is_project=False)
     path = str(tmp_path / "typed.yaml")
-
-    def found(text: str) -> tuple[Diagnostic, ...]:
-        return project.check({path: text.encode()}).findings.get(path, ())
-
     before = fields(60).replace(*first, 1)
     after = before.replace(*second, 1)
-    old, new = TextLines(before, CODEC).lines, TextLines(after, CODEC).lines
-    edited = edited_lines(old, new)
-    part = narrowed(new, edited)
-    if part is None:
-        assert after == before or edited.first < 2
-        return
-    now = project.check_text(path, part.text, {})
-    told = merged(found(before), now, "typed.yaml", edited, part)
-    whole = found(after)
-    if any(d.code.startswith("SC1") for d in (*found(before), *whole)):
-        # Of a text that is no YAML, only the place of that is known.
-        return
-    # What is said of several fields, such as that two have one name, waits for the whole.
-    assert set(shown(told)) <= set(shown(whole))
-    assert {code for *_, code, _ in set(shown(whole)) - set(shown(told))} <= {"SC301"}
-
-
-def shown(found: "tuple[Diagnostic, ...] | list[Diagnostic]") -> list[tuple[int, int, str, str]]:
-    return sorted((d.line, d.column, d.code, d.message) for d in found if d.severity is Severity.ERROR)
+    project.check({path: before.encode()})
+    anew = ProjectFolder(tmp_path, is_project=False).check({path: after.encode()})
+    assert project.check({path: after.encode()}).findings == anew.findings
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.delta.log import Log, Metadata, UnreadableDeltaLogError, log_files, log_folder, read_log
-from schemac.importers.datasets import PART_KEYS
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, NumberedVersion, refuse
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
-from schemac.language.logical.model import FieldPath, Part
+from schemac.language.logical.model import PART_KEYS, FieldPath, Part
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 

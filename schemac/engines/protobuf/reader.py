@@ -25,7 +25,7 @@ from schemac.engines.protobuf.types import (
     WRAPPERS,
     is_number,
 )
-from schemac.importers.datasets import PART_KEYS, Constraints, any_json, map_of, member, split_extra, typed
+from schemac.importers.datasets import Constraints, any_json, map_of, member, split_extra, typed
 from schemac.importers.importer import (
     ImportedSchema,
     ImportedVersion,
@@ -37,7 +37,7 @@ from schemac.importers.importer import (
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
-from schemac.language.logical.model import FieldPath, Part
+from schemac.language.logical.model import PART_KEYS, FieldPath, Part
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.versions.identity.lock import Highest, Numbers

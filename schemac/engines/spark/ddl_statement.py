@@ -100,7 +100,8 @@ class _Statement(TypeReader):
         word = self._next().text.lower()
         counts = {"array": 1, "map": 2}
         if word == "struct":
-            return TypeText(word, tuple(self._members("<", ">")), "<")
+            self._wants("<")
+            return TypeText(word, self._until(">", self.column), "<")
         if word in counts:
             self._wants("<")
             parts = [ColumnText("", self.type())]
@@ -112,12 +113,7 @@ class _Statement(TypeReader):
         head = self._words_after(word)
         if not self._takes("("):
             return TypeText(head)
-        parameters: list[ColumnText] = []
-        while not self._takes(")"):
-            parameters.append(ColumnText("", TypeText(self._value())))
-            if not self._is(")"):
-                self._wants(",")
-        return TypeText(head, tuple(parameters), "(")
+        return TypeText(head, self._until(")", lambda: ColumnText("", TypeText(self._value()))), "(")
 
     @property
     def has_no_schema(self) -> bool:

@@ -11,7 +11,16 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from schemac.language.attributes.attribute import NUMBERS, Attribute, Extra, Facts, Family, spelled, spellings
+from schemac.language.attributes.attribute import (
+    NUMBERS,
+    TEMPORAL,
+    Attribute,
+    Extra,
+    Facts,
+    Family,
+    spelled,
+    spellings,
+)
 from schemac.text.syntax.model import AuthoredModel
 
 DOMAIN = "arrow.apache.org"
@@ -185,19 +194,7 @@ DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     DictionaryEncoding,
     "distinct values stored once, with indices to them",
     is_of_storage=True,
-    fits=NUMBERS
-    | frozenset(
-        {
-            Family.BOOLEAN,
-            Family.TEXT,
-            Family.BYTES,
-            Family.DATE,
-            Family.TIME,
-            Family.TIMESTAMP,
-            Family.DURATION,
-            Family.DECIMAL,
-        }
-    ),
+    fits=NUMBERS | TEMPORAL | {Family.BOOLEAN, Family.TEXT, Family.BYTES, Family.DECIMAL},
     facts=Facts("dictionary-added", "dictionary-removed", "dictionary-changed"),
     decides_type=True,
     example="{indexType: Int16}",
@@ -226,15 +223,7 @@ METADATA = Attribute[dict[str, str]](
     facts=Facts.all("arrow-metadata-changed"),
     example="{source: 'v1'}",
 )
-ATTRIBUTES = (
-    BUFFER_ENCODING,
-    DATE_ENCODING,
-    DECIMAL_ENCODING,
-    DICTIONARY_ENCODING,
-    EXTENSION_TYPE,
-    CHILD_NAMES,
-    METADATA,
-)
+ATTRIBUTES = tuple([one for one in globals().values() if isinstance(one, Attribute)])
 
 
 class Hints(NamedTuple):

@@ -109,18 +109,16 @@ def _renamed_path(path: str, old: str, new: str) -> str | None:
     return None
 
 
-def _renamed_unique(lists: list[list[str]], old: str, new: str) -> Iterator[Renaming]:
+def _renamed_paths(lists: list[list[str]], old: str, new: str, *below: str) -> Iterator[Renaming]:
+    """Yield the renamed paths of lists; `below` are the keys between a list and its place among the others."""
     for i, paths in enumerate(lists):
         for j, path in enumerate(paths):
             if (text := _renamed_path(path, old, new)) is not None:
-                yield Renaming((i, j), text)
+                yield Renaming((i, *below, j), text)
 
 
 def _renamed_references(references: list[Reference], old: str, new: str) -> Iterator[Renaming]:
-    for i, reference in enumerate(references):
-        for j, path in enumerate(reference.fields):
-            if (text := _renamed_path(path, old, new)) is not None:
-                yield Renaming((i, "fields", j), text)
+    return _renamed_paths([one.fields for one in references], old, new, "fields")
 
 
 def _renamed_conditions(conditions: list[str], old: str, new: str) -> Iterator[Renaming]:
@@ -198,7 +196,7 @@ UNIQUE = _constraint(
     "lists of fields; no two rows have the same values in all fields of a list",
     on_field=False,
     on_schema=True,
-    renamed=_renamed_unique,
+    renamed=_renamed_paths,
     example="[[id]]",
 )
 REFERENCES = _constraint(

@@ -19,7 +19,7 @@ from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Role
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known, of_role
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import ExtraAttributes, LogicalType, Part
+from schemac.language.logical.model import PART_KEYS, ExtraAttributes, LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import (
     CONFLICTING_HINTS,
@@ -31,7 +31,7 @@ from schemac.text.source.catalogue import (
     UNSUPPORTED_HINT,
 )
 from schemac.text.source.help import Help
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, values_in
 from schemac.text.source.phrases import closest, fold, one_of, with_article
 from schemac.text.syntax.events import written
 from schemac.text.syntax.model import ModelError, model_errors
@@ -148,31 +148,15 @@ def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
     return _is_json(value, report)
 
 
-_ALWAYS_JSON = (str, int, bool)
-
-
-def _is_json(value: Any, report: AddFinding, *steps: str | int) -> bool:
+def _is_json(value: Any, report: AddFinding) -> bool:
     """YAML has numbers that JSON has not; attributes travel as JSON."""
-    if value.__class__ in _ALWAYS_JSON:
-        return True
-    if isinstance(value, float) and (not isfinite(value)):
-        report(
-            INVALID_ATTRIBUTE,
-            f"the number {value} cannot be written in JSON",
-            *steps,
-            help=Help.quote(help="write it as a text in quotes"),
-        )
-        return False
-    if isinstance(value, dict):
-        items = list(value.items())
-    else:
-        items = list(enumerate(value)) if isinstance(value, list) else []
-    # Each item is looked at, so that every mistake in a value comes out at once.
-    sound = [_is_json(item, report, *steps, step) for step, item in items]
-    return all(sound)
-
-
-_KEYS_OF_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
+    unwritable = [
+        (at, item) for at, item in values_in(value) if isinstance(item, float) and not isfinite(item)
+    ]
+    for at, number in unwritable:
+        message = f"the number {number} cannot be written in JSON"
+        report(INVALID_ATTRIBUTE, message, *at, help=Help.quote(help="write it as a text in quotes"))
+    return not unwritable
 
 
 def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
@@ -191,7 +175,7 @@ def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: A
             # The author of a hint for a list or map probably meant what is in it.
             if isinstance(child.segment, Part) and child.type.family in fits:
                 text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{key}: …}}}}`"
-                help = Help.move_to_child(text, _KEYS_OF_PARTS[child.segment])
+                help = Help.move_to_child(text, PART_KEYS[child.segment])
                 break
     else:
         return True

@@ -84,30 +84,18 @@ class PlacedValues:
 
     def parts(self, place: Constrained) -> "Iterator[tuple[Constrained, PlacedValues]]":
         """Yield the parts that have constraints, with all of their values."""
-        family, constrained_parts = place.field.type.family, [part.field for part in place.children]
-        indices = [
-            i for i, part in enumerate(place.field.children) if any(part is one for one in constrained_parts)
-        ]
+        family, parents, keys = place.field.type.family, None, None
         if family is Family.STRUCT:
-            for i, (part, index) in enumerate(zip(place.children, indices, strict=True), 1):
-                yield (
-                    part,
-                    PlacedValues(
-                        compute().struct_field(self.values, [index]),
-                        self,
-                        child=i,
-                        label=str(part.field.segment),
-                    ),
-                )
-            return
-        lists = compact(entries_of(self.values) if family is Family.MAP else self.values)
-        parents = compute().list_parent_indices(lists).to_numpy()
-        if family is not Family.MAP:
-            yield place.children[0], PlacedValues(lists.flatten(), self, parents, child=1)
-            return
-        entries = lists.flatten().flatten()
-        for i, (part, index) in enumerate(zip(place.children, indices, strict=True), 1):
-            yield part, PlacedValues(entries[index], self, parents, entries[0], i)
+            arrays = self.values.flatten()
+        else:
+            lists = compact(entries_of(self.values) if family is Family.MAP else self.values)
+            parents = compute().list_parent_indices(lists).to_numpy()
+            arrays = lists.flatten().flatten() if family is Family.MAP else [lists.flatten()]
+            keys = arrays[0] if family is Family.MAP else None
+        by_field = dict(zip(place.field.children, arrays, strict=False))
+        for i, part in enumerate(place.children, 1):
+            label = str(part.field.segment)
+            yield part, PlacedValues(by_field[part.field], self, parents, keys, i, label)
 
 
 @dataclass(frozen=True)
@@ -183,8 +171,8 @@ class Offence:
     """Whether there may be more."""
 
     def add(self, values: Sequence[Any], rows: Any) -> None:
-        """Count values, and remember the first of them with their rows."""
-        self.count += len(values)
+        """Count the rows of values, one for each, and remember the first of both; the others need not be in `values`."""
+        self.count += len(rows)
         for value in values[: max(_MOST_EXAMPLES - len(self.values), 0)]:
             self.values.append(_short(value))
         self.rows += rows.slice(0, max(_ROWS - len(self.rows), 0)).to_pylist()
@@ -233,7 +221,7 @@ def survey(
                 first = compute().indices_nonzero(mask).slice(0, _MOST_EXAMPLES).to_pylist()
                 wrong = [_key_text(batch, check.fields, i) for i in first]
                 one = offence(check.path, check.rule, f"a row for which {check.text}", check)
-                one.add(_padded(wrong, compute().sum(mask).as_py()), rows.filter(mask))
+                one.add(wrong, rows.filter(mask))
         for target in targets:
             _look_up(target, batch, rows, offence)
         for unique, several in zip(constraints.unique, hashes, strict=True):
@@ -253,9 +241,7 @@ def _look_up(target: ReferenceValues, batch: Any, rows: Any, offence: _Offences)
             for place in missing.slice(0, _MOST_EXAMPLES).to_pylist()
         ]
         text = f"those of a row of {reference.dataset}"
-        offence(reference.path, REFERENCE_RULE, text, reference).add(
-            _padded(wrong, len(missing)), rows.take(missing)
-        )
+        offence(reference.path, REFERENCE_RULE, text, reference).add(wrong, rows.take(missing))
 
 
 def without_target(reference: ReferenceTo, batch: Any, target: Any) -> Any:
@@ -324,7 +310,7 @@ def _find_duplicates(unique: Unique, several: Sequence[Any], scan: Scan, offence
             for row in duplicates.slice(0, _MOST_EXAMPLES).to_pylist()
         ]
         one.is_least = is_least
-        one.add(_padded(first, len(duplicates)), duplicates.column("row").combine_chunks())
+        one.add(first, duplicates.column("row").combine_chunks())
 
 
 def _hashed(arrays: Sequence[Any]) -> Any:
@@ -381,11 +367,6 @@ def _key_text(batch: Any, fields: Sequence[FieldNode], place: int) -> str:
     named = dict.fromkeys(map(str, fields))
     values = {str(node): node.raw(batch)[place] for node in fields}
     return ", ".join(f"{name} {_short(values[name])}" for name in named)
-
-
-def _padded(first: list[str], count: int) -> list[str]:
-    """Return as many texts as there are values, of which only the first are looked at."""
-    return first + [""] * (count - len(first))
 
 
 def _short(value: Any) -> str:

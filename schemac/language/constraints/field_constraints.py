@@ -43,14 +43,26 @@ from schemac.text.source.help import Help
 
 
 @dataclass(frozen=True)
-class Bound(Constraint):
-    """A limit of ordered values."""
+class Limit(Constraint):
+    """A limit of values, or of their sizes."""
 
     limit: Value
+    is_lower: ClassVar[bool]
+
+    def turn(self, new: Self) -> Turn:
+        """Compare the limits."""
+        before, after = comparable(self.type, self.limit), comparable(new.type, new.limit)
+        low, high = (before, after) if self.is_lower else (after, before)
+        return turn_of(high > low, high < low)
+
+
+@dataclass(frozen=True)
+class Bound(Limit):
+    """A limit of ordered values."""
+
     operator: ClassVar[str]
     """What is true of a value and the limit, as SQL writes it."""
     words: ClassVar[str]
-    is_lower: ClassVar[bool]
     is_exclusive: ClassVar[bool]
 
     def __init_subclass__(cls, *, attribute: Attribute[Any], operator: str, words: str) -> None:
@@ -69,12 +81,6 @@ class Bound(Constraint):
         numbers = comparable_array(values)
         keeps = getattr(compute(), _ARROW_FUNCTIONS[self.operator])
         return compute().invert(keeps(numbers, scalar_like(numbers, self.limit, scale_of(self.type))))
-
-    def turn(self, new: Self) -> Turn:
-        """Compare the limits."""
-        before, after = comparable(self.type, self.limit), comparable(new.type, new.limit)
-        is_higher, is_lower = after > before, after < before
-        return turn_of(is_higher if self.is_lower else is_lower, is_lower if self.is_lower else is_higher)
 
     def allows(self, value: Value) -> bool:
         """Whether a value of the type keeps it."""
@@ -168,11 +174,10 @@ _LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Size(Constraint):
+class Size(Limit):
     """A limit of how much there is in a value."""
 
     limit: int
-    is_lower: ClassVar[bool]
 
     def __init_subclass__(cls, *, attribute: Attribute[Any] | None = None, is_lower: bool = True) -> None:
         """Take the attribute of the limit, and whether it is the least size; both are open in what several have in common."""
@@ -200,11 +205,6 @@ class Size(Constraint):
         sizes = self.sizes(values)
         compare = compute().less if self.is_lower else compute().greater
         return compare(sizes.cast(pa.int64()), pa.scalar(self.limit, pa.int64()))
-
-    def turn(self, new: Self) -> Turn:
-        """Compare the limits."""
-        is_higher, is_lower = new.limit > self.limit, new.limit < self.limit
-        return turn_of(is_higher if self.is_lower else is_lower, is_lower if self.is_lower else is_higher)
 
     @property
     def text(self) -> str:

@@ -50,7 +50,7 @@ def read_pattern(text: str) -> PortablePattern:
     """Read a pattern. Raises PatternError."""
     reader = _Reader(text)
     reader.alternatives(0)
-    if reader.mended is not None:
+    if reader.problem:
         raise PatternError(reader.problem, instead="".join(reader.portable))
     try:
         re.compile(text)
@@ -70,7 +70,6 @@ class _Reader:
     at: int = 0
     java: list[str] = field(default_factory=list)
     portable: list[str] = field(default_factory=list)
-    mended: str | None = None
     problem: str = ""
 
     @property
@@ -83,8 +82,7 @@ class _Reader:
 
     def mend(self, written: str, portable: str, why: str) -> None:
         """Take something else for what was written, and remember why."""
-        if self.mended is None:
-            self.mended, self.problem = written, f"`{written}` {why}"
+        self.problem = self.problem or f"`{written}` {why}"
         self.emit(portable)
 
     def literally(self, at: int, count: int = 1) -> Help:

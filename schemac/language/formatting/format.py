@@ -20,7 +20,9 @@ from schemac.language.formatting.tree import (
     UntakenError,
 )
 from schemac.language.kinds.registry import BY_NAME
+from schemac.language.logical.model import TYPE_KEYS
 from schemac.language.manifest.documents import Documents, is_library
+from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import Document, parse
@@ -198,7 +200,6 @@ def _without_first_blanks(lines: list[str]) -> list[str]:
 _FIRST_OF_FIELD = ("name", "description", "type")
 _FIRST_OF_TYPE = ("kind",)
 _LAST = "extra"
-_PARTS = ("inner", "itemType", "keyType", "valueType")
 BARE = frozenset(name for name, kind in BY_NAME.items() if kind.has_short_form)
 """Kinds that may be written as their names alone."""
 
@@ -229,7 +230,7 @@ def _type(node: CommentedNode, depth: int) -> CommentedNode:
     for entry in node.entries:
         if entry.key is None:
             continue
-        if entry.key.value in _PARTS:
+        if entry.key.value in TYPE_KEYS:
             entry.value = _type(entry.value, depth + 1)
         elif entry.key.value == "fields":
             _arrange_fields(entry.value, depth + 1)
@@ -337,7 +338,8 @@ def formatted(text: str, name: str = "<text>") -> str:
     except UntakenError:
         return text
     after = parse(SourceText(laid_out, name), Report())
-    if [_short(d.value) for d in documents] != [_short(d.value) for d in after]:
+    before, now = ([rewritten(d.value, _short) for d in one] for one in (documents, after))
+    if before != now:
         raise AssertionError(f"the layout of {name} would change what it means")
     is_windows = body.count("\r\n") * 2 > unix.count("\n")
     return mark + (laid_out.replace("\n", "\r\n") if is_windows else laid_out)
@@ -353,10 +355,7 @@ def _bodies(document: Document) -> list[Any]:
     return Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
 
 
-def _short(value: Any) -> Any:
-    """Return a value with every kind that is alone as its name, wherever it is."""
-    if isinstance(value, dict):
-        if len(value) == 1 and isinstance(value.get("kind"), str) and value["kind"] in BARE:
-            return value["kind"]
-        return {key: _short(item) for key, item in value.items()}
-    return [_short(item) for item in value] if isinstance(value, list) else value
+def _short(object: Json) -> Any:
+    """Return a kind that is alone as its name, and any other object as it is."""
+    is_bare = len(object) == 1 and isinstance(object.get("kind"), str) and object["kind"] in BARE
+    return object["kind"] if is_bare else object

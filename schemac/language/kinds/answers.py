@@ -22,6 +22,11 @@ class Invariable(LogicalType):
         """Return EQUAL."""
         return Castability.EQUAL
 
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the one type."""
+        return (cls.model_validate({"kind": cls.__name__}),)
+
 
 class WithoutValues(LogicalType):
     """A kind without values of its own: values are those of its parts, or null alone."""

@@ -24,7 +24,7 @@ from schemac.text.source.catalogue import BARE_NULL, OPTIONAL_MAP_KEY
 from schemac.text.source.help import Help
 
 
-class Option(Invariable, WithoutValues):
+class Option(WithoutValues, Invariable):
     """A value of the inner type, or null."""
 
     kind: Literal["Option"] = "Option"
@@ -56,7 +56,7 @@ OPTIONAL_NULL = '{kind: Option, inner: "Null"}'
 """The one type that only null is a value of, as an author writes it."""
 
 
-class Null(Invariable, WithoutValues, CheckedKind):
+class Null(WithoutValues, Invariable, CheckedKind):
     """Only null. Means something inside an Option alone: a null that may not be null has no value."""
 
     kind: Literal["Null"] = "Null"
@@ -85,7 +85,7 @@ class Null(Invariable, WithoutValues, CheckedKind):
         return AuthoredType({}) if pa.types.is_null(type_) else None
 
 
-class Struct(Invariable, WithoutValues):
+class Struct(WithoutValues, Invariable):
     """A record of fields."""
 
     kind: Literal["Struct"] = "Struct"

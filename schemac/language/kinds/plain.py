@@ -49,11 +49,6 @@ class PlainType(Invariable):
         """Return the kind, for its one Arrow type."""
         return AuthoredType({}) if str(type_) == cls.arrow_text else None
 
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """Return the one type."""
-        return (cls.model_validate({"kind": cls.__name__}),)
-
 
 class IntegerType(PlainType):
     """Integers of a fixed width; the kind's name has the width, and whether they are signed."""
@@ -105,7 +100,7 @@ class FloatType(PlainType):
         top = 2 ** (self.bits - self.mantissa - 1) - 1
         largest = float((2**self.mantissa - 1) * 2 ** (top - self.mantissa + 1))
         smallest = math.ldexp(1.0, 2 - top - self.mantissa)
-        plain = (
+        values = (
             0.0,
             -0.0,
             1.0,
@@ -119,8 +114,6 @@ class FloatType(PlainType):
             math.nan,
             math.inf,
             -math.inf,
-        )
-        wide = (
             1e300,
             99999.0,
             1.005,
@@ -135,7 +128,7 @@ class FloatType(PlainType):
             2.0**63,
             2.0**64,
         )
-        return tuple(v for v in (*plain, *wide) if not math.isfinite(v) or self.nearest(v) == v)
+        return tuple(v for v in values if not math.isfinite(v) or self.nearest(v) == v)
 
     def nearest(self, value: float) -> float:
         """Return the value of the type that is nearest to a number; infinite beyond the largest one."""

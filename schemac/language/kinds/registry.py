@@ -7,8 +7,6 @@ Source: RFC-016; the order is that of the union in the standard's binary form, c
 SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHouse.
 """
 
-from typing import NamedTuple
-
 from schemac.language.attributes.attribute import spellings
 from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.plain import (
@@ -27,9 +25,9 @@ from schemac.language.kinds.plain import (
     UInt32,
     UInt64,
 )
-from schemac.language.kinds.sequences import Binary, List, String, buffer_hint
+from schemac.language.kinds.sequences import Binary, List, String
 from schemac.language.kinds.temporal import Date, Duration, Time, Timestamp
-from schemac.language.logical.model import ExtraAttributes, LogicalType
+from schemac.language.logical.model import LogicalType
 
 KINDS: tuple[type[LogicalType], ...] = (
     Binary,
@@ -72,25 +70,6 @@ ARROW_NAMES: dict[str, str] = {
     **{kind.arrow_text: kind.__name__ for kind in KINDS if issubclass(kind, PlainType)},
 }
 """Kinds by what pyarrow prints for their one Arrow type."""
-
-
-class ArrowBuffer(NamedTuple):
-    """What a type of variable length is in a manifest."""
-
-    kind: str
-    extra: ExtraAttributes = {}
-    """The encoding of its buffers, where it is not the default."""
-
-
-ARROW_BUFFERS = {
-    "string": ArrowBuffer("String"),
-    "large_string": ArrowBuffer("String", buffer_hint(is_large=True)),
-    "string_view": ArrowBuffer("String", buffer_hint(is_view=True)),
-    "binary": ArrowBuffer("Binary"),
-    "large_binary": ArrowBuffer("Binary", buffer_hint(is_large=True)),
-    "binary_view": ArrowBuffer("Binary", buffer_hint(is_view=True)),
-}
-"""Kind and buffer encoding by what pyarrow prints for a type."""
 
 FOREIGN_NAMES: dict[str, str] = {name: kind.__name__ for kind in KINDS for name in kind.foreign_names}
 """What other systems call it, to our kind."""

@@ -8,7 +8,7 @@ Source: RFC-016; layouts as in the reference conversion (`fixedLength` and a buf
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field
 
@@ -64,16 +64,29 @@ def buffer_hint(*, is_view: bool = False, is_large: bool = False) -> ExtraAttrib
     return {BUFFER_ENCODING.key: {"kind": kind, "offsetBitWidth": width}}
 
 
-def _layout_from_arrow(type_: Any, base: str) -> AuthoredType | None:
-    """Return the layout of a variable-length type, by what pyarrow prints for it."""
-    layout = str(type_)
-    if layout == base:
-        return AuthoredType({})
-    if layout not in (f"large_{base}", f"{base}_view"):
-        return None
-    return AuthoredType(
-        {}, buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_"))
-    )
+class ArrowBuffer(NamedTuple):
+    """What a type of variable length is in a manifest."""
+
+    kind: str
+    extra: ExtraAttributes = {}
+    """The encoding of its buffers, where it is not the default."""
+
+
+ARROW_BUFFERS = {
+    "string": ArrowBuffer("String"),
+    "large_string": ArrowBuffer("String", buffer_hint(is_large=True)),
+    "string_view": ArrowBuffer("String", buffer_hint(is_view=True)),
+    "binary": ArrowBuffer("Binary"),
+    "large_binary": ArrowBuffer("Binary", buffer_hint(is_large=True)),
+    "binary_view": ArrowBuffer("Binary", buffer_hint(is_view=True)),
+}
+"""Kind and buffer encoding by what pyarrow prints for a type."""
+
+
+def _layout_from_arrow(type_: Any, kind: str) -> AuthoredType | None:
+    """Return the layout of a kind's type of variable length; None if it is another type."""
+    buffer = ARROW_BUFFERS.get(str(type_))
+    return AuthoredType({}, buffer.extra) if buffer is not None and buffer.kind == kind else None
 
 
 def _by_length(old: int | None, new: int | None) -> Castability:
@@ -131,12 +144,7 @@ class String(Invariable, CheckedKind):
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the layout as a hint, where it is not the default."""
-        return _layout_from_arrow(type_, "string")
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """Return the one type."""
-        return (cls(),)
+        return _layout_from_arrow(type_, "String")
 
     def samples(self) -> tuple[str, ...]:
         """Texts that other kinds can, or nearly can, be read from."""
@@ -180,7 +188,7 @@ class Binary(LogicalType, CheckedKind):
             if type_.byte_width == 0:
                 raise UnsupportedTypeError("fixed_size_binary of no bytes")
             return AuthoredType({"fixedLength": type_.byte_width})
-        return _layout_from_arrow(type_, "binary")
+        return _layout_from_arrow(type_, "Binary")
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield the length."""

@@ -66,11 +66,6 @@ class Date(Invariable):
             {}, {DATE_ENCODING.key: {"unit": "Millisecond"}} if pa.types.is_date64(type_) else {}
         )
 
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """Return the one type; its encoding is a hint."""
-        return (cls(),)
-
     def samples(self) -> tuple[int, ...]:
         """Days since 1970: the bounds of 32 bits and of the years 1 to 9999."""
         return (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31))

@@ -30,7 +30,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
 from schemac.language.manifest.groups import GroupFile
 from schemac.registry.codes import builtin_codes
-from schemac.registry.engine import EngineError, reason_of
+from schemac.registry.engine import EngineError, load_as, reason_of
 from schemac.registry.installed import entry_points_of
 from schemac.text.source.diagnostic import Code, Diagnostic, Edit, Fix, Severity
 from schemac.text.source.help import Help
@@ -215,12 +215,8 @@ def installed_rules() -> tuple[Rule, ...]:
     """Return these and the rules of other distributions. Raises EngineError."""
     rules = list(builtin_rules())
     for point in entry_points_of(GROUP):
-        what = f"the rules {point.name} ({point.value})"
-        try:
-            loaded = point.load()
-        except Exception as error:
-            raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
-        rules += _checked(_rules_in(loaded), what, rules)
+        loaded = load_as(f"{point.module}:{point.attr}", object, f"the rules {point.name}")
+        rules += _checked(_rules_in(loaded), f"the rules {point.name} ({point.value})", rules)
     return tuple(rules)
 
 
@@ -293,24 +289,16 @@ class Selection:
     def unknown(self) -> Iterator[tuple[tuple[str, ...], str, str]]:
         """Yield what names no rule: the keys that lead to it in the settings, the word, and the nearest one that does."""
         settings = self.settings
-        for key, words in (
-            ("select", settings.select),
-            ("extend-select", settings.extend_select),
-            ("ignore", settings.ignore),
-        ):
-            yield from self._of_list((key,), words)
-        for word in settings.severity:
+        lists: dict[tuple[str, ...], Iterable[str]] = {
+            ("select",): settings.select,
+            ("extend-select",): settings.extend_select,
+            ("ignore",): settings.ignore,
+            **{("per-path", pattern): words for pattern, words in settings.per_path.items()},
+        }
+        places = [((*keys, str(i)), word) for keys, words in lists.items() for i, word in enumerate(words)]
+        for keys, word in (*places, *((("severity", word), word) for word in settings.severity)):
             if not self._is_known(word):
-                yield ("severity", word), word, self._near(word)
-        for pattern, words in settings.per_path.items():
-            yield from self._of_list(("per-path", pattern), words)
-
-    def _of_list(
-        self, keys: tuple[str, ...], words: Iterable[str]
-    ) -> Iterator[tuple[tuple[str, ...], str, str]]:
-        for i, word in enumerate(words):
-            if not self._is_known(word):
-                yield (*keys, str(i)), word, self._near(word)
+                yield keys, word, self._near(word)
 
     def _named(self, words: Iterable[str]) -> set[str]:
         """Return the ids of all rules that some words name."""

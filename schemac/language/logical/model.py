@@ -44,6 +44,11 @@ class Part(Enum):
     VALUE = "value"
 
 
+PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
+"""The keys of the standard's long form that the types of parts are behind."""
+TYPE_KEYS = ("inner", *PART_KEYS.values())
+"""The keys of a type that are types themselves, except for fields."""
+
 Segment = str | Part
 FieldPath = tuple[Segment, ...]
 

@@ -93,30 +93,22 @@ class SchemaField:
     @property
     def path(self) -> FieldPath:
         """The segments from the column down to this field."""
-        segments = [self.segment]
-        field = self
-        while field.parent is not None:
-            field = field.parent
-            segments.append(field.segment)
-        return tuple(reversed(segments))
+        return tuple([field.segment for field in self.chain])
 
     @property
     def column(self) -> "SchemaField":
         """The column that this field is in, or is."""
-        field = self
-        while field.parent is not None:
-            field = field.parent
-        return field
+        return self.chain[0]
 
     @property
     def ancestors(self) -> "list[SchemaField]":
         """The fields that this one lies in, innermost first."""
-        return [] if self.parent is None else [self.parent, *self.parent.ancestors]
+        return self.chain[-2::-1]
 
     @property
     def chain(self) -> "list[SchemaField]":
         """This field after all fields that it lies in, the column first."""
-        return [*reversed(self.ancestors), self]
+        return [self] if self.parent is None else [*self.parent.chain, self]
 
     @property
     def is_in_key(self) -> bool:
@@ -171,12 +163,10 @@ def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Schem
 def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
     """All fields of these trees in one list."""
     all_fields: list[SchemaField] = []
-    stack = list(reversed(fields))
-    while stack:
-        field = stack.pop()
+    for field in fields:
         all_fields.append(field)
         if field.children:
-            stack.extend(reversed(field.children))
+            all_fields += preorder(field.children)
     return all_fields
 
 

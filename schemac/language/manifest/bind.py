@@ -20,7 +20,7 @@ from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.answers import FOREIGN_UNITS
 from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.dataset import LogicalDataset, Origins, with_distinct_names
-from schemac.language.logical.model import Field, Part, Schema, dotted
+from schemac.language.logical.model import PART_KEYS, TYPE_KEYS, Field, Part, Schema, dotted
 from schemac.language.logical.schema_fields import columns
 from schemac.language.manifest.documents import Body, Documents, is_library, is_meant
 from schemac.language.manifest.expansion import Expander, replaced
@@ -39,7 +39,6 @@ from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import KnownWords, model_errors
 
 _STAND_IN = {"kind": "String"}
-_KEYS_OF_TYPES = ("inner", "itemType", "keyType", "valueType")
 
 
 class Recovered(NamedTuple):
@@ -97,7 +96,7 @@ def _innermost(mistake: TreePath) -> tuple[TreePath, bool]:
         if step == "fields" and len(mistake) > at + 2:
             is_type = mistake[at + 2] == "type"
             at += 3
-        elif step in _KEYS_OF_TYPES and is_type:
+        elif step in TYPE_KEYS and is_type:
             at += 1
         else:
             break
@@ -107,7 +106,7 @@ def _innermost(mistake: TreePath) -> tuple[TreePath, bool]:
     return path, is_type
 
 
-_PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
+_PARTS = {key: part for part, key in PART_KEYS.items()}
 
 
 class DocumentFindings:
@@ -216,7 +215,7 @@ _FRIENDLY_WORDS = _WORDS._replace(
     document_keys=("name",),
     friendly_keys={"Field": ("description",), "Schema": ("description", "imports", "groups")},
 )
-_TYPES = ("type", "kind", "inner", "itemType", "keyType", "valueType")
+_TYPES = ("type", "kind", *TYPE_KEYS)
 _TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if meant in _TYPES)})
 """Keys that a type is behind, also those of other systems."""
 

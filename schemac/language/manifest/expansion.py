@@ -7,7 +7,7 @@ Errors: SC231 unknown-group, SC233 reuse-cycle, SC236 invalid-argument, SC110 an
 end, and SC202 to SC204 of a use.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -42,15 +42,6 @@ class Argument(NamedTuple):
     """How many values it has inside."""
 
 
-class ArgumentMistake(NamedTuple):
-    """What is wrong with the arguments of a use."""
-
-    at: TreePath
-    """From the use."""
-    message: str
-    help: str
-
-
 def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict[str, Argument]:
     """Return the argument of each parameter; those without a value are left out."""
     arguments: dict[str, Argument] = {}
@@ -61,29 +52,6 @@ def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict
             path = (*definition.path, "parameters", name, "default")
             arguments[name] = Argument(parameter.default, ValueOrigin(definition.document, path))
     return arguments
-
-
-def mistakes_of(definition: Definition, values: Mapping[str, Argument]) -> Iterator[ArgumentMistake]:
-    """Yield what is missing, and what is too much."""
-    parameters = definition.group.parameters
-    for name in values:
-        if name in parameters:
-            continue
-        near = closest(name, [free for free in parameters if free not in values])
-        help = Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
-        message = f"the group '{definition.name}' has no parameter `{name}`"
-        yield ArgumentMistake(
-            ("with", name), message, help if parameters else Help.remove(": the group has no parameters")
-        )
-        if near:
-            return
-    missing = [n for n, parameter in parameters.items() if n not in values and parameter.is_required]
-    if missing:
-        names = " and ".join(f"`{name}`" for name in missing)
-        entries = ", ".join(f"{name}: …" for name in missing)
-        message = f"the group '{definition.name}' needs {names}"
-        help = f"add `{entries}` to `with:`" if values else f"write `with: {{{entries}}}` below it"
-        yield ArgumentMistake(("use",), message, help)
 
 
 MAX_VALUES = 1_000_000
@@ -124,9 +92,7 @@ class Expander:
     def expand(self, document: Document, base: TreePath) -> Document:
         """Return the document with one of its schemas expanded; what is wrong is in the report."""
         value = document.part(base)
-        if not isinstance(value, dict) or not (
-            _has_use(value.get("fields")) or any(k in value for k in KEYS)
-        ):
+        if not isinstance(value, dict):
             return document
         for key in (key for key in KEYS if key in value):
             self._refuse_in_strict(ValueOrigin(document, (*base, key)), key)
@@ -288,13 +254,7 @@ class Expander:
         if not self._may_enter(definition, frame, here):
             return SequenceNode()
         values = {n: self._argument(v, frame, (*here, "with", n)) for n, v in use.arguments.items()}
-        mistakes = list(mistakes_of(definition, values))
-        for mistake in mistakes:
-            origin = frame.origin((*here, *mistake.at))
-            self._add(
-                origin, INVALID_ARGUMENT, mistake.message, help=mistake.help, on_key=len(mistake.at) == 2
-            )
-        if mistakes:
+        if not self._fit(definition, values, frame.origin(here)):
             return SequenceNode()
         arguments = arguments_of(definition, values) if definition.group.parameters else None
         via = Via(f"in group '{definition.name}', used here", frame.document, (*here, "use"))
@@ -302,6 +262,30 @@ class Expander:
             definition.document, scope, (*frame.groups, definition), arguments, (via, *frame.via)
         )
         return self._of_group(definition, inner, depth)
+
+    def _fit(self, definition: Definition, values: Mapping[str, Argument], use: ValueOrigin) -> bool:
+        """Whether a use has the arguments that a group needs and no others; what is wrong with them is in the report."""
+        parameters = definition.group.parameters
+        unknown = [name for name in values if name not in parameters]
+        for name in unknown:
+            near = closest(name, [free for free in parameters if free not in values])
+            help: str = (
+                Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
+            )
+            help = help if parameters else Help.remove(": the group has no parameters")
+            message = f"the group '{definition.name}' has no parameter `{name}`"
+            self._add(use.child("with", name), INVALID_ARGUMENT, message, help=help, on_key=True)
+            if near:
+                # It is the one that is missing.
+                return False
+        missing = [n for n, parameter in parameters.items() if n not in values and parameter.is_required]
+        if missing:
+            names = " and ".join(f"`{name}`" for name in missing)
+            entries = ", ".join(f"{name}: …" for name in missing)
+            help = f"add `{entries}` to `with:`" if values else f"write `with: {{{entries}}}` below it"
+            message = f"the group '{definition.name}' needs {names}"
+            self._add(use.child("use"), INVALID_ARGUMENT, message, help=help)
+        return not (unknown or missing)
 
     def _may_enter(self, definition: Definition, frame: ExpansionFrame, here: TreePath) -> bool:
         """Whether a group may be used; not in itself, nor where groups have made too much already."""
@@ -364,26 +348,3 @@ def replaced(value: Any, path: TreePath, new: Any) -> Any:
     copy = value.copy()
     copy[step] = replaced(value[step], tuple(rest), new)
     return copy
-
-
-def _has_use(fields: Any) -> bool:
-    """Whether a list of fields may have a group in it, at any depth."""
-    if not isinstance(fields, list):
-        return False
-    for item in fields:
-        if item.__class__ is dict:
-            if "use" in item or "name" not in item:
-                return True
-            type_ = item.get("type")
-            if type_.__class__ is dict and len(type_) > 1 and _has_use_inside(type_):
-                return True
-    return False
-
-
-def _has_use_inside(type_: Json) -> bool:
-    for key, item in type_.items():
-        if item.__class__ is dict and key != "extra" and _has_use_inside(item):
-            return True
-        if item.__class__ is list and key == "fields" and _has_use(item):
-            return True
-    return False

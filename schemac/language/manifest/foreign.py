@@ -19,8 +19,8 @@ from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.answers import ARROW_UNITS, FOREIGN_UNITS
 from schemac.language.kinds.nested import Map, Option, Struct
 from schemac.language.kinds.plain import MOST_DIGITS, Decimal, Float16, Float32, Float64, Int32
-from schemac.language.kinds.registry import ARROW_BUFFERS, ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
-from schemac.language.kinds.sequences import List, String
+from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
+from schemac.language.kinds.sequences import ARROW_BUFFERS, List, String
 from schemac.language.logical.model import LogicalType
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json

@@ -25,7 +25,7 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
-from schemac.text.source.json_object import Json, TreePath
+from schemac.text.source.json_object import Json, TreePath, values_in
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report, label
 from schemac.text.syntax.document import Document, Location
@@ -259,24 +259,13 @@ def placeholders(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, st
 
 def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
     """Yield all texts of a value with their paths."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from strings_in(item, (*path, key))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from strings_in(item, (*path, i))
+    yield from ((at, item) for at, item in values_in(value, path) if isinstance(item, str))
 
 
 def _used_in(value: Any) -> set[str]:
     """Return the names of groups that are in a use."""
-    if isinstance(value, list):
-        return {name for item in value for name in _used_in(item)}
-    if not isinstance(value, dict):
-        return set()
-    used = _texts_in(value.get("use"))
-    return used | {name for key, item in value.items() if key != "extra" for name in _used_in(item)}
+    uses = [item for at, item in values_in(value) if at[-1:] == ("use",) and "extra" not in at]
+    return {name for use in uses for name in _texts_in(use)}
 
 
 def _texts_in(value: Any) -> set[str]:

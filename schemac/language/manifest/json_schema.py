@@ -43,7 +43,7 @@ from schemac.language.manifest.json_schema_conditions import (
     words_of,
 )
 from schemac.language.manifest.standard import EVENTS, SOURCE_EVENTS, SOURCE_NAME_RULE
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.compose import compose
@@ -131,25 +131,24 @@ def family_attributes(family: Family) -> Json:
 
 
 def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
-    """Return the schema of an attribute's value, with the spellings of words that are accepted unless strict."""
+    """Return the schema of an attribute's value, with each definition in place of references to it.
+
+    It has the spellings of words that are accepted unless strict.
+    """
     document = json_schema(attribute.value_type)
     definitions: Json = document.pop("$defs", {})
-    schema: Json = _with_definitions(document, definitions)
+
+    def resolved(part: Json) -> Any:
+        # Values of attributes do not contain themselves.
+        if "$ref" not in part:
+            return part
+        return rewritten(definitions[part["$ref"].removeprefix("#/$defs/")], resolved)
+
+    schema: Json = rewritten(document, resolved)
     schema = schema if strict else spelled(schema)
     if attribute.refused is not None:
         schema = {**schema, "allOf": [*schema.get("allOf", ()), {"not": dict(attribute.refused)}]}
     return {**schema, "description": attribute.summary}
-
-
-def _with_definitions(value: Any, definitions: Json) -> Any:
-    """Return a schema with each definition where it is referred to; values of attributes do not contain themselves."""
-    if isinstance(value, list):
-        return [_with_definitions(item, definitions) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "$ref" in value:
-        return _with_definitions(definitions[value["$ref"].removeprefix("#/$defs/")], definitions)
-    return {key: _with_definitions(item, definitions) for key, item in value.items()}
 
 
 def spelled(value: Any) -> Any:
@@ -185,7 +184,7 @@ def manifest_schema(*, strict: bool) -> Json:
     definitions: Json = json_schema(shapes if strict else shapes | GroupLibrary)["$defs"]
     if not strict:
         definitions |= _of_groups(definitions)
-    definitions = {name: _with_references(body) for name, body in definitions.items()}
+    definitions = {name: rewritten(body, _with_reference) for name, body in definitions.items()}
     for name in BY_NAME:
         _spell_kind(definitions[name], name, strict=strict)
     for name in _HOLDERS:
@@ -338,18 +337,14 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
     }
 
 
-def _with_references(value: Any) -> Any:
-    """Return the union of all kinds, wherever pydantic wrote it out, as a reference to one definition; so with events."""
-    if isinstance(value, list):
-        return [_with_references(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    text = {"description": value["description"]} if "description" in value else {}
-    if "oneOf" in value and len(value.get("discriminator", {}).get("mapping", {})) == len(BY_NAME):
+def _with_reference(schema: Json) -> Json:
+    """Return the union of all kinds, where pydantic wrote it out, as a reference to one definition; so with events."""
+    text = {"description": schema["description"]} if "description" in schema else {}
+    if "oneOf" in schema and len(schema.get("discriminator", {}).get("mapping", {})) == len(BY_NAME):
         return {**_of("Type"), **text}
-    if value.get("anyOf") == [_of("SetDataSchema"), _of("OtherEvent")]:
+    if schema.get("anyOf") == [_of("SetDataSchema"), _of("OtherEvent")]:
         return {**_of("Event"), **text}
-    return {key: _with_references(item) for key, item in value.items()}
+    return schema
 
 
 def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:

@@ -20,7 +20,7 @@ from schemac.language.attributes.registry import ATTRIBUTES, of_role
 from schemac.language.kinds.plain import MOST_DIGITS
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.model import LogicalType
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, rewritten
 
 
 def spelled_words(words: Iterable[str]) -> list[str]:
@@ -48,20 +48,12 @@ def word_choice(words: Iterable[Any], more: Iterable[str] = (), descriptions: It
 
 def json_schema(annotation: Any) -> Json:
     """Return the JSON Schema of what an annotation accepts, without titles, which only repeat names."""
-    schema: Json = _without_titles(TypeAdapter(annotation).json_schema(by_alias=True))
+
+    def without_title(part: Json) -> Json:
+        return {key: item for key, item in part.items() if key != "title" or not isinstance(item, str)}
+
+    schema: Json = rewritten(TypeAdapter(annotation).json_schema(by_alias=True), without_title)
     return schema
-
-
-def _without_titles(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_titles(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        key: _without_titles(item)
-        for key, item in value.items()
-        if key != "title" or not isinstance(item, str)
-    }
 
 
 _INSIDE = {"$ref": "#/$defs/InsideType"}

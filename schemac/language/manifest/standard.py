@@ -22,7 +22,7 @@ from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.nested import OPTIONAL_NULL, Option
 from schemac.language.kinds.registry import BY_NAME, SPELLINGS
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset
-from schemac.language.logical.model import Field, LogicalType, Member, Schema
+from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.manifest.foreign import flow
 from schemac.text.source.catalogue import (
@@ -50,8 +50,7 @@ def _written_keys(kind: type[LogicalType]) -> set[str]:
 
 
 _TYPE_PARAMETERS = {
-    name: tuple(key for key in ("inner", "itemType", "keyType", "valueType") if key in _written_keys(kind))
-    for name, kind in BY_NAME.items()
+    name: tuple(key for key in TYPE_KEYS if key in _written_keys(kind)) for name, kind in BY_NAME.items()
 }
 _HAS_UNIT = frozenset(name for name, kind in BY_NAME.items() if "unit" in _written_keys(kind))
 _UNITS = {spelling: unit for unit in ARROW_UNITS for spelling in spellings(unit)}

@@ -18,7 +18,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Field, FieldPath, LogicalType, Part, Schema
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.phrases import printable
 
 _MAPPING, _SEQUENCE = 2, 4
@@ -167,7 +167,7 @@ def _flow(tree: Any) -> Any:
     """Return the same on one line, where it is short enough."""
     if (
         isinstance(tree, CommentedMap | CommentedSeq)
-        and len(str(_plain(tree))) <= _WIDEST_FLOW
+        and len(str(rewritten(tree, dict))) <= _WIDEST_FLOW
         and "\n" not in str(tree)
         and not _has_comment(tree)
     ):
@@ -181,13 +181,6 @@ def _has_comment(tree: Any) -> bool:
     return bool(tree.ca.items) or any(
         _has_comment(item) for item in (tree.values() if isinstance(tree, CommentedMap) else tree)
     )
-
-
-def _plain(tree: Any) -> Any:
-    """Return a tree of plain dicts and lists."""
-    if isinstance(tree, dict):
-        return {key: _plain(item) for key, item in tree.items()}
-    return [_plain(item) for item in tree] if isinstance(tree, list) else tree
 
 
 def _quoted_kind(kind: str) -> str:

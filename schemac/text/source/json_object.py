@@ -3,7 +3,7 @@
 Layer: text.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 Json = dict[str, Any]
@@ -16,15 +16,28 @@ TreePath = tuple[str | int, ...]
 """The keys and indices that lead from the root of a document to a value."""
 
 
+def values_in(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, Any]]:
+    """Yield a value of JSON and all values in it with their paths, parents first."""
+    yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in items:
+        yield from values_in(item, (*path, step))
+
+
+def rewritten(value: Any, rewrite: Callable[[Json], Any]) -> Any:
+    """Return a value of JSON in which each object, those inside it first, is what a function makes of it; tuples become lists."""
+    if isinstance(value, dict):
+        return rewrite({key: rewritten(item, rewrite) for key, item in value.items()})
+    return [rewritten(item, rewrite) for item in value] if isinstance(value, list | tuple) else value
+
+
 def without_keys(value: Any, keys: Collection[str]) -> Any:
     """Return a value of JSON whose objects, at every depth, do not have some keys; tuples become lists.
 
     >>> without_keys([{"a": 1, "b": {"a": 2}}], ("a",))
     [{'b': {}}]
     """
-    if isinstance(value, dict):
-        return {key: without_keys(item, keys) for key, item in value.items() if key not in keys}
-    return [without_keys(item, keys) for item in value] if isinstance(value, list | tuple) else value
+    return rewritten(value, lambda object: {key: object[key] for key in object if key not in keys})
 
 
 def in_order(value: Any) -> Any:
@@ -33,6 +46,4 @@ def in_order(value: Any) -> Any:
     >>> in_order({"b": [{"d": 1, "c": 2}], "a": 3})
     {'a': 3, 'b': [{'c': 2, 'd': 1}]}
     """
-    if isinstance(value, dict):
-        return {key: in_order(value[key]) for key in sorted(value)}
-    return [in_order(item) for item in value] if isinstance(value, list | tuple) else value
+    return rewritten(value, lambda object: dict(sorted(object.items())))

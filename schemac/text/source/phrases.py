@@ -103,8 +103,7 @@ def counted(count: int, noun: str) -> str:
 
 def one_of(words: Iterable[str]) -> str:
     """Words as a readable list of choices."""
-    items = [str(word) for word in words]
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+    return listed([str(word) for word in words], "or")
 
 
 def with_article(kind: str) -> str:

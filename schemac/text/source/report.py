@@ -9,7 +9,7 @@ describes it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
@@ -111,22 +111,8 @@ def label(message: str, source: Lines, span: Span) -> Label:
     return Label(message, source.name, *at, excerpt=source.line(at.line))
 
 
-_MEMBERS = (
-    "code",
-    "slug",
-    "severity",
-    "message",
-    "file",
-    "line",
-    "column",
-    "end_line",
-    "end_column",
-    "path",
-    "help",
-)
-
-
-_LABEL_MEMBERS = ("message", "file", "line", "column", "end_line", "end_column")
+_MEMBERS = [one.name for one in fields(Diagnostic) if one.name not in ("labels", "excerpt", "fix")]
+_LABEL_MEMBERS = [one.name for one in fields(Label) if one.name != "excerpt"]
 
 
 def envelope(command: str, diagnostics: Sequence[Diagnostic], members: Mapping[str, Any]) -> Json:

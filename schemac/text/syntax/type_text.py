@@ -10,6 +10,7 @@ Source: SQL:2016, 6.1; the type texts of pyarrow, Flink, Iceberg, protobuf, Pyth
 
 import dataclasses
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -280,15 +281,14 @@ class TypeReader(WordReader):
         self._depth -= 1
         return type_text
 
-    def _members(self, opening: str, closing: str) -> list[ColumnText]:
-        """Return the columns between two brackets, which have commas between them."""
-        members: list[ColumnText] = []
-        self._wants(opening)
+    def _until(self, closing: str, read: Callable[[], ColumnText]) -> tuple[ColumnText, ...]:
+        """Return what a function reads between the commas before a closing bracket."""
+        parts: list[ColumnText] = []
         while not self._takes(closing):
-            members.append(self.column())
+            parts.append(read())
             if not self._is(closing):
                 self._wants(",")
-        return members
+        return tuple(parts)
 
     def _words_after(self, word: str) -> str:
         """Return a head with the further words that it may have: zones, the units of an interval, a collation."""
@@ -377,15 +377,8 @@ class TypeReader(WordReader):
     def _with_arguments(self, type_: TypeText) -> TypeText:
         opening = self._next().text
         closing = {"<": ">", "(": ")", "[": "]"}[opening]
-        if type_.head.lower() in _MEMBERS:
-            self._at -= 1
-            return replace(type_, arguments=tuple(self._members(opening, closing)), bracket=opening)
-        arguments: list[ColumnText] = []
-        while not self._takes(closing):
-            arguments.append(self._argument())
-            if not self._is(closing):
-                self._wants(",")
-        return replace(type_, arguments=tuple(arguments), bracket=opening)
+        read = self.column if type_.head.lower() in _MEMBERS else self._argument
+        return replace(type_, arguments=self._until(closing, read), bracket=opening)
 
     def _argument(self) -> ColumnText:
         """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from schemac.arrow.metadata import compact
 from schemac.language.attributes.builtin import RENAMED_FROM
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import FieldPath, Schema
+from schemac.language.logical.model import PART_KEYS, FieldPath, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
 from schemac.language.physical import LoweredSchema
 from schemac.text.source.json_object import Json
@@ -145,7 +145,7 @@ def narrowed_tree(dataset: LogicalDataset, paths: Sequence[FieldPath]) -> Json:
             return {**tree, "inner": type_of(tree["inner"], field)}
         if "fields" in tree:
             return {**tree, "fields": members(tree["fields"], field.children)}
-        parts = [key for key in ("itemType", "keyType", "valueType") if key in tree]
+        parts = [key for key in PART_KEYS.values() if key in tree]
         inner = {key: type_of(tree[key], child) for key, child in zip(parts, field.children, strict=True)}
         return {**tree, **inner}
 

@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Generic, Self, TypeVar
 
 from schemac.language.logical.dataset import LogicalDataset
@@ -50,10 +50,7 @@ class ByEngine(Generic[T]):
 
     def get(self, engine: str) -> T | None:
         """Return the value of an engine; None if it has none."""
-        for name, value in self.entries:
-            if name == engine:
-                return value
-        return None
+        return dict(self.entries).get(engine)
 
     def with_value(self, engine: str, value: T) -> Self:
         """Return the same with this value for an engine."""
@@ -226,21 +223,13 @@ class Lock:
 def paths_of(states: Iterable[FieldState]) -> dict[int, FieldPath]:
     """Return the path of every field of one version, by id."""
     by_id = {state.id: state.shape for state in states}
-    paths: dict[int, FieldPath] = {}
 
+    @cache
     def path(id: int) -> FieldPath:
-        field_path = paths.get(id)
-        if field_path is None:
-            shape = by_id[id]
-            field_path = paths[id] = (
-                *(path(shape.parent) if shape.parent is not None else ()),
-                shape.segment,
-            )
-        return field_path
+        shape = by_id[id]
+        return (*(path(shape.parent) if shape.parent is not None else ()), shape.segment)
 
-    for id in by_id:
-        path(id)
-    return paths
+    return {id: path(id) for id in by_id}
 
 
 def order_of(state: FieldState) -> tuple[int, Decimal, int]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.metadata import compact
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import Part, Schema
+from schemac.language.logical.model import PART_KEYS, Part, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.lock import (
@@ -32,8 +32,7 @@ from schemac.versions.identity.lock import (
     order_of,
 )
 
-_PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
-_CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
+_CHILDREN = frozenset({"fields", *PART_KEYS.values()})
 
 
 def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> FieldShape:
@@ -89,7 +88,7 @@ def _type(children: Mapping[int | None, list[FieldState]], state: FieldState) ->
         type_["fields"] = _members(children, state.id)
     for child in children.get(state.id, ()):
         if isinstance(child.shape.segment, Part):
-            key = _PART_KEYS[child.shape.segment]
+            key = PART_KEYS[child.shape.segment]
             type_[key] = {**_type(children, child), **_extra(child.shape.extra)}
     return {"kind": "Option", "inner": type_} if is_nullable else type_
 
