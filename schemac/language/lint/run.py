@@ -247,13 +247,14 @@ def _rules_in(value: Any) -> Iterator[Any]:
 def _checked(rules: Iterable[Rule], what: str, before: Sequence[Rule]) -> list[Rule]:
     """Return the rules of another distribution, whose codes have to be new. Raises EngineError."""
     added_rules = list(rules)
-    codes = {**builtin_codes(), **{rule.code.id: rule.code for rule in before}}
-    slugs = {code.slug for code in codes.values()}
+    used = {word for code in builtin_codes().values() for word in (code.id, code.slug)}
+    used.update(word for rule in before for word in (rule.code.id, rule.code.slug))
     for rule in added_rules:
         if not _ID.fullmatch(rule.code.id):
             raise EngineError(f"{what} have the code '{rule.code.id}'; write a code like ACME801")
-        if rule.code.id in codes or rule.code.slug in slugs:
+        if rule.code.id in used or rule.code.slug in used:
             raise EngineError(f"{what} have a code {rule.code.id} {rule.code.slug}, which is already used")
+        used |= {rule.code.id, rule.code.slug}
     if not added_rules:
         raise EngineError(f"{what} defines no rule (`schemac.language.lint.rule.Rule`)")
     return added_rules
