@@ -24,15 +24,9 @@ from schemac.engines.iceberg.types import (
     FORMAT_3,
     MOST_DIGITS,
     NAME_MAPPING,
-    DecimalType,
-    FixedType,
     IcebergSchema,
     IcebergType,
-    ListType,
-    MapType,
     NestedField,
-    Primitive,
-    StructType,
 )
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
 from schemac.importers.importer import (
@@ -119,29 +113,27 @@ def parse_type(written: Any, location: str = "type") -> IcebergType:
     """Return a type. Raises UnreadableError."""
     if isinstance(written, str):
         if written in _PLAIN or written in ("uuid", "variant"):
-            return Primitive(written)
+            return IcebergType(written)
         if match := _DECIMAL.fullmatch(written):
             precision, scale = int(match[1]), int(match[2])
             if not 1 <= precision <= MOST_DIGITS or scale > precision:
                 raise UnreadableIcebergError(
                     location, f"a decimal has 1 to {MOST_DIGITS} digits, and not more after the point"
                 )
-            return DecimalType(precision, scale)
+            return IcebergType("decimal", (precision, scale))
         if match := _FIXED.fullmatch(written):
-            return FixedType(int(match[1]))
+            return IcebergType("fixed", (int(match[1]),))
         if _GEO.fullmatch(written):
-            return Primitive(written)
+            return IcebergType(written)
         raise UnreadableIcebergError(location, f"'{written}' is not an Iceberg type")
     if not isinstance(written, dict):
         raise UnreadableIcebergError(location, "a type has to be a text or an object")
     word = written.get("type")
     if word == "struct":
-        return StructType(_parse_fields(written.get("fields"), f"{location}.fields"))
-    if word == "list":
-        return ListType(_parse_part(written, "element", "element-required", location))
-    if word == "map":
-        key = _parse_part(written, "key", None, location)
-        return MapType(key, _parse_part(written, "value", "value-required", location))
+        return IcebergType("struct", fields=_parse_fields(written.get("fields"), f"{location}.fields"))
+    if word in ("list", "map"):
+        parts = [_parse_part(written, name, location) for name in _PARTS[word]]
+        return IcebergType(word, fields=tuple(parts))
     raise UnreadableIcebergError(location, "the `type` of a nested type has to be struct, list or map")
 
 
@@ -258,13 +250,14 @@ def _parse_field(written: Any, location: str) -> NestedField:
     )
 
 
-def _parse_part(
-    written: Mapping[str, Any], name: str, required_key: str | None, location: str
-) -> NestedField:
+_PARTS = {"list": ("element",), "map": ("key", "value")}
+
+
+def _parse_part(written: Mapping[str, Any], name: str, location: str) -> NestedField:
     id = _number(written.get(f"{name}-id"), f"{location}.{name}-id", 1)
-    required = True if required_key is None else written.get(required_key)
+    required = True if name == "key" else written.get(f"{name}-required")
     if not isinstance(required, bool):
-        raise UnreadableIcebergError(location, f"it needs `{required_key}`, true or false")
+        raise UnreadableIcebergError(location, f"it needs `{name}-required`, true or false")
     return NestedField(id, name, parse_type(written.get(name), f"{location}.{name}"), required)
 
 
@@ -415,17 +408,23 @@ class _FromIceberg:
 
     def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Json, Json]:
         """Return a type's tree without its Option, and the attribute that a type without a kind needs."""
-        if isinstance(type_, StructType):
-            return struct([self.member(field, (*path, field.name)) for field in type_.members]), {}
-        if isinstance(type_, ListType):
-            return list_of(with_attributes(*self._field(type_.element, (*path, Part.ITEM)))), {}
-        if isinstance(type_, MapType):
-            key = with_attributes(*self._field(type_.key, (*path, Part.KEY)))
-            return map_of(key, with_attributes(*self._field(type_.value, (*path, Part.VALUE)))), {}
-        if isinstance(type_, DecimalType):
-            return {"kind": "Decimal", "precision": type_.precision, "scale": type_.scale}, {}
-        if isinstance(type_, FixedType):
-            return {"kind": "Binary", "fixedLength": type_.length}, {}
+        match type_.name:
+            case "struct":
+                return struct([self.member(field, (*path, field.name)) for field in type_.fields]), {}
+            case "list":
+                (element,) = type_.fields
+                return list_of(with_attributes(*self._field(element, (*path, Part.ITEM)))), {}
+            case "map":
+                key, value = (
+                    with_attributes(*self._field(field, (*path, part)))
+                    for field, part in zip(type_.fields, (Part.KEY, Part.VALUE), strict=True)
+                )
+                return map_of(key, value), {}
+            case "decimal":
+                precision, scale = type_.parameters
+                return {"kind": "Decimal", "precision": precision, "scale": scale}, {}
+            case "fixed":
+                return {"kind": "Binary", "fixedLength": type_.parameters[0]}, {}
         plain = _PLAIN.get(type_.word)
         if plain is not None:
             return dict(plain), {}

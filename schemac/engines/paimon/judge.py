@@ -25,7 +25,7 @@ from schemac.engines.paimon.options import (
     is_true,
     option_error,
 )
-from schemac.engines.paimon.types import LONGEST, Atomic, NestedType, PaimonType, Vector
+from schemac.engines.paimon.types import LONGEST, PARTS, NestedType, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
@@ -118,7 +118,7 @@ _TEXT_LENGTH = {
 
 def cast(old: PaimonType, new: PaimonType) -> CastRule:
     """How one plain type becomes the other."""
-    if not isinstance(old, Atomic) or not isinstance(new, Atomic) or old.root not in _IMPLICIT:
+    if old.root not in _IMPLICIT:
         return CastRule.IMPLICIT if old.type_text() == new.type_text() else CastRule.NONE
     if old.root == new.root or new.root in _IMPLICIT[old.root]:
         return CastRule.IMPLICIT
@@ -128,7 +128,7 @@ def cast(old: PaimonType, new: PaimonType) -> CastRule:
     return CastRule.NONE if is_cut else CastRule.EXPLICIT
 
 
-def is_lossless(old: Atomic, new: Atomic) -> bool:
+def is_lossless(old: PaimonType, new: PaimonType) -> bool:
     """Whether every value of a castable type has its like in the other."""
     if old.root == new.root:
         if old.root == "DECIMAL":
@@ -143,7 +143,7 @@ def is_lossless(old: Atomic, new: Atomic) -> bool:
             return new.root == "VARCHAR" and new.parameters[0] >= old.parameters[0]
         return new.root == "VARCHAR" and new.parameters[0] >= _TEXT_LENGTH.get(old.root, LONGEST + 1)
     if old.root in _TEXTS:
-        return new == Atomic("VARBINARY", (LONGEST,), is_nullable=new.is_nullable)
+        return (new.root, new.parameters) == ("VARBINARY", (LONGEST,))
     if old.root in _INTEGERS:
         bits = _BITS[old.root]
         if new.root in _BITS:
@@ -352,8 +352,6 @@ def _type(
     if way is CastRule.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
         reason = f"{_word(was)} becomes {_word(is_)} only where `{EXPLICIT_CASTS}` is not set"
         return Judgement(Outcome.REFUSED, reason, "remove the option in an earlier version")
-    assert isinstance(was, Atomic)
-    assert isinstance(is_, Atomic)
     if not is_lossless(was, is_) or is_doubtful(old, new):
         return Judgement(
             Outcome.DATA,
@@ -411,9 +409,7 @@ def _paimon_fields(
 
 def _shell(type_: PaimonType) -> tuple[object, ...]:
     """Return a type without its nullability and its parts."""
-    if isinstance(type_, Atomic):
-        return (type_.root, *type_.parameters)
-    return (type_.root, type_.length) if isinstance(type_, Vector) else (type_.root,)
+    return (type_.root, *type_.parameters)
 
 
 def _key_differs(was: PaimonType, is_: PaimonType) -> bool:
@@ -430,7 +426,7 @@ def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
 
 def _word(type_: PaimonType) -> str:
     """Return a type for messages; of one with parts only the root."""
-    return type_.type_text() if isinstance(type_, Atomic) else type_.root
+    return type_.root if type_.root in PARTS else type_.type_text()
 
 
 def _fixed_key(field: SchemaField) -> Judgement:

@@ -23,7 +23,7 @@ from schemac.engines.paimon import (
 )
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import OPTION_OF, TableOptions, default_error
-from schemac.engines.paimon.types import DataField, NestedType, PaimonType, RowType, nested_types
+from schemac.engines.paimon.types import DataField, NestedType, PaimonType, nested_types
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.diagnostic import Code
@@ -108,7 +108,7 @@ class PaimonLimits:
                 (paimon.OPTIONS.key,),
                 ("file.format", other),
             )
-            if isinstance(nested_type.type, RowType):
+            if nested_type.type.root == "ROW":
                 help = "give it a member, or leave it out"
             self._at_type(schema_field, PAIMON_FORMAT, message, help=help)
 
@@ -357,11 +357,10 @@ def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | No
     """Return the word for a type that files of a format cannot hold."""
     root = type_.root
     if format == "parquet":
-        return "struct without members" if isinstance(type_, RowType) and not type_.fields else None
+        return "struct without members" if root == "ROW" and not type_.fields else None
     if format == "avro" and root in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIME"):
         most = 3 if root == "TIME" else 6
-        digits = getattr(type_, "parameters", (0,))[0]
-        return type_.type_text() if digits > most else None
+        return type_.type_text() if type_.parameters[0] > most else None
     if root == "VECTOR" and "vector.file.format" in options:
         return None
     refused = _REFUSED.get(format, frozenset())

@@ -19,16 +19,9 @@ from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
 from schemac.engines.paimon.types import (
     LONGEST,
-    Array,
-    Atomic,
     DataField,
-    Geo,
-    MapType,
-    Multiset,
     PaimonType,
-    RowType,
     UnreadablePaimonError,
-    Vector,
     parse_field,
 )
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
@@ -105,19 +98,22 @@ def members(fields: Iterable[DataField], above: FieldPath = ()) -> Iterator[tupl
 
 
 def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, DataField]]:
-    if isinstance(type_, RowType):
-        yield from members(type_.fields, path)
+    yield from members(type_.fields, path)
     for part, inner in parts(type_):
         yield from _members_below(inner, (*path, part))
 
 
+_PARTS = {
+    "ARRAY": (Part.ITEM,),
+    "VECTOR": (Part.ITEM,),
+    "MAP": (Part.KEY, Part.VALUE),
+    "MULTISET": (Part.KEY,),
+}
+
+
 def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
     """Return the nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
-    if isinstance(type_, MapType):
-        return ((Part.KEY, type_.key), (Part.VALUE, type_.value))
-    if isinstance(type_, Array):
-        return ((Part.KEY if type_.root == "MULTISET" else Part.ITEM, type_.element),)
-    return ((Part.ITEM, type_.element),) if isinstance(type_, Vector) else ()
+    return tuple(zip(_PARTS.get(type_.root, ()), type_.parts, strict=True))
 
 
 def _number(value: Any, location: str) -> int:
@@ -258,13 +254,12 @@ class _FromPaimon:
 
     def _field(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         """Return a type's tree and attributes, in an Option if nullable; None after reporting one without a kind."""
-        if isinstance(type_, Geo):
+        if type_.root in ("GEOMETRY", "GEOGRAPHY"):
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
             refuse_column(path, message, self._file, self._report)
             return None
-        converted = (
-            _LEAVES[type_.root](*type_.parameters) if isinstance(type_, Atomic) else self._nested(type_, path)
-        )
+        leaf = _LEAVES.get(type_.root)
+        converted = leaf(*type_.parameters) if leaf is not None else self._nested(type_, path)
         if converted is None:
             return None
         tree, extra = converted
@@ -272,7 +267,7 @@ class _FromPaimon:
 
     def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         """Return the tree and attributes of a type with parts; None if an item, key or value has no kind."""
-        if isinstance(type_, RowType):
+        if type_.root == "ROW":
             members = [self.member(field, (*path, field.name)) for field in type_.fields]
             return struct([m for m in members if m is not None]), {}
         inner = {
@@ -281,14 +276,12 @@ class _FromPaimon:
         trees = {part: tree for part, tree in inner.items() if tree is not None}
         if len(trees) < len(inner):
             return None
-        if isinstance(type_, Multiset | MapType):
-            key = type_.element if isinstance(type_, Multiset) else type_.key
-            extra: Json = {paimon.TYPE.key: "MULTISET"} if isinstance(type_, Multiset) else {}
-            if key.is_nullable:
+        if Part.KEY in trees:
+            extra: Json = {paimon.TYPE.key: "MULTISET"} if type_.root == "MULTISET" else {}
+            if type_.parts[0].is_nullable:
                 extra[paimon.NULLABLE_KEY.key] = True
             return map_of(trees[Part.KEY], trees.get(Part.VALUE, {"kind": "Int32"})), extra
-        assert isinstance(type_, Array | Vector)
-        length = {"fixedLength": type_.length} if isinstance(type_, Vector) else {}
+        length = {"fixedLength": type_.parameters[0]} if type_.root == "VECTOR" else {}
         return {**list_of(trees[Part.ITEM]), **length}, {}
 
 
