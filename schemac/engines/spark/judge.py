@@ -119,7 +119,7 @@ def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
 
 
 def _of_property(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
-    if connector.alters_properties:
+    if connector.is_since_0_5:
         return Judgement(Outcome.NEW_FILES, "existing columns keep their encodings")
     reason = f"{connector} does not support ALTER TABLE"
     return Judgement(Outcome.REFUSED, reason, "use lance-spark 0.5 or newer")
