@@ -48,15 +48,13 @@ from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.constraints import constraints_of
 from schemac.versions.evolution.table_versions import VersionedTables, report_unread
 from schemac.versions.evolution.tables import (
-    DataCheck,
     PlanLine,
     PlannedChange,
-    Progress,
-    Spread,
     TableChange,
     TableState,
     choose_version,
     digest_of_ids,
+    numbered_lines,
     report_differences,
     report_unrepresentable,
 )
@@ -223,7 +221,7 @@ class IcebergTables(VersionedTables[IcebergTable]):
         if made is not None:
             everything = row_constraints(change.new.dataset.schema.extra, change.new.dataset.columns)
             report_unknown_references(everything, change.references, change.path, report)
-        return _PlannedIceberg(made, change) if made is not None and not report.has_errors else None
+        return _planned(made, change) if made is not None and not report.has_errors else None
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
@@ -264,7 +262,7 @@ class IcebergTables(VersionedTables[IcebergTable]):
         path: str,
         locked: LockedDataset,
         expected: LockedSchemaVersion,
-        check: DataCheck,
+        references: Mapping[str, str],
         report: Report,
     ) -> None:
         """Report the rows that break a constraint; of a table that has another schema, as they will be under it."""
@@ -274,44 +272,38 @@ class IcebergTables(VersionedTables[IcebergTable]):
             made = plan_iceberg(table, expected, Report()) if table is not None else None
             rows = rows_after(made) if made is not None else None
         if rows is not None:
-            StoredComparison(path, rows, expected).report_broken(check.references, row_report)
+            StoredComparison(path, rows, expected).report_broken(references, row_report)
             report.extend(row_report.diagnostics)
 
 
-class _PlannedIceberg(PlannedChange):
-    def __init__(self, made: IcebergPlan, change: TableChange) -> None:
-        self._made = made
-        self._change = change
-        table = made.table
-        self.title = change.title("Iceberg", f"{table.name} ({table.schema_version.label})")
-        without = made.without_target(change.references)
-        self.unlooked = tuple(f"{rule.path}: {rule.question}" for rule in without)
-        if change.is_unchecked:
-            self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
-        rows = [("note", note.line) for note in made.notes]
-        for rule in without:
-            assert isinstance(rule.subject, ReferenceTo)
-            help = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
-            rows.append(("not checked", f"{rule.path}: {rule.question}, and {help}  [{Outcome.DATA}]"))
-        for one in made.operations:
-            description = ": ".join(filter(None, (one.field, one.description)))
-            rows.append((one.verb, f"{description}  [metadata only]"))
-        width = max((len(verb) for verb, _ in rows), default=0)
-        lines = [
-            PlanLine(f"  {number:>2}. {verb:<{width}}  ", description)
-            for number, (verb, description) in enumerate(rows, 1)
-        ]
-        if made.operations:
-            text = json.dumps(made.commit.schema.to_json(), ensure_ascii=False, indent=2)
-            lines.append(PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True))
-        self.lines = tuple(lines)
-        self.document = {"iceberg": made.to_json()}
-        self.is_done = made.is_done
-
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Commit."""
-        change = self._change
-        return apply_iceberg(self._made, report, change.references, is_unchecked=change.is_unchecked)
+def _planned(made: IcebergPlan, change: TableChange) -> PlannedChange:
+    """Return the plan as commands show it and carry it out."""
+    table, without = made.table, made.without_target(change.references)
+    unlooked = [f"{rule.path}: {rule.question}" for rule in without]
+    if change.is_unchecked:
+        unlooked = [f"{note.field}: {note.judgement.reason}" for note in made.unlooked]
+    rows = [("note", note.line) for note in made.notes]
+    for rule in without:
+        assert isinstance(rule.subject, ReferenceTo)
+        help = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
+        rows.append(("not checked", f"{rule.path}: {rule.question}, and {help}  [{Outcome.DATA}]"))
+    for one in made.operations:
+        description = ": ".join(filter(None, (one.field, one.description)))
+        rows.append((one.verb, f"{description}  [metadata only]"))
+    lines = numbered_lines(rows)
+    if made.operations:
+        text = json.dumps(made.commit.schema.to_json(), ensure_ascii=False, indent=2)
+        lines.append(PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True))
+    return PlannedChange(
+        title=change.title("Iceberg", f"{table.name} ({table.schema_version.label})"),
+        lines=tuple(lines),
+        document={"iceberg": made.to_json()},
+        is_done=made.is_done,
+        unlooked=tuple(unlooked),
+        apply=lambda report, _progress, _spread: apply_iceberg(
+            made, report, change.references, is_unchecked=change.is_unchecked
+        ),
+    )
 
 
 TABLES = IcebergTables(

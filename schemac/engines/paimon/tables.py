@@ -44,8 +44,6 @@ from schemac.versions.evolution.tables import (
     Note,
     PlanLine,
     PlannedChange,
-    Progress,
-    Spread,
     TableChange,
     TableState,
     has_replaced_fields,
@@ -260,7 +258,7 @@ class PaimonTables(VersionedTables[PaimonTable]):
     def planned(self, table: PaimonTable, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the schema files."""
         made = plan_paimon(table, change.locked, change.new, report)
-        return _PlannedPaimon(made, change) if made is not None else None
+        return _planned(made, change) if made is not None else None
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
@@ -288,34 +286,32 @@ class PaimonTables(VersionedTables[PaimonTable]):
         return TableState(f"matches {expected.label}", {})
 
 
-class _PlannedPaimon(PlannedChange):
-    def __init__(self, made: PaimonPlan, change: TableChange) -> None:
-        self._made = made
-        self._change = change
-        table = made.table
-        self.title = change.title("Paimon", f"{table.name} ({table.schema_version.label})")
-        lines: list[PlanLine] = []
-        for step in made.steps:
-            lines.append(PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True))
-            rows = [("note", note.line) for note in step.notes]
-            rows += [(change.action, change.describe()) for change in step.changes]
-            width = max((len(verb) for verb, _ in rows), default=0)
-            lines += [PlanLine(f"    {verb:<{width}}  ", description) for verb, description in rows]
-            if not rows:
-                lines.append(PlanLine("", "    repeats the previous schema", is_code=True))
-        for step in made.steps:
-            text = f"  {step.file}:\n{step.schema.to_text()}"
-            lines.append(PlanLine("", text, is_code=True, is_detail=True))
-        self.lines = tuple(lines)
-        self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
-        self.is_done = not made.steps
-        if change.is_unchecked:
-            self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
-
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Write the schema files."""
-        change = self._change
-        return apply_paimon(self._made, change.locked, change.new, report, is_unchecked=change.is_unchecked)
+def _planned(made: PaimonPlan, change: TableChange) -> PlannedChange:
+    """Return the plan as commands show it and carry it out."""
+    table = made.table
+    lines: list[PlanLine] = []
+    for step in made.steps:
+        lines.append(PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True))
+        rows = [("note", note.line) for note in step.notes]
+        rows += [(operation.action, operation.describe()) for operation in step.changes]
+        width = max((len(verb) for verb, _ in rows), default=0)
+        lines += [PlanLine(f"    {verb:<{width}}  ", description) for verb, description in rows]
+        if not rows:
+            lines.append(PlanLine("", "    repeats the previous schema", is_code=True))
+    for step in made.steps:
+        text = f"  {step.file}:\n{step.schema.to_text()}"
+        lines.append(PlanLine("", text, is_code=True, is_detail=True))
+    unlooked = [f"{note.field}: {note.judgement.reason}" for note in made.unlooked]
+    return PlannedChange(
+        title=change.title("Paimon", f"{table.name} ({table.schema_version.label})"),
+        lines=tuple(lines),
+        document={"paimon": {"steps": [step.to_json() for step in made.steps]}},
+        is_done=not made.steps,
+        unlooked=tuple(unlooked) if change.is_unchecked else (),
+        apply=lambda report, _progress, _spread: apply_paimon(
+            made, change.locked, change.new, report, is_unchecked=change.is_unchecked
+        ),
+    )
 
 
 TABLES = PaimonTables(

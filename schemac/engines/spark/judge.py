@@ -56,7 +56,7 @@ from schemac.versions.evolution.constraints import (
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import Judge, judge_change
 from schemac.versions.evolution.renames import in_turn
-from schemac.versions.evolution.tables import PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
+from schemac.versions.evolution.tables import PlanLine, PlannedChange, TableChange, Tables
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 
 
@@ -279,21 +279,14 @@ class SparkTables(Tables):
                 help=judgement.way_out,
                 severity=Severity.ERROR,
             )
-        return _PlannedSpark(spark_plan)
-
-
-class _PlannedSpark(PlannedChange):
-    def __init__(self, spark_plan: SparkPlan) -> None:
-        self.title = f"Spark, with {spark_plan.connector}"
         lines = [f"  {statement};" for statement in spark_plan.statements]
-        for change, judgement in spark_plan.refused:
-            lines.append(f"  -- refused: {change}: {judgement.reason}; {judgement.way_out}")
-        self.lines = tuple(PlanLine("", line, is_code=True) for line in lines)
-        self.document = {"spark": spark_plan.to_json()}
-
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Not done here: the statements are for the author's own session."""
-        raise NotImplementedError
+        for refused, judgement in spark_plan.refused:
+            lines.append(f"  -- refused: {refused}: {judgement.reason}; {judgement.way_out}")
+        return PlannedChange(
+            title=f"Spark, with {connector}",
+            lines=tuple(PlanLine("", line, is_code=True) for line in lines),
+            document={"spark": spark_plan.to_json()},
+        )
 
 
 TABLES = SparkTables("the statements of Spark change no values")

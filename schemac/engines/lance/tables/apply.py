@@ -11,7 +11,7 @@ Errors: SC421 unusable-table, SC422 failed-check, SC423 table-changed, SC424 tab
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,13 +52,12 @@ from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 from schemac.versions.evolution.table_versions import VersionedTables
 from schemac.versions.evolution.tables import (
-    DataCheck,
-    PlanLine,
     PlannedChange,
     Progress,
     Spread,
     TableChange,
     TableState,
+    numbered_lines,
     report_differences,
 )
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
@@ -336,7 +335,7 @@ class LanceTables(VersionedTables[LanceTable]):
     def planned(self, table: LanceTable, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the steps."""
         made = plan(table, change.new, report, change.rounded, change.references)
-        return _PlannedLance(made, change) if made is not None else None
+        return _planned(made, change) if made is not None else None
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
@@ -354,40 +353,32 @@ class LanceTables(VersionedTables[LanceTable]):
         path: str,
         locked: LockedDataset,
         expected: LockedSchemaVersion,
-        check: DataCheck,
+        references: Mapping[str, str],
         report: Report,
     ) -> None:
         """Report the rows that break a constraint."""
         table = open_table(path, locked, report)
         if table is not None:
-            report_broken(table, expected, check.references, report)
+            report_broken(table, expected, references, report)
 
 
-class _PlannedLance(PlannedChange):
-    def __init__(self, made: LancePlan, change: TableChange) -> None:
-        self._made = made
-        steps = made.steps
-        self.title = change.title("Lance", change.path)
-        width = max((len(step.verb) for step in steps), default=0)
-        self.lines = tuple(
-            PlanLine(
-                f"  {number:>2}. {step.verb:<{width}}  ", f"{step.title}: {step.describe()}  [{step.cost}]"
-            )
-            for number, step in enumerate(steps, 1)
-        )
-        self.document = {"steps": [step.to_json() for step in steps]}
-        self.summary = counted(len(steps), "step")
-        self.is_done = made.is_done and not made.table.has_notes
-        self.unlooked = tuple(f"{step.title}: {step.question}" for step in made.of(Unlooked))
-        written = [step.title for step in steps if isinstance(step, Rewrite)]
-        self.rows_rewritten = made.table.row_count if written else 0
-        if written:
-            rows = counted(made.table.row_count, "row")
-            self.question = f"{', '.join(written)}: will be rewritten for {rows}. Continue?"
-
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Carry all steps out on the table."""
-        return apply_plan(self._made, report, progress, spread)
+def _planned(made: LancePlan, change: TableChange) -> PlannedChange:
+    """Return the plan as commands show it and carry it out."""
+    steps, written = made.steps, [step.title for step in made.of(Rewrite)]
+    rows = counted(made.table.row_count, "row") if written else ""
+    return PlannedChange(
+        title=change.title("Lance", change.path),
+        lines=tuple(
+            numbered_lines((step.verb, f"{step.title}: {step.describe()}  [{step.cost}]") for step in steps)
+        ),
+        document={"steps": [step.to_json() for step in steps]},
+        summary=counted(len(steps), "step"),
+        is_done=made.is_done and not made.table.has_notes,
+        unlooked=tuple(f"{step.title}: {step.question}" for step in made.of(Unlooked)),
+        rows_rewritten=made.table.row_count if written else 0,
+        question=f"{', '.join(written)}: will be rewritten for {rows}. Continue?" if written else "",
+        apply=lambda report, progress, spread: apply_plan(made, report, progress, spread),
+    )
 
 
 TABLES = LanceTables(
