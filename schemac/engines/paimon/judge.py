@@ -39,7 +39,9 @@ from schemac.versions.evolution.changes import (
     Change,
     Judgement,
     Outcome,
+    depends_on_data,
     of_another_unit,
+    refused,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
 from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
@@ -186,8 +188,7 @@ def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
         # Only what is this change's doing.
         is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
         if error.path == change.path or is_about_columns or change.fact in _OPTIONS:
-            reason = f"Paimon cannot represent the new schema: {error.message}"
-            return Judgement(Outcome.REFUSED, reason, _ELSEWHERE)
+            return refused(f"Paimon cannot represent the new schema: {error.message}", _ELSEWHERE)
     return None
 
 
@@ -210,10 +211,8 @@ def _added(change: Change, _pair: object) -> Judgement:
     """Return METADATA, since old rows read as null; refuse a required field."""
     new = change.current_field
     if not new.is_nullable:
-        return Judgement(
-            Outcome.REFUSED,
-            f"existing rows have no {change.path}, and it may not be null",
-            make_optional(new.type),
+        return refused(
+            f"existing rows have no {change.path}, and it may not be null", make_optional(new.type)
         )
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
@@ -227,14 +226,12 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
         *table_schema(pair.old).primary_keys,
         *table_schema(pair.old).partition_keys,
     ):
-        return Judgement(
-            Outcome.REFUSED, f"{name} is in a key of the table, and keys cannot change", _NEW_TABLE
-        )
+        return refused(f"{name} is in a key of the table, and keys cannot change", _NEW_TABLE)
     siblings = pair.old.dataset.columns if parent is None else parent.children
     if not any(sibling in pair.after for sibling in siblings):
         what = "table" if parent is None else "ROW"
         reason = f"no field would be left of the {what} that it was made of"
-        return Judgement(Outcome.REFUSED, reason, "keep one of its fields, or write a new table")
+        return refused(reason, "keep one of its fields, or write a new table")
     return Judgement(Outcome.METADATA)
 
 
@@ -242,14 +239,12 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA; refuse a column that the table is partitioned by, and a BLOB."""
     old, _ = change.fields
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
-        return Judgement(
-            Outcome.REFUSED,
-            f"the table is partitioned by {old.path_text}, whose name is in its folders",
-            _NEW_TABLE,
+        return refused(
+            f"the table is partitioned by {old.path_text}, whose name is in its folders", _NEW_TABLE
         )
     paimon_field = paimon_fields(pair.old).get(old)
     if old.parent is None and paimon_field is not None and paimon_field.type.root == "BLOB":
-        return Judgement(Outcome.REFUSED, "Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
+        return refused("Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
     return Judgement(Outcome.METADATA)
 
 
@@ -259,8 +254,7 @@ def _reordered(change: Change, _pair: object) -> Judgement:
         return METADATA
     if change.new_field.is_in_key:
         return _fixed_key(change.new_field)
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         "Paimon can change the order of columns, but not of the members of a ROW",
         "keep the old order; readers find members by their names",
     )
@@ -275,27 +269,24 @@ def _nullability(change: Change, pair: VersionPair) -> Judgement:
     if paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
         if new.is_nullable or not paimon_fields[1].type.is_nullable:
             return SAFE
-        return Judgement(
-            Outcome.DATA,
+        return depends_on_data(
             f"{new.path_text} may still be null in Paimon, so nulls in existing rows stay",
             f"first check for rows WHERE {old.path_text} IS NULL",
         )
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
-        return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _NEW_FIELD_HELP)
+        return refused("Paimon cannot change anything inside a VECTOR", _NEW_FIELD_HELP)
     if paimon_fields[1].type.is_nullable:
         if old.parent is None and str(old.segment) in table_schema(pair.old).primary_keys:
-            return Judgement(Outcome.REFUSED, "a column of the primary key may not be null", _NEW_TABLE)
+            return refused("a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
     if is_true(table_schema(pair.old).options, NULL_TO_NOT_NULL, default=True):
-        return Judgement(
-            Outcome.REFUSED,
+        return refused(
             f"{new.path_text} may be null in existing rows, and Paimon does not check",
             f'set the option `{NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
         )
-    return Judgement(
-        Outcome.DATA,
+    return depends_on_data(
         f"Paimon allows it without checking whether {new.path_text} is null in existing rows",
         f"first check for rows WHERE {old.path_text} IS NULL",
     )
@@ -326,11 +317,10 @@ def _type(
 ) -> Judgement:
     """Return SAFE or DATA if Paimon's type stays, METADATA or DATA for a cast; refuse the rest."""
     if _key_differs(was, is_):
-        return Judgement(Outcome.REFUSED, "the keys of a map cannot change", _NEW_FIELD_HELP)
+        return refused("the keys of a map cannot change", _NEW_FIELD_HELP)
     if _shell(was) == _shell(is_):
         if change.fact in TYPE_FACTS and is_doubtful(old, new):
-            return Judgement(
-                Outcome.DATA,
+            return depends_on_data(
                 f"Paimon's type stays {is_.type_text()}, so values that do not fit {new.type.type_text()} stay too",
                 "check the values first",
             )
@@ -338,23 +328,20 @@ def _type(
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
-        return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _NEW_FIELD_HELP)
+        return refused("Paimon changes nothing inside a VECTOR", _NEW_FIELD_HELP)
     table = table_schema(pair.old)
     if old.parent is None and str(old.segment) in (*table.partition_keys, *table.primary_keys):
-        return Judgement(
-            Outcome.REFUSED,
-            f"{old.path_text} is in a key of the table, and the types of keys cannot change",
-            _NEW_TABLE,
+        return refused(
+            f"{old.path_text} is in a key of the table, and the types of keys cannot change", _NEW_TABLE
         )
     way = cast(was, is_)
     if way is CastRule.NONE:
-        return Judgement(Outcome.REFUSED, f"{_word(was)} cannot become {_word(is_)}", _NEW_FIELD_HELP)
+        return refused(f"{_word(was)} cannot become {_word(is_)}", _NEW_FIELD_HELP)
     if way is CastRule.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
         reason = f"{_word(was)} becomes {_word(is_)} only where `{EXPLICIT_CASTS}` is not set"
-        return Judgement(Outcome.REFUSED, reason, "remove the option in an earlier version")
+        return refused(reason, "remove the option in an earlier version")
     if not is_lossless(was, is_) or is_doubtful(old, new):
-        return Judgement(
-            Outcome.DATA,
+        return depends_on_data(
             f"values that do not fit {is_.type_text()} are truncated or read as null",
             f"first check for rows WHERE {old.path_text} IS NOT NULL AND TRY_CAST({old.path_text} AS {is_.type_text()}) IS NULL",
         )
@@ -373,8 +360,8 @@ def _keys(change: Change, pair: VersionPair) -> Judgement:
     if tuple(names.get(name, name) for name in before) == after:
         return Judgement(Outcome.METADATA, "the key changes together with its columns")
     if is_partition:
-        return Judgement(Outcome.REFUSED, "the partitioning of a table cannot change", _NEW_TABLE)
-    return Judgement(Outcome.REFUSED, "the primary key of a table with rows cannot change", _NEW_TABLE)
+        return refused("the partitioning of a table cannot change", _NEW_TABLE)
+    return refused("the primary key of a table with rows cannot change", _NEW_TABLE)
 
 
 def _option(change: Change, pair: VersionPair) -> Judgement:
@@ -387,7 +374,7 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
         return Judgement(Outcome.METADATA, "the option changes together with its columns")
     reason = option_error(change.key, old, new)
     if reason:
-        return Judgement(Outcome.REFUSED, reason, _NEW_TABLE)
+        return refused(reason, _NEW_TABLE)
     if change.key == "bucket":
         return Judgement(
             Outcome.REWRITE,
@@ -430,9 +417,7 @@ def _word(type_: PaimonType) -> str:
 
 
 def _fixed_key(field: SchemaField) -> Judgement:
-    return Judgement(
-        Outcome.REFUSED, f"{field.path_text} is in the key of a map, which cannot change", _NEW_FIELD_HELP
-    )
+    return refused(f"{field.path_text} is in the key of a map, which cannot change", _NEW_FIELD_HELP)
 
 
 ROWS: Mapping[AnyFact, PaimonRow] = {
@@ -453,11 +438,7 @@ ROWS: Mapping[AnyFact, PaimonRow] = {
     Fact.FIELD_DROPPED: PaimonRow(guarded(_in_key, _dropped), (changes.drop,)),
     Fact.FIELD_RENAMED: PaimonRow(guarded(_in_key, _renamed), (changes.rename,)),
     Fact.FIELD_MOVED: PaimonRow(
-        Judgement(
-            Outcome.REFUSED,
-            "Paimon cannot move a field out of the struct, list or map around it",
-            _NEW_FIELD_HELP,
-        )
+        refused("Paimon cannot move a field out of the struct, list or map around it", _NEW_FIELD_HELP)
     ),
     Fact.FIELDS_REORDERED: PaimonRow(_reordered, (changes.move,)),
     Fact.UNIT_CHANGED: PaimonRow(
