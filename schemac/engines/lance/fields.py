@@ -16,13 +16,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.metadata import EXTENSION_NAME, registered_extension_metadata
 from schemac.arrow.to_arrow import to_arrow_fields
-from schemac.engines.lance.attributes import (
-    BRAIN_FLOAT,
-    CLUSTERING_KEY_POSITION,
-    JSON_EXTENSION,
-    PRIMARY_KEY_MARK,
-    PRIMARY_KEY_POSITION,
-)
+from schemac.engines.lance import attributes as lance
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
@@ -86,7 +80,7 @@ def type_words(type_: Any, metadata: Mapping[str, str]) -> tuple[str, int]:
     if is_.is_null(type_) or is_.is_struct(type_):
         return str(type_).partition("<")[0], EncodingNumber.NONE
     if is_variable(type_):
-        is_json = metadata.get(EXTENSION_NAME) == JSON_EXTENSION
+        is_json = metadata.get(EXTENSION_NAME) == lance.JSON_EXTENSION
         return "json" if is_json else stored_word(type_), EncodingNumber.VAR_BINARY
     if is_.is_dictionary(type_):
         value, _ = type_words(type_.value_type, {})
@@ -117,8 +111,8 @@ def _plain_word(type_: Any) -> str:
 
 def _item_word(item: ArrowField) -> str:
     """Return the item of a fixed-size list, which has no message of its own unless it is a struct."""
-    if (item.metadata or {}).get(NAME_KEY) == BRAIN_FLOAT.encode():
-        return BRAIN_FLOAT
+    if (item.metadata or {}).get(NAME_KEY) == lance.BRAIN_FLOAT.encode():
+        return lance.BRAIN_FLOAT
     type_: Any = item.type
     return type_words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]
 
@@ -189,7 +183,7 @@ class _Writer:
         marks = NO_MARKS
         if metadata:
             if metadata.get(EXTENSION_NAME) == "arrow.json":
-                metadata = {**metadata, EXTENSION_NAME: JSON_EXTENSION}
+                metadata = {**metadata, EXTENSION_NAME: lance.JSON_EXTENSION}
             # Lance keeps the keys in order, and mostly they are already.
             keys = sorted(metadata)
             if keys != list(metadata):
@@ -232,7 +226,7 @@ _PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "lar
 """Logical types with messages below them; so is a fixed-size list of structs."""
 
 
-_MARK_KEYS = (PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
+_MARK_KEYS = (lance.PRIMARY_KEY_MARK, lance.PRIMARY_KEY_POSITION, lance.CLUSTERING_KEY_POSITION)
 _MARKS = frozenset(_MARK_KEYS)
 
 

@@ -22,7 +22,6 @@ from schemac.engines.lance import (
     LANCE_UNSTABLE_VERSION,
 )
 from schemac.engines.lance import attributes as lance
-from schemac.engines.lance.attributes import BRAIN_FLOAT
 from schemac.engines.lance.fields import (
     NAME_KEY,
     is_fixed_width,
@@ -48,7 +47,7 @@ RESERVED_NAMES = frozenset(
 RISKY_NAMES = frozenset({"_distance", "_score"})
 
 
-_BRAIN_FLOAT = BRAIN_FLOAT.encode()
+_BRAIN_FLOAT = lance.BRAIN_FLOAT.encode()
 _OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
 """Metadata of an item that the logical type of its vector tells."""
 

@@ -17,16 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
-from schemac.engines.odf.binary import (
-    TAGS,
-    Lose,
-    ignore,
-    standard_attributes,
-    standard_extra,
-    standard_properties,
-    write_binary,
-)
+from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS, binary
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TARGETS_OF
 from schemac.language.logical.dataset import LogicalDataset
@@ -58,20 +49,20 @@ FORMS = tuple(_TOPS)
 """The documents that a schema may be in."""
 
 
-def to_text(dataset: LogicalDataset, form: str, lose: Lose = ignore) -> str:
+def to_text(dataset: LogicalDataset, form: str, lose: binary.Lose = binary.ignore) -> str:
     """Return the schema as YAML, in one of the standard's documents."""
     top = _TOPS[form].replace("{name}", scalar(dataset.name))
     return top + _Writer(lose).schema(dataset, _INDENTS[form])
 
 
 class _Writer:
-    def __init__(self, lose: Lose) -> None:
+    def __init__(self, lose: binary.Lose) -> None:
         self._lose = lose
         self._leaves: dict[tuple[str, str], str] = {}
 
     def schema(self, dataset: LogicalDataset, indent: str) -> str:
         text = indent + self._fields(dataset.columns, indent)
-        extra = standard_attributes(dataset.schema.extra)
+        extra = binary.standard_attributes(dataset.schema.extra)
         return text + (f"{indent}extra:{_block(extra, indent)}" if extra else "")
 
     def _fields(self, fields: tuple[SchemaField, ...], indent: str) -> str:
@@ -84,7 +75,7 @@ class _Writer:
             type_ = self._type(field, below + "  ")
             parts.append(f"{indent}  - name: {scalar(field.segment)}\n{below}type:\n{type_}")
             if field.extra:
-                parts.append(f"{below}extra:{_block(standard_extra(field, self._lose), below)}")
+                parts.append(f"{below}extra:{_block(binary.standard_extra(field, self._lose), below)}")
         return "".join(parts)
 
     def _type(self, field: SchemaField, indent: str) -> str:
@@ -106,13 +97,13 @@ class _Writer:
     def _new_type(self, field: SchemaField, indent: str) -> str:
         children = list(field.children)
         lines = [f"{indent}kind: {scalar(field.type.kind)}\n"]
-        for item, value in standard_properties(field, self._lose):
+        for item, value in binary.standard_properties(field, self._lose):
             if item.name == "fields":
                 lines.append(indent + self._fields(field.children, indent))
             elif item.name.endswith("_type"):
                 child = children.pop(0)
                 if child.extra:
-                    standard_extra(child, self._lose)
+                    binary.standard_extra(child, self._lose)
                 lines.append(f"{indent}{item.alias}:\n{self._type(child, indent + '  ')}")
             else:
                 lines.append(f"{indent}{item.alias}: {scalar(value)}\n")
@@ -164,7 +155,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the event, as text and as bytes; nothing where the standard has no such kind."""
-    strangers = [s for s in preorder(compilation.dataset.columns) if s.type.kind not in TAGS]
+    strangers = [s for s in preorder(compilation.dataset.columns) if s.type.kind not in binary.TAGS]
     for field in strangers:
         emission.findings.at_type(
             field,
@@ -177,7 +168,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     text = to_text(compilation.dataset, "event", emission.lose)
     return [
         Artifact("odf/schema.yaml", text.encode()),
-        Artifact("odf/schema.bin", write_binary(compilation.dataset)),
+        Artifact("odf/schema.bin", binary.write_binary(compilation.dataset)),
     ]
 
 

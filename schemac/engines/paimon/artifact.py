@@ -12,20 +12,10 @@ from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
-from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
+from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE, table_schema
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.limits import PaimonLimits
 from schemac.engines.paimon.options import read_table
-from schemac.engines.paimon.table_schema import (
-    FIRST_VERSION,
-    VERSION,
-    TableSchema,
-    highest_of,
-    ids_of,
-    number_fields,
-    schema_id_of,
-    time_millis_of,
-)
 from schemac.engines.paimon.types import (
     BYTES,
     STRING,
@@ -56,14 +46,14 @@ def to_table_schema(
     highest: int | None = None,
     schema_id: int = 0,
     time_millis: int = 0,
-) -> TableSchema:
+) -> table_schema.TableSchema:
     """Return the schema as Paimon has it; not to be used where the emission found an error.
 
     Without ids columns and members are numbered as Paimon numbers those of a new table.
     """
     known_ids = ids or {}
     start = max(known_ids.values(), default=-1) if highest is None else highest
-    field_ids, highest = number_fields(compilation.dataset.columns, known_ids, start)
+    field_ids, highest = table_schema.number_fields(compilation.dataset.columns, known_ids, start)
     writer = _Writer(emission, field_ids)
     fields = [writer.member(top) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
@@ -73,7 +63,7 @@ def to_table_schema(
         fields = writer.with_nullable_key(fields, compilation.lowered.fields, table.primary_names)
     PaimonLimits(compilation.dataset.columns, fields, table, emission).check()
     comment = paimon.COMMENT.read(extra)
-    return TableSchema(
+    return table_schema.TableSchema(
         schema_id,
         tuple(fields),
         highest,
@@ -82,7 +72,7 @@ def to_table_schema(
         table.options,
         builtin.DESCRIPTION.read(extra) if comment is None else comment,
         time_millis,
-        FIRST_VERSION if table.is_of_first_version else VERSION,
+        table_schema.FIRST_VERSION if table.is_of_first_version else table_schema.VERSION,
     )
 
 
@@ -101,7 +91,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 def compiled_table_schema(
     compilation: Compilation, emission: Emission, time_millis: int | None = None
-) -> TableSchema:
+) -> table_schema.TableSchema:
     """Return the schema with the ids of its lock; not to be used where the emission found an error."""
     version, field_ids = compilation.version, compilation.numbers
     if version is None or field_ids is None:
@@ -109,10 +99,10 @@ def compiled_table_schema(
     table = to_table_schema(
         compilation,
         emission,
-        ids=ids_of(field_ids),
-        highest=highest_of(version),
-        schema_id=schema_id_of(version),
-        time_millis=time_millis or time_millis_of(version),
+        ids=table_schema.ids_of(field_ids),
+        highest=table_schema.highest_of(version),
+        schema_id=table_schema.schema_id_of(version),
+        time_millis=time_millis or table_schema.time_millis_of(version),
     )
     record = compilation.table_record
     return table if record is None else table.of_version(record)

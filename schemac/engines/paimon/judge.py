@@ -13,18 +13,9 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-from schemac.engines.paimon import changes
+from schemac.engines.paimon import changes, options
 from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
-from schemac.engines.paimon.options import (
-    EXPLICIT_CASTS,
-    NULL_TO_NOT_NULL,
-    OPTION_OF,
-    after_renames,
-    is_about_files,
-    is_true,
-    option_error,
-)
 from schemac.engines.paimon.types import LONGEST, PARTS, NestedType, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
@@ -281,10 +272,10 @@ def _nullability(change: Change, pair: VersionPair) -> Judgement:
         if old.parent is None and str(old.segment) in table_schema(pair.old).primary_keys:
             return refused("a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
-    if is_true(table_schema(pair.old).options, NULL_TO_NOT_NULL, default=True):
+    if options.is_true(table_schema(pair.old).options, options.NULL_TO_NOT_NULL, default=True):
         return refused(
             f"{new.path_text} may be null in existing rows, and Paimon does not check",
-            f'set the option `{NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
+            f'set the option `{options.NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
         )
     return depends_on_data(
         f"Paimon allows it without checking whether {new.path_text} is null in existing rows",
@@ -337,8 +328,8 @@ def _type(
     way = cast(was, is_)
     if way is CastRule.NONE:
         return refused(f"{_word(was)} cannot become {_word(is_)}", _NEW_FIELD_HELP)
-    if way is CastRule.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
-        reason = f"{_word(was)} becomes {_word(is_)} only where `{EXPLICIT_CASTS}` is not set"
+    if way is CastRule.EXPLICIT and options.is_true(table.options, options.EXPLICIT_CASTS):
+        reason = f"{_word(was)} becomes {_word(is_)} only where `{options.EXPLICIT_CASTS}` is not set"
         return refused(reason, "remove the option in an earlier version")
     if not is_lossless(was, is_) or is_doubtful(old, new):
         return depends_on_data(
@@ -366,13 +357,13 @@ def _keys(change: Change, pair: VersionPair) -> Judgement:
 
 def _option(change: Change, pair: VersionPair) -> Judgement:
     """Return the effect of an option on existing files; refuse a value that Paimon does not accept any more."""
-    if change.key in OPTION_OF.values():
+    if change.key in options.OPTION_OF.values():
         return _keys(change, pair)
-    old = after_renames(table_schema(pair.old).options, names_after(pair))
+    old = options.after_renames(table_schema(pair.old).options, names_after(pair))
     new = table_schema(pair.new).options
     if old.get(change.key) == new.get(change.key):
         return Judgement(Outcome.METADATA, "the option changes together with its columns")
-    reason = option_error(change.key, old, new)
+    reason = options.option_error(change.key, old, new)
     if reason:
         return refused(reason, _NEW_TABLE)
     if change.key == "bucket":
@@ -381,7 +372,7 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
             "existing partitions keep their buckets and accept no rows until they are rewritten",
             "rewrite each partition with INSERT OVERWRITE from itself",
         )
-    if is_about_files(change.key):
+    if options.is_about_files(change.key):
         return Judgement(Outcome.NEW_FILES, "existing files stay unchanged", "compact the table fully")
     return Judgement(Outcome.METADATA)
 

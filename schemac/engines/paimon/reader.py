@@ -24,16 +24,8 @@ from schemac.engines.paimon.types import (
     UnreadablePaimonError,
     parse_field,
 )
+from schemac.importers import importer
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
-from schemac.importers.importer import (
-    ImportedSchema,
-    ImportedVersion,
-    Importer,
-    json_document,
-    refuse,
-    refuse_column,
-    refuse_json,
-)
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
@@ -149,11 +141,11 @@ _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 """By the groups of three digits that a unit has."""
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the newest version of a table's schema, and all others."""
     files = schema_files(path)
     if not files:
-        refuse(path, "there is no `schema/schema-0` in it, nor a later version", report)
+        importer.refuse(path, "there is no `schema/schema-0` in it, nor a later version", report)
         return None
     tables: list[TableSchema] = []
     for file in files:
@@ -176,7 +168,7 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
         names = ", ".join(" ".join(name.split()) for name in nullable)
         comments.append(f"columns of the primary key may not be null: {names}")
     folder = files[-1].resolve().parent
-    return ImportedSchema(
+    return importer.ImportedSchema(
         newest.schema,
         tuple(comments),
         folder.parent.name or None if folder.name == "schema" else None,
@@ -187,11 +179,11 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
     """Return the content of one schema file; None after reporting why it cannot be read."""
     try:
-        return read_table_schema(json_document(file.read_bytes()))
+        return read_table_schema(importer.json_document(file.read_bytes()))
     except (ValueError, RecursionError) as error:
-        refuse_json(file, error, report)
+        importer.refuse_json(file, error, report)
     except UnreadablePaimonError as error:
-        refuse(file, f"it is not a Paimon schema: {error}", report)
+        importer.refuse(file, f"it is not a Paimon schema: {error}", report)
     return None
 
 
@@ -204,7 +196,7 @@ def _nullable_keys(table: TableSchema) -> list[str]:
     ]
 
 
-def _version(table: TableSchema, conversion: "_FromPaimon") -> ImportedVersion:
+def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.ImportedVersion:
     """Return one schema file as a version, with the ids of its fields and its schema id."""
     required = _nullable_keys(table)
     fields = [
@@ -219,7 +211,7 @@ def _version(table: TableSchema, conversion: "_FromPaimon") -> ImportedVersion:
     }
     extra = {key: value for key, value in entries.items() if value is not None}
     schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
-    return ImportedVersion(
+    return importer.ImportedVersion(
         schema,
         {path: Numbers.make({NAME: (id,)}) for path, id in member_ids(table.fields)},
         Highest.make({NAME: table.highest_field_id}),
@@ -256,7 +248,7 @@ class _FromPaimon:
         """Return a type's tree and attributes, in an Option if nullable; None after reporting one without a kind."""
         if type_.root in ("GEOMETRY", "GEOGRAPHY"):
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
-            refuse_column(path, message, self._file, self._report)
+            importer.refuse_column(path, message, self._file, self._report)
             return None
         leaf = _LEAVES.get(type_.root)
         converted = leaf(*type_.parameters) if leaf is not None else self._nested(type_, path)
@@ -346,4 +338,4 @@ _LEAVES: dict[str, Callable[..., tuple[Json, Json]]] = {
 """Kind and attributes by root, given the parameters."""
 
 
-IMPORTER = Importer("paimon", "Paimon table, or one of its schema files", read)
+IMPORTER = importer.Importer("paimon", "Paimon table, or one of its schema files", read)
