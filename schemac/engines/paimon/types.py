@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
+from schemac.text.syntax.type_text import WordReader, type_words
 
 LONGEST = 2**31 - 1
 """Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""
@@ -230,113 +231,90 @@ def _row(fields: Any, location: str) -> PaimonType:
     return PaimonType("ROW", fields=tuple(members))
 
 
-_TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z_]+)|(?P<number>[0-9]+)|(?P<sign>[(),<>]))")
 _GEO = re.compile(r"(?P<type>(?:GEOMETRY|GEOGRAPHY)(?:\([^)]*\))?)(?P<required>\s+NOT NULL)?(?:\s+NULL)?")
 
 
-class _Words:
+class _Words(WordReader):
     """Reads a type that is a text."""
 
     def __init__(self, text: str, location: str) -> None:
-        self._text = text
+        super().__init__(type_words(text), text)
         self._location = location
-        self._tokens: list[str] = []
-        at, end = 0, len(text.rstrip())
-        while at < end and not self._is_geo:
-            match = _TOKEN.match(text, at)
-            if match is None:
-                raise self._wrong()
-            token = match[0].strip()
-            self._tokens.append(token.upper() if match["word"] else token)
-            at = match.end()
-
-    @property
-    def _is_geo(self) -> bool:
-        return self._text.startswith(("GEOMETRY", "GEOGRAPHY"))
 
     def type(self) -> PaimonType:
         """Return the type of the whole text."""
-        if self._is_geo:
-            match = _GEO.fullmatch(self._text)
-            if match is None:
-                raise self._wrong()
+        if match := _GEO.fullmatch(self._text):
             return PaimonType(match["type"], is_nullable=match["required"] is None)
-        type_ = self._one()
-        if self._tokens:
-            raise self._wrong()
+        is_plain = all(word.text.isascii() for word in self._words)
+        type_ = self._one() if is_plain else None
+        if type_ is None or not self._ends():
+            raise self._unreadable()
         return type_
 
     def _one(self) -> PaimonType:
         """Read a type with its nullability, and the ARRAY or MULTISET that early releases wrote behind it."""
         type_ = self._with_nullability(self._plain())
         # Paimon's first releases wrote `INT NOT NULL ARRAY`.
-        while self._tokens and self._tokens[0] in ("ARRAY", "MULTISET"):
-            type_ = self._with_nullability(PaimonType(self._tokens.pop(0), parts=(type_,)))
+        while (root := self._word()) in ("ARRAY", "MULTISET") and self._takes(root):
+            type_ = self._with_nullability(PaimonType(root, parts=(type_,)))
         return type_
 
     def _plain(self) -> PaimonType:
         """Read a type without its nullability. Raises UnreadableError for an unknown word."""
-        word = self._tokens.pop(0) if self._tokens else ""
+        word = self._word()
+        self._takes(word)
         if word in _UNLIMITED:
             return PaimonType(_UNLIMITED[word], (LONGEST,))
         if word == "VECTOR":
             return self._vector()
         root = _ALIASES.get(word, word)
         if root not in _BOUNDS:
-            raise self._wrong()
+            raise self._unreadable()
         if root == "DOUBLE":
-            self._take("PRECISION")
+            self._takes("PRECISION")
         parameters = self._parameters(root)
-        if root in ("TIME", "TIMESTAMP") and not self._take("WITHOUT", "TIME", "ZONE"):
-            is_local = root == "TIMESTAMP" and self._take("WITH", "LOCAL", "TIME", "ZONE")
+        if root in ("TIME", "TIMESTAMP") and not self._takes("WITHOUT", "TIME", "ZONE"):
+            is_local = root == "TIMESTAMP" and self._takes("WITH", "LOCAL", "TIME", "ZONE")
             root = "TIMESTAMP_LTZ" if is_local else root
         return PaimonType(root, parameters)
 
     def _parameters(self, root: str) -> tuple[int, ...]:
         """Read the parameters in brackets, or return defaults. Raises UnreadableError for those out of bounds."""
         bounds = _BOUNDS[root]
-        if not self._tokens or self._tokens[0] != "(" or not bounds:
+        if not bounds or not self._takes("("):
             return _DEFAULTS.get(root, ())
-        self._tokens.pop(0)
         numbers: list[int] = []
-        while len(numbers) < len(bounds) and self._tokens and self._tokens[0].isdecimal():
-            numbers.append(int(self._tokens.pop(0)))
-            if not self._take(","):
+        while len(numbers) < len(bounds) and self._word().isdecimal():
+            numbers.append(int(self._next().text))
+            if not self._takes(","):
                 break
-        if not numbers or not self._take(")"):
-            raise self._wrong()
+        if not numbers or not self._takes(")"):
+            raise self._unreadable()
         parameters = (*numbers, *_DEFAULTS[root][len(numbers) :])
         for value, (least, greatest) in zip(parameters, bounds, strict=True):
             if not least <= value <= greatest:
-                raise self._wrong(f"{value} is not between {least} and {greatest}")
+                raise self._unreadable(f"{value} is not between {least} and {greatest}")
         if root == "DECIMAL" and parameters[1] > parameters[0]:
-            raise self._wrong("the scale is greater than the precision")
+            raise self._unreadable("the scale is greater than the precision")
         return parameters
 
     def _vector(self) -> PaimonType:
         """Read the element type and the length of a VECTOR. Raises UnreadableError if one is malformed."""
-        if self._take("<"):
+        if self._takes("<"):
             element = self._one()
-            if self._take(",") and self._tokens and self._tokens[0].isdecimal():
-                length = int(self._tokens.pop(0))
-                if self._take(">"):
+            if self._takes(",") and self._word().isdecimal():
+                length = int(self._next().text)
+                if self._takes(">"):
                     return _vector(element, length, self._location)
-        raise self._wrong()
+        raise self._unreadable()
 
     def _with_nullability(self, type_: PaimonType) -> PaimonType:
-        if self._take("NOT", "NULL"):
+        if self._takes("NOT", "NULL"):
             return type_.required()
-        self._take("NULL")
+        self._takes("NULL")
         return type_
 
-    def _take(self, *words: str) -> bool:
-        """Whether the next words are these; then they are read."""
-        if tuple(self._tokens[: len(words)]) != words:
-            return False
-        del self._tokens[: len(words)]
-        return True
-
-    def _wrong(self, reason: str = "") -> UnreadablePaimonError:
+    def _unreadable(self, reason: str = "") -> UnreadablePaimonError:
         """Return the error about the whole text, with a reason unless it is empty."""
         return UnreadablePaimonError(
             self._location, f"'{self._text}' is not a Paimon type{f': {reason}' if reason else ''}"
