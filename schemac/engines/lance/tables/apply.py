@@ -115,7 +115,7 @@ class _Run:
         try:
             with lance_errors():
                 self.check()
-                version = self.swap_in() if self.plan.of(steps.SwapStep) else self.dataset.version
+                version = self.swap_in() if self.plan.titles(steps.SWAP_IN) else self.dataset.version
                 self.set_schema(version)
                 self.build_indices()
         except (_OvertakenError, OSError, ValueError, RuntimeError) as error:
@@ -166,7 +166,7 @@ class _Run:
         fragments = [self.with_new_columns(fragment) for fragment in self.write()]
         expected = self.remember()
         metadata = self.plan.table.metadata
-        if not self.plan.of(steps.SetSchema):
+        if not self.plan.titles(steps.SET_SCHEMA):
             # Nothing comes after this commit that says which version the table has.
             target = self.plan.target.metadata
             other_entries = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
@@ -218,7 +218,7 @@ class _Run:
         if any(index.name not in waiting for index in going):
             waiting.update({index.name: index for index in going})
             entries[steps.INDICES_KEY] = steps.note_of(waiting.values())
-        if self.plan.of(steps.SetSchema):
+        if self.plan.titles(steps.SET_SCHEMA):
             layout = self.plan.layout
             names = {field.id: field.name for field in layout.middle}
             entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.field_ids)
@@ -248,7 +248,7 @@ class _Run:
         """Names, order, nullability, metadata and keys as compiled; what is not in the schema goes."""
         import lance
 
-        if self.plan.of(steps.SetSchema):
+        if self.plan.titles(steps.SET_SCHEMA):
             target = self.plan.target
             schema = lance_schema(target.fields, dict(target.metadata))
             self.commit("set schema", lance.LanceOperation.Project(schema), version)
@@ -259,7 +259,7 @@ class _Run:
     def build_indices(self) -> None:
         """Each index that went with its field again, and out of the list of those that wait."""
         now = self.finished()
-        indices = {step.index.name: step.index for step in self.plan.of(steps.BuildIndex)}
+        indices = {step.index.name: step.index for step in self.plan.steps if step.index is not None}
         waiting = steps.noted_indices(now)
         for name, index in waiting.items():
             indices.setdefault(name, index)
@@ -352,7 +352,7 @@ class LanceTables(VersionedTables[LanceTable]):
 
 def _planned(made: LancePlan, change: TableChange) -> PlannedChange:
     """Return the plan as commands show it and carry it out."""
-    written = [step.title for step in made.of(steps.Rewrite)]
+    written = made.titles(steps.REWRITE)
     rows = counted(made.table.row_count, "row") if written else ""
     return PlannedChange(
         title=change.title("Lance", change.path),

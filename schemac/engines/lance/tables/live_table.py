@@ -40,6 +40,7 @@ from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.files import install_help
 from schemac.text.source.report import Report
+from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.tables import Candidate, TableRecord, choose_version, lock_ids, state_version
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
@@ -115,6 +116,25 @@ class LanceTable:
     def metadata(self) -> dict[str, bytes]:
         """That of its schema."""
         return schema_parts(self.dataset.lance_schema)[0]
+
+    @property
+    def with_its_rules(self) -> LockedSchemaVersion:
+        """Its schema, with the constraints of rows in its own metadata; others were not checked yet.
+
+        The locked version that it has may be one whose fields are the same.
+        """
+        version = self.schema_version
+        if self.dataset is None:
+            return version
+        schema = version.dataset.schema
+        others = {key: value for key, value in schema.extra.items() if key not in ROW_KEYS}
+        table_rules = {key: json.loads(value) for key, value in self.metadata.items() if key in ROW_KEYS}
+        return replace(
+            version,
+            dataset=replace(
+                version.dataset, schema=schema.model_copy(update={"extra": others | table_rules})
+            ),
+        )
 
     @property
     def recorded(self) -> str | None:
