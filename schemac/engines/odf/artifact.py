@@ -13,12 +13,10 @@ Source: RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (k
 """
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS, binary
-from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TARGETS_OF
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, preorder
@@ -58,7 +56,6 @@ def to_text(dataset: LogicalDataset, form: str, lose: binary.Lose = binary.ignor
 class _Writer:
     def __init__(self, lose: binary.Lose) -> None:
         self._lose = lose
-        self._leaves: dict[tuple[str, str], str] = {}
 
     def schema(self, dataset: LogicalDataset, indent: str) -> str:
         text = indent + self._fields(dataset.columns, indent)
@@ -85,16 +82,7 @@ class _Writer:
         return self._bare_type(field, indent)
 
     def _bare_type(self, field: SchemaField, indent: str) -> str:
-        """Return the type inside its Option. Most are leaves, of a few sorts: these are written once."""
-        if field.children or (field.type.family is Family.TIMESTAMP and field.type.timezone is None):  # type: ignore[attr-defined]
-            return self._new_type(field, indent)
-        key = (field.type.type_text(), indent)
-        text = self._leaves.get(key)
-        if text is None:
-            text = self._leaves[key] = self._new_type(field, indent)
-        return text
-
-    def _new_type(self, field: SchemaField, indent: str) -> str:
+        """Return the type inside its Option."""
         children = list(field.children)
         lines = [f"{indent}kind: {scalar(field.type.kind)}\n"]
         for item, value in binary.standard_properties(field, self._lose):
@@ -128,9 +116,8 @@ def _flow(value: Any) -> str:
     return "[" + ", ".join(map(_flow, value)) + "]" if isinstance(value, list) else scalar(value)
 
 
-@lru_cache(4096)
 def _key(key: str, indent: str) -> str:
-    """Return a key; a very long one is announced, as YAML requires it. Fields share a few."""
+    """Return a key; a very long one is announced, as YAML requires it."""
     text = scalar(key)
     return text if len(text) < _LONGEST_KEY else f"? {text}\n{indent}"
 
