@@ -112,11 +112,7 @@ class _Statement(TypeReader):
         head = self._words_after(word)
         if not self._takes("("):
             return TypeText(head)
-        parameters: list[ColumnText] = []
-        while not self._takes(")"):
-            parameters.append(ColumnText("", TypeText(self._value())))
-            if not self._is(")"):
-                self._wants(",")
+        parameters = [ColumnText("", TypeText(self._value())) for _ in self._items(")")]
         return TypeText(head, tuple(parameters), "(")
 
     @property
@@ -218,7 +214,7 @@ class _Statement(TypeReader):
         self._wants("(")
         names: list[str] = []
         is_plain = True
-        while not self._takes(")"):
+        for _ in self._items(")"):
             if self._is("(", 1) or self._is(".", 1):
                 is_plain = False
                 self._skip_to(",", ")")
@@ -227,8 +223,6 @@ class _Statement(TypeReader):
             else:
                 self._table.columns.append(self.column())
                 names.append(self._table.columns[-1].name)
-            if not self._is(")"):
-                self._wants(",")
         if is_plain:
             self._table.partitions = tuple(names)
         else:
@@ -236,14 +230,12 @@ class _Statement(TypeReader):
 
     def _entries(self) -> Iterator[tuple[str, str]]:
         """Keys and values up to a bracket; `=` between them may be left out."""
-        while not self._takes(")"):
+        for _ in self._items(")"):
             key = self._key()
             while self._takes("."):
                 key = f"{key}.{self._key()}"
             self._takes("=")
             yield key, self._value()
-            if not self._is(")"):
-                self._wants(",")
 
     def _key(self) -> str:
         """Read one word of a property's key. Raises MalformedError at a mark or at the end."""

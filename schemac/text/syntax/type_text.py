@@ -10,6 +10,7 @@ Source: SQL:2016, 6.1; the type texts of pyarrow, Flink, Iceberg, protobuf, Pyth
 
 import dataclasses
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -118,6 +119,13 @@ class WordReader:
         if self._ends() or self._is_mark():
             raise self._wrong("a value is expected here")
         return sign + (self._string() if self._is_string() else self._next().text)
+
+    def _items(self, closing: str) -> Iterator[None]:
+        """Come to each item of a list, which is then read, and step over the commas and the closing bracket."""
+        while not self._takes(closing):
+            yield
+            if not self._is(closing):
+                self._wants(",")
 
     def _skip_to(self, *ends: str) -> None:
         """Go to the next of these words that is outside all brackets."""
@@ -282,13 +290,8 @@ class TypeReader(WordReader):
 
     def _members(self, opening: str, closing: str) -> list[ColumnText]:
         """Return the columns between two brackets, which have commas between them."""
-        members: list[ColumnText] = []
         self._wants(opening)
-        while not self._takes(closing):
-            members.append(self.column())
-            if not self._is(closing):
-                self._wants(",")
-        return members
+        return [self.column() for _ in self._items(closing)]
 
     def _words_after(self, word: str) -> str:
         """Return a head with the further words that it may have: zones, the units of an interval, a collation."""
@@ -380,12 +383,8 @@ class TypeReader(WordReader):
         if type_.head.lower() in _MEMBERS:
             self._at -= 1
             return replace(type_, arguments=tuple(self._members(opening, closing)), bracket=opening)
-        arguments: list[ColumnText] = []
-        while not self._takes(closing):
-            arguments.append(self._argument())
-            if not self._is(closing):
-                self._wants(",")
-        return replace(type_, arguments=tuple(arguments), bracket=opening)
+        arguments = tuple([self._argument() for _ in self._items(closing)])
+        return replace(type_, arguments=arguments, bracket=opening)
 
     def _argument(self) -> ColumnText:
         """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""
