@@ -16,6 +16,7 @@ Source: SqlBaseParser.g4 of Spark 4 (`createTable`, `colTypeList`, `tableConstra
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from schemac.text.source.span import Span
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeReader, TypeText, TypeWord
@@ -50,7 +51,8 @@ class CreateTable:
 
 def read_script(words: list[TypeWord], text: str) -> list[CreateTable]:
     """Return the tables that a script makes, or the one of a bare list of columns. Raises MalformedError."""
-    statements = list(_statements(words))
+    parts = groupby(words, lambda word: word.text == ";" and not word.is_quoted)
+    statements = [list(statement) for is_end, statement in parts if not is_end]
     if not statements:
         raise MalformedTypeError("it has no statement", Span(0, 0))
     tables: list[CreateTable] = []
@@ -68,20 +70,6 @@ def read_script(words: list[TypeWord], text: str) -> list[CreateTable]:
         raise MalformedTypeError("only CREATE TABLE is imported", Span(word.start, word.end))
     tables[0].head += [f"not kept: {statement}" for statement in skipped]
     return tables
-
-
-def _statements(words: list[TypeWord]) -> Iterator[list[TypeWord]]:
-    """Yield the words between semicolons."""
-    statement: list[TypeWord] = []
-    for word in words:
-        if word.text == ";" and not word.is_quoted:
-            if statement:
-                yield statement
-            statement = []
-        else:
-            statement.append(word)
-    if statement:
-        yield statement
 
 
 class _Statement(TypeReader):
